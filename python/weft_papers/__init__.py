@@ -1,1 +1,1 @@
-"""Runs papers again: draws their figures, and compares their claims with what is measured."""
+"""Reproduces papers: draws their figures, and compares their claims with measurements."""

@@ -83,7 +83,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
-    """Submit what is missing of each sweep and say so; false if all points have results."""
+    """Submit the missing points of each sweep and print a report. Returns false if all points have results."""
     from weft_papers.common import reproduction
     from weft_papers.registry import ALL, paper
 
@@ -99,7 +99,7 @@ def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
 
 
 def _all_text(done: AllReproduced) -> str:
-    """How many claims of each paper have each verdict, and the page."""
+    """Text with the number of claims of each paper by verdict, and the path of the page."""
     from weft_papers.common import scoreboard
 
     lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
@@ -107,7 +107,7 @@ def _all_text(done: AllReproduced) -> str:
 
 
 def _text(done: Reproduction) -> str:
-    """The scoreboard, the figures that were not drawn, and the folders and files that were written."""
+    """Text with the scoreboard, the figures that were not drawn, and the folders and files that were written."""
     from weft_papers.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]

@@ -1,7 +1,9 @@
-"""Measured points as series over load, which give the power at a load or in a phase, or the reason why there is none.
+"""Groups measured points into series over load.
 
-A profile names loads that were measured. Between two of them nothing is interpolated: a policy switches whole links, so
-that its power over load has steps.
+A series gives the power at a load or in a phase, or the reason why there is no power.
+
+A profile names loads that were measured. Weft does not interpolate between two of them: a policy switches whole links,
+so its power over load has steps.
 """
 
 from __future__ import annotations
@@ -26,23 +28,23 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Two numbers in floating point that mean the same load.
+# Relative difference up to which two floating-point numbers mean the same load.
 _SAME_LOAD = 1e-9
-# Most loads that a remedy lists.
+# Maximum number of loads that a remedy lists.
 _LISTED = 12
 _LONGER = soundness.EMPTY.help
 
 
 class UnbillableError(Exception):
-    """There is no power that could be billed.
+    """A part of a profile has no power that can be billed.
 
     Attributes
     ----------
     what, help : str
-        Why, and what to do about it.
+        The reason and the remedy.
     """
 
-    def __init__(self, what: str, help: str) -> None:  # the names of the fields of a diagnostic
+    def __init__(self, what: str, help: str) -> None:  # these are the names of the fields of a diagnostic
         super().__init__(what)
         self.what, self.help = what, help
 
@@ -56,15 +58,15 @@ class Reading:
     power_w : float
         Mean power of links and routers [W].
     always_on_w : float
-        The same with links that never sleep, for the same flits [W].
+        Mean power for the same flits if links never sleep [W].
     delivered : float
         Accepted load [flits/terminal/cycle].
     packets : int
-        Packets of the window, of the run that had the fewest.
+        Packets in the window of the run with the fewest packets.
     runs : tuple
-        What was measured, a summary for each seed.
+        Summaries of the runs, one per seed.
     dropped_share : float
-        Of the packets of the runs, those that were lost because a link or router had failed.
+        Share of the packets of the runs that were lost because a link or router had failed.
     latency_cycles : float or None
         Mean packet latency [cycles].
     """
@@ -78,20 +80,20 @@ class Reading:
     latency_cycles: float | None
 
     def power_at_w(self, delivered: float) -> float:
-        """Mean power if it delivered so much [flits/terminal/cycle], in W."""
+        """Mean power if the network delivered the load `delivered` [flits/terminal/cycle], in W."""
         return fmean(equal_work.power_w(run, delivered) for run in self.runs)
 
     def chance_w(self, other: Reading) -> float:
-        """How much more or less power than another one the same flits may take by chance, in W."""
+        """Difference of power between two readings that chance can cause for the same flits, in W."""
         return equal_work.chance_w(equal_work.mean(self.runs), equal_work.mean(other.runs))
 
     def same_work(self, other: Reading) -> bool:
-        """Whether the two deliver the same, up to 3 % and chance (three standard deviations)."""
+        """Whether two readings deliver the same load, up to 3 % and chance (three standard deviations)."""
         return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
 
 
 class Lost(NamedTuple):
-    """A run without numbers: its load (``None``: any), its seed if seeds are swept, and why."""
+    """A run without numbers: its load (``None``: any load), its seed if seeds are swept, and the reason."""
 
     load: float | None
     seed: Any
@@ -100,24 +102,25 @@ class Lost(NamedTuple):
 
 @dataclass
 class Series:
-    """Points that differ in load and seed only, measured or to be measured.
+    """Points that differ only in load and seed, already measured or not.
 
     Attributes
     ----------
     coordinates : dict
-        What the sweep set, but for load and seed.
+        Values that the sweep set, except load and seed.
     names : dict
-        Names of models by path, also of those that were not swept.
+        Names of models by path, including models that were not swept.
     runs : dict
-        Summaries of each load, one per seed; of phases those of the only load, ``None``. Empty where nothing ran yet.
+        Summaries by load, one per seed. If the profile names phases, the only load is ``None``. Empty before the first
+        run.
     lost : list of Lost
         Runs that have no numbers.
     swept : bool
-        Whether the sweep sets `LOAD`, and so can be given more loads.
+        Whether the sweep sets `LOAD`. Then the user can add more loads.
     faults : str
-        What fails during its runs, in words; empty where nothing does.
+        Parts that fail during the runs, as text; empty if no part fails.
     root, again : str
-        Folder of the results, and how to run what is missing there; empty before a run.
+        Folder of the results, and the command that runs missing points there; empty before a run.
     """
 
     coordinates: dict[str, Any]
@@ -130,17 +133,17 @@ class Series:
     again: str = ""
 
     def value(self, path: str) -> Any:
-        """The value at a path, also of a model that was not swept."""
+        """The value at a path, including the name of a model that was not swept."""
         return self.coordinates[path] if path in self.coordinates else self.names.get(path)
 
     @property
     def loads(self) -> list[float]:
-        """All loads that were measured or are to be, in their order."""
+        """All loads that were or will be measured, in ascending order."""
         return sorted({load for load in (*self.runs, *(each.load for each in self.lost)) if load is not None})
 
     @property
     def never_sleeps(self) -> bool:
-        """Whether all its runs drew the power of links that are always on, except for failed links."""
+        """Whether all runs drew the power of links that are always on, except for failed links."""
         runs = [run for several in self.runs.values() for run in several]
         known = [run for run in runs if run.get("power_mean_w") is not None]
         return bool(known) and all(
@@ -149,7 +152,7 @@ class Series:
 
     @property
     def stays_on(self) -> bool:
-        """Whether the power policy of all its runs leaves all links on, whatever they carry."""
+        """Whether the power policy of all runs keeps all links on, independent of the traffic."""
         runs = [run for several in self.runs.values() for run in several]
         return bool(runs) and all(run.get("links_stay_on") for run in runs)
 
@@ -159,7 +162,7 @@ class Series:
         Raises
         ------
         UnbillableError
-            If it is not among them, with the nearest ones.
+            If the series does not have this load. The error names the nearest loads.
         """
         loads = self.loads
         for known in loads:
@@ -184,7 +187,7 @@ class Series:
         Raises
         ------
         UnbillableError
-            With the reason.
+            If there is no measurement that can be billed. The error has the reason.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs what is missing"
         if nowhere := [each for each in self.lost if each.load is None]:
@@ -199,12 +202,15 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        # a phase reports its own losses
+        # a phase has its own number of lost packets
         losing = runs if all("dropped_packets" in run for run in runs) else self.runs[load]
         return _mean(runs, fmean(map(soundness.dropped_share, losing)))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
-        """State of the runs of one load without numbers, with their seeds where others have some."""
+        """Text on the runs of one load that have no numbers.
+
+        It names their seeds if runs with other seeds have numbers.
+        """
         first, *more = lost
         others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
         several = f" and {len(more)} more" if more else ""
@@ -222,11 +228,11 @@ class Series:
             raise UnbillableError(f"{place} has no measured power", _LONGER)
 
     def _phase(self, run: Summary, number: int) -> Summary:
-        """Measurement of a run in a phase, which is judged by itself."""
+        """Measurement of a run in a phase. The phase is judged separately from the run."""
         phases: dict[int, Summary] = {each["phase"]: each for each in equal_work.phases(run)}
         check_phase(number, len(phases or [1]))
         phase = phases[number]
-        # flaws of the whole run are named as such, and before flaws of the phase
+        # flaws of the whole run are named as flaws of the run, and come before flaws of the phase
         worst, of_run = next(iter(_refused(phase)), None), _refused(run)
         if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
             begin = phase.get("start_cycle")
@@ -238,9 +244,9 @@ class Series:
 
 
 def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
-    """The series of all points, in the order of the sweep; points without results say why they have none.
+    """The series of all points, in the order of the sweep; points without results have the reason.
 
-    Where a profile names phases, points of different loads are different series.
+    If a profile names phases, points with different loads belong to different series.
     """
     found: dict[str, Series] = {}
     again = results.command or ""
@@ -264,7 +270,7 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
 
 
 def planned(points: Sequence[Point], *, by_phase: bool) -> list[Series] | None:
-    """The series that a sweep will measure; ``None`` if only its runs can say at which loads."""
+    """The series that a sweep will measure; ``None`` if its loads are known only after its runs."""
     found: dict[str, Series] = {}
     for point in points:
         of = _of(found, point.coordinates, by_phase=by_phase)
@@ -278,14 +284,14 @@ def planned(points: Sequence[Point], *, by_phase: bool) -> list[Series] | None:
 
 
 def _of(found: dict[str, Series], coordinates: Mapping[str, Any], *, by_phase: bool) -> Series:
-    """The series of a point, made when it is first met."""
+    """The series of a point. It is created for the first point of the series."""
     apart = (SEED,) if by_phase else (SEED, LOAD)
     kept = {path: value for path, value in coordinates.items() if path not in apart}
     return found.setdefault("\n".join(label(value, path) for path, value in kept.items()), Series(kept))
 
 
 def _zipped(found: Mapping[str, Series]) -> list[Series]:
-    """The series; if each has its own loads, `zip` sets them together with another key."""
+    """The series. If they have different loads, `zip` sets the load with another key, and no load can be added."""
     if len({tuple(each.loads) for each in found.values()}) > 1:
         for each in found.values():
             each.swept = False
@@ -293,24 +299,27 @@ def _zipped(found: Mapping[str, Series]) -> list[Series]:
 
 
 def _lost(results: ResultSet) -> Iterator[tuple[dict[str, Any], str]]:
-    """Coordinates of the points without numbers, and why they have none."""
+    """Coordinates of the points without numbers, and the reasons."""
     yield from ((point["coordinates"], "was not run yet") for point in results.absent)
     yield from ((point.coordinates, f"is damaged ({point.reason})") for point in results.damaged)
 
 
 def _refused(judged: Summary) -> list[soundness.Flaw]:
-    """Reasons for which a run, or a phase, has no bill; the bill itself reports dropped packets."""
+    """Flaws because of which a run, or a phase, has no bill.
+
+    Dropped packets are no such flaw: the bill reports them.
+    """
     return [flaw for flaw in soundness.flaws(judged) if flaw is not soundness.DROPPING]
 
 
 def _load(summary: Summary) -> float:
-    """The load as it was set; where each job has its own, the offered load of all jobs."""
+    """The load that the scenario sets. If each job has its own load, the offered load of all jobs."""
     named = summary.get("load")
     return round(summary[q.OFFERED.column] or 0.0, 4) if named is None else float(named)
 
 
 def _place(load: float | None) -> str:
-    """A load in words, or the words for runs with a single load."""
+    """Text that names a load, or text for runs with a single load."""
     return "it" if load is None else f"load {load:.12g}"
 
 
@@ -324,7 +333,7 @@ def check_phase(number: int, count: int) -> None:
 
 
 def refuse_changes(load: float, count: int) -> None:
-    """Refuse a load that changes in phases, where a profile names loads."""
+    """Refuse a load that changes in phases, if a profile names loads."""
     if count > 1:
         what = f"load {load:.12g} changes in {count} phases"
         raise UnbillableError(what, "name phases in all parts of the profile, such as `phase: 1`")
@@ -346,6 +355,6 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 
 
 def _always_on_w(run: Summary) -> float:
-    """Power of the same flits on links that never sleep; a run without this has no managed links."""
+    """Power of the same flits on links that never sleep. A run without this number has no managed links."""
     shown = run.get("power_always_on_mean_w")
     return float(run["power_mean_w"] if shown is None else shown)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 LOAD, PATTERN, SEED, POLICY, ROUTING = "traffic.load", "traffic.pattern", "seed", "power.policy", "routing"
-# Paths of models whose names the summary holds, also where the sweep did not set them.
+# Paths of models whose names are in the summary, even if the sweep did not set them.
 NAMED = {PATTERN: "pattern", ROUTING: "routing", POLICY: "policy", "topology": "topology"}
-# All paths whose values the summary of every point holds.
+# All paths with a value in the summary of every point.
 _SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
 
 Wanted = SupportsIndex | str | Mapping[str, Any]
@@ -38,9 +38,9 @@ class Chosen:
     points : list of int
         Numbers of the points: their rows in the frame.
     name : str
-        Its name when it is shown beside others; empty if it is alone.
+        Name of the set if it is shown together with others; empty if it is the only one.
     fixed : dict
-        What was chosen, by coordinate.
+        Chosen values, by coordinate.
     """
 
     results: ResultSet
@@ -55,12 +55,12 @@ class Chosen:
 
     @classmethod
     def named(cls, text: str, opened: Callable[[str], ResultSet]) -> Chosen:
-        """Points that a text names: a folder, or ``folder:path=value,...``; the end of a path is enough.
+        """Points that a text names: a folder, or ``folder:path=value,...``. The last part of a path is enough.
 
         Raises
         ------
         ResultsError
-            If the folder holds no results, or no point is meant.
+            If the folder holds no results, or the text matches no point.
         """
         folder, colon, words = (text, "", "") if Path(text).is_dir() else text.rpartition(":")
         if not colon:
@@ -72,12 +72,12 @@ class Chosen:
         return cls(results, points, text, fixed)
 
     def value(self, point: int, path: str) -> Any:
-        """The value of a point at a path: as the sweep set it, or else as the scenario says."""
+        """The value of a point at a path: the value set by the sweep, or otherwise by the scenario."""
         coordinates = self.results.points[point]["coordinates"]
         return coordinates[path] if path in coordinates else at(self.scenario(point), path)
 
     def scenario(self, point: int) -> dict[str, Any]:
-        """The resolved scenario of a point; empty where it is not kept."""
+        """The resolved scenario of a point; empty if it was not stored."""
         try:
             return self.results.scenario(point)
         except ResultsError:
@@ -90,7 +90,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
     Raises
     ------
     ResultsError
-        If it is neither, or a path is unknown.
+        If the text is neither a number nor values by path, or a path is unknown.
     """
     if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
         pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]
@@ -109,7 +109,10 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
 
 
 def path_of(text: str, known: Iterable[str]) -> str:
-    """The path that a text names, in full or by its end: of a coordinate, or else of a property of every point."""
+    """The path that a text names, in full or by its last part.
+
+    Coordinates have priority over other properties of points.
+    """
     coordinates = list(dict.fromkeys(known))
     for paths in (coordinates, _SUMMARY):
         found = [path for path in paths if f".{path}".endswith(f".{text}")]
@@ -123,7 +126,7 @@ def path_of(text: str, known: Iterable[str]) -> str:
 
 
 def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
-    """Whether `asked` means this value: by number, by label or, unless `exactly`, by the model's name alone."""
+    """Whether `asked` matches this value: as a number, by its label or, unless `exactly`, by the model's name alone."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if float(asked) == value or not isinstance(asked, str):
@@ -133,14 +136,14 @@ def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
 
 
 def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> list[list[int]]:
-    """The wanted points of each set; a negative number counts from the last point.
+    """The requested points of each set; a negative number counts from the last point.
 
     The name of a model means all its variants, unless the model without parameters is among them.
 
     Raises
     ------
     ResultsError
-        If there is none in any.
+        If no set has such a point.
     """
     found = [_matching(Chosen.all_of(each), wanted) for each in results]
     if any(found):
@@ -155,9 +158,9 @@ def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> l
 
 
 def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
-    """The points of a set of results that a user wants.
+    """The points of a set of results that a user requests.
 
-    Path by path, exact matches go before matches by the name of a model alone.
+    For each path, exact matches are preferred to matches by the name of a model alone.
     """
     if isinstance(wanted, int):
         row = wanted + len(side.points) if wanted < 0 else wanted
@@ -171,7 +174,7 @@ def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
 
 
 def _known(side: Chosen, row: int, path: str) -> Any:
-    """The value of a point at a path; the scenario is read only if the summary does not hold it."""
+    """The value of a point at a path; the scenario is read only if the summary lacks the value."""
     coordinates = side.results.points[row]["coordinates"]
     if path in coordinates or path not in _SUMMARY:
         return side.value(row, path)
@@ -179,7 +182,7 @@ def _known(side: Chosen, row: int, path: str) -> Any:
 
 
 def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
-    """Names that tell sets of results apart: their titles (or bare names) or, if these are equal, their folders.
+    """Names that distinguish sets of results: their titles (or bare names) or, if these are equal, their folders.
 
     Raises
     ------

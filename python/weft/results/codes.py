@@ -1,4 +1,4 @@
-"""Codes of diagnoses behind their sentences: where a reader finds more of a sentence."""
+"""Adds the codes of diagnoses to their sentences. With a code, a reader finds more about the sentence."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def coded(text: str, code: str) -> str:
 
 
 def sentences(diagnoses: Iterable[dict[str, Any]]) -> list[str]:
-    """The diagnoses in words, with their codes."""
+    """The sentences of the diagnoses, with their codes."""
     return [coded(f"{each['what']}; {each['remedy']['text']}", each["code"]) for each in diagnoses]
 
 
 def legend(lines: Iterable[str]) -> list[str]:
-    """How to read more of the first code in these lines; no line if they have none."""
+    """A line that says how to read more about the first code in these lines; empty if they have no code."""
     text = "\n".join(lines)
     places = [(place, code) for code in _known() if (place := text.find(f"[{code}]")) >= 0]
     return [f"more of a name in brackets: weft explain code {min(places)[1]}"] if places else []

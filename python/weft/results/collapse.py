@@ -1,4 +1,7 @@
-"""Points that carry too little because the power policy keeps links dark. The engine judges and words them."""
+"""Points that carry too little because the power policy keeps links dark.
+
+The engine judges them and writes the texts.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,15 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _POLICY = "power.policy"
-# Parameter of a policy by which a link goes to sleep because no flit comes.
+# Parameter of a policy by which a link goes to sleep if no flit comes.
 _IDLE_TIME = "idle"
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """A diagnosis for the first such point of each policy; its ``points`` are all such points."""
+    """A diagnosis for the first collapsed point of each policy.
+
+    Its ``points`` are all collapsed points of the policy.
+    """
     found: dict[str, list[int]] = {}
     for row in range(len(results)):
         if _is_held_back(results, row):
@@ -57,7 +63,7 @@ def _diagnosis(results: ResultSet, policy: str, rows: list[int]) -> dict[str, An
 
 
 def _goes_off_idle(results: ResultSet, row: int) -> bool:
-    """Whether links go off without flits, by the parameters of the policy."""
+    """Whether the policy's parameters make links go off if they have no flits."""
     policy = results.points[row]["coordinates"].get(_POLICY)
     if policy is None:
         try:
@@ -80,7 +86,7 @@ def _policy(results: ResultSet, row: int) -> str:
 
 
 def _always_on(results: ResultSet, row: int) -> int | None:
-    """The point that differs in nothing but the power policy, and in which no link was switched."""
+    """The point that differs only in the power policy, and in which no link was switched."""
 
     def rest(of: int) -> dict[str, Any]:
         coordinates = results.points[of]["coordinates"]

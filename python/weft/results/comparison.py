@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
-# The coordinate of phases of a load that changes, and its value for the whole window.
+# Coordinate of the phases of a load that changes, and its value for the whole window.
 PHASE, WHOLE = "phase", "all"
-# The coordinate of flows by source and destination. Its value is `WHOLE` for the whole run.
+# Coordinate of flows by source and destination. Its value is `WHOLE` for the numbers of the whole run.
 FLOW = "flow"
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The runs of A and of B at one place.
+    """The runs of result sets A and B at one place (combination of coordinates).
 
     Attributes
     ----------
     place : dict
-        The coordinates that both have in common, as labels.
+        The coordinates that A and B have in common, as labels.
     a, b : list of dict
         Summaries of the runs, one per seed.
     changes : str
-        What changes in one of the runs at set times, in words; empty if nothing does.
+        Text on changes at set times in one of the runs; empty if there are none.
     units : str
-        ``si`` where cycles of A and of B differ in length: latencies are compared in us, and loads in Gb/s.
+        ``si`` if the cycles of A and B differ in length. Then latencies are compared in us, and loads in Gb/s.
     """
 
     place: dict[str, Any]
@@ -53,14 +53,15 @@ class Pair:
     units: str = si_units.CYCLES
 
     def row(self, quantity: Quantity) -> dict[str, Any]:
-        """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
+        """Compares a quantity: means, difference B - A, its 95 % half width, and whether it is more than chance.
 
-        Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if
-        both may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
-        Accepted loads can also be compared beyond saturation. All else needs equal work: the same accepted load.
+        If A or B is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if A
+        and B are sound (`weft.results.soundness`). Otherwise ``difference``, ``relative`` and ``significant`` are null.
+        Accepted loads can also be compared beyond saturation. All other quantities need equal work, which is the same
+        accepted load.
 
-        The interval that a single run knows is of parts of its window. It says nothing where these differ because of
-        what changes at set times: then ``unjudged`` says so, and the difference stands without a verdict.
+        A single run computes its confidence interval from parts of its window. If these parts differ because of changes
+        at set times, the interval is meaningless. Then ``unjudged`` says so, and the difference is not judged.
         """
         a, b = (self._mean(side, quantity) for side in (self.a, self.b))
         shown = si_units.in_units(quantity, self.units)
@@ -81,7 +82,7 @@ class Pair:
         return row | {"a_ending": ending(self.a), "b_ending": ending(self.b), "unequal": self.unequal(quantity)}
 
     def unequal(self, quantity: Quantity) -> str | None:
-        """The reason why a quantity of A and of B does not decide which is better; ``None`` if it does."""
+        """The reason why a quantity does not show whether A or B is better; ``None`` if it does."""
         if quantity in of_programs.ANSWERS:
             return self._unequal_programs()
         accepted = [self._mean(side, q.ACCEPTED) for side in (self.a, self.b)]
@@ -93,11 +94,11 @@ class Pair:
 
     @property
     def runs_programs(self) -> bool:
-        """Whether all jobs of all runs are programs: then run time and joules are compared, not loads."""
+        """Whether all jobs of all runs are programs. Then run time and joules are compared, not loads."""
         return all(of_programs.are_programs(run) for run in (*self.a, *self.b))
 
     def _unequal_programs(self) -> str | None:
-        """Why the answers of programs can't be compared; ``None`` if they can."""
+        """The reason why the results of programs cannot be compared; ``None`` if they can."""
         runs = [*self.a, *self.b]
         found = next(filter(None, map(of_programs.flaw, runs)), "")
         return found or (None if of_programs.same_work(runs) else of_programs.WORK)
@@ -110,13 +111,16 @@ class Pair:
         return Mean.over(self._measured(run, quantity) for run in runs)
 
     def _measured(self, run: dict[str, Any], quantity: Quantity) -> tuple[float | None, float | None]:
-        """A quantity of a run and the half width that the run knows, in the units of the pair."""
+        """A quantity of a run and its half width from that run alone, in the units of the pair."""
         by = si_units.scale(run, quantity, self.units)
         value, half_width = (run.get(column) for column in (quantity.column, quantity.own_half_width))
         return value and value * by, half_width and half_width * by
 
     def of_flows(self) -> list[Pair]:
-        """The pair for each flow that all runs of A and of B measured. Numbers of the whole run are null there."""
+        """The pair for each flow that all runs of A and of B measured.
+
+        In these pairs, numbers of the whole run are null.
+        """
         sides = [[{flow["flow"]: flow for flow in of_flows.of(run)} for run in side] for side in (self.a, self.b)]
         every = [flows for side in sides for flows in side]
         shared = [name for name in every[0] if all(name in flows for flows in every)] if every else []
@@ -136,7 +140,7 @@ class Pair:
         ]
 
     def in_phases(self) -> list[Pair]:
-        """The pair over the whole window, and for each phase of the load if that of A and of B changes."""
+        """The pair over the whole window, and a pair for each phase if the loads of A and B change."""
         sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
         count = min((len(phases) for side in sides for phases in side), default=0)
         return [
@@ -155,20 +159,20 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two result sets, lined up.
+    """Two result sets whose points are paired.
 
     Attributes
     ----------
     a, b : Chosen
-        What is compared.
+        The two sides of the comparison.
     on : list of str
-        Coordinates by which points are lined up.
+        Coordinates by which points are paired.
     pairs : list of Pair
-        Places that both have.
+        Pairs at the places that A and B have in common.
     only_a, only_b : list of dict
-        Places that one has.
+        Places that only one side has.
     differ : dict
-        What the scenarios say differently at the first such place: values of A and B by dotted path.
+        Differences between the scenarios at the first pair: values of A and B by dotted path.
     """
 
     a: Chosen
@@ -181,7 +185,7 @@ class Comparison:
 
     @property
     def quantities(self) -> Sequence[Quantity]:
-        """The quantities that are compared: of programs their times and energies to solution."""
+        """The quantities that are compared. For programs these are times and energies to solution."""
         return of_programs.ANSWERS if all(pair.runs_programs for pair in self.pairs) else COMPARED
 
     def shown(self, quantity: Quantity) -> Quantity:
@@ -195,19 +199,19 @@ class Comparison:
 
 
 def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison:
-    """Line two result sets up.
+    """Pair the points of two result sets.
 
     Parameters
     ----------
     a, b : Chosen
-        What to compare.
+        The two sides to compare.
     on : sequence of str, optional
-        Coordinates that pair the points, by default all that have values in common, but for the seed.
+        Coordinates by which points are paired; by default all coordinates with common values, except the seed.
 
     Raises
     ------
     ResultsError
-        If nothing fits together, or points differ in more than their seeds.
+        If no points can be paired, or points at one place differ in more than their seeds.
     """
     for side in (a, b):
         if not side.points:
@@ -243,7 +247,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     if any(len(pair.in_phases()) > 1 for pair in pairs):
         keys, pairs = [*keys, PHASE], [part for pair in pairs for part in pair.in_phases()]
     if any(pair.of_flows() for pair in pairs):
-        # flows are those of the whole window, not of its phases
+        # flows are measured over the whole window, not over its phases
         apart = [
             [replace(pair, place=pair.place | {FLOW: WHOLE})]
             + (pair.of_flows() if pair.place.get(PHASE, WHOLE) == WHOLE else [])
@@ -254,7 +258,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
 
 
 def ending(summaries: Iterable[dict[str, Any]]) -> str:
-    """The worst ending of some runs, or nothing if all is well.
+    """The worst ending of some runs; empty if all ended well.
 
     It is ``stalled``, ``saturated`` (also in a phase) or ``not_complete``.
     """
@@ -267,7 +271,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:
-    """Coordinates that have values in common, without seeds and chosen ones."""
+    """Coordinates with common values, without the seed and without the chosen coordinates."""
     paths = dict.fromkeys([*a.results.coordinates, *b.results.coordinates])
     return [
         path
@@ -277,7 +281,7 @@ def _keys(a: Chosen, b: Chosen) -> list[str]:
 
 
 def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
-    """Refuse two sweeps over one coordinate that share none of its values."""
+    """Refuse two sweeps over the same coordinate that have no value of it in common."""
     for path in a.results.coordinates:
         if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
             continue
@@ -292,7 +296,7 @@ def _at(side: Chosen, path: str) -> set[float | str]:
 
 
 def _some(side: Chosen, path: str) -> str:
-    """The values of one side, in words."""
+    """The values of one side as text."""
     return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
 
 
@@ -302,7 +306,7 @@ def _plain(value: Any) -> float | str:
 
 
 def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], list[int]]:
-    """Points of each place; they may differ in their seeds only."""
+    """Points of each place. Points of one place may differ only in their seeds."""
     places: dict[tuple[float | str, ...], dict[str, int]] = {}
     for point in side.points:
         place = tuple(_plain(side.value(point, path)) for path in keys)
@@ -327,5 +331,5 @@ def _flat(tree: Any, path: str = "") -> dict[str, Any]:
 
 
 def _differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Values that differ, ``None`` where one side has none; the names of the scenarios are not compared."""
+    """Values that differ; ``None`` if a side lacks the value. The names of the scenarios are not compared."""
     return {path: (a.get(path), b.get(path)) for path in {**a, **b} if path != "name" and a.get(path) != b.get(path)}

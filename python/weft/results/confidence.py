@@ -1,4 +1,4 @@
-"""Half widths of 95 % confidence intervals of means and of their differences, after Student and Welch."""
+"""Half widths of 95 % confidence intervals of means and of their differences, by the methods of Student and Welch."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class Mean:
     value : float
         The mean.
     half_width : float or None
-        Of its 95 % confidence interval: over the runs, or what the single run says; ``None`` if that says nothing.
+        Half width of its 95 % confidence interval, over the runs or from the single run itself; ``None`` if it is
+        unknown.
     runs : int
-        How many runs.
+        Number of runs.
     error : float
         Variance of the mean; 0 for a single run.
     """
@@ -39,7 +40,7 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float], half_width: float | None) -> Mean:
-        """The mean of the values of runs; `half_width` is what a run says of itself, used if it is the only one."""
+        """The mean of the values of runs. `half_width` comes from a run itself; it is used if there is only one run."""
         if len(values) == 1:
             return cls(values[0], half_width, 1, 0.0)
         error = variance(values) / len(values)
@@ -47,14 +48,14 @@ class Mean:
 
     @classmethod
     def over(cls, runs: Iterable[tuple[float | None, float | None]]) -> Mean | None:
-        """The mean over the runs that measured something; each run gives its value and the half width that it knows."""
+        """The mean over the runs with a value. Each run gives its value and the half width that it computed itself."""
         known = [(value, half_width) for value, half_width in runs if value is not None]
         return cls.of([value for value, _ in known], known[0][1]) if known else None
 
     def difference_half_width(self, other: Mean) -> float | None:
         """Half width of the 95 % confidence interval of the difference of two means of independent runs.
 
-        If both means are over several runs, it is Welch's interval; if not, the squares of the half widths add.
+        If both means are over several runs, Welch's interval is used. Otherwise the squares of the half widths add up.
         """
         if self.half_width is None or other.half_width is None:
             return None
@@ -69,7 +70,7 @@ class Mean:
 
 @lru_cache
 def quantile95(freedom: float) -> float:
-    """The bound below which 95 % of the magnitudes of Student's t lie; `freedom` is 1 or more.
+    """The value below which the magnitude of Student's t is in 95 % of cases; `freedom` is 1 or more.
 
     With t = sqrt(freedom) * tan(angle) the density is that of cos(angle) to the power of freedom - 1.
     """

@@ -1,4 +1,4 @@
-"""Control packets of a power policy: chooses the ones to show, and puts their meaning into words."""
+"""Control packets of a power policy: selects those to show, and writes their meaning as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Text of a packet of a kind if its flag is not set, and if it is; a packet of another kind has the name of its kind.
+# Text of a packet of a kind if its flag is not set, and if the flag is set. A packet of another kind has the name of
+# its kind as text.
 _SAYS = {
     "activate_yours": ("activate your link to {about_router}",) * 2,
     "ack": ("ack", "ack (of activate_yours)"),
@@ -21,24 +22,25 @@ _SAYS = {
     "state": ("link {from_router}-{about_router} is not active", "link {from_router}-{about_router} is active"),
     "fault": ("link {from_router}-{about_router} has returned", "link {from_router}-{about_router} has failed"),
 }
-# From this value on the `value_flits` of a request is no count of flits but a rank above all counts: this one for a
-# link of a star or of a router that has returned, one more for a link without which packets have no path.
+# From this value on, the `value_flits` of a request is not a count of flits but a rank above all counts. This value
+# marks a link of a star or of a router that has returned. The next value marks a link without which packets have no
+# path.
 FIRST_RANK = 2**32 - 2
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which control packets, and links, to show.
+    """Selects the control packets, and links, to show.
 
     Attributes
     ----------
     kinds : sequence of str
         Kinds that the engine knows (`CONTROL_PACKETS`); all if empty.
     routers : sequence of int or str
-        Numbers, or ids of a graph file. Only links at these routers, and packets that they send, receive or that speak
-        of them; all if empty.
+        Numbers of routers, or their ids in a graph file. Only links at these routers are shown, and only packets that
+        they send or receive or that are about them. If empty, all are shown.
     most : int
-        At most so many packets: the first ones.
+        Maximum number of packets; the first ones are shown.
     """
 
     kinds: Sequence[str] = ()
@@ -46,7 +48,7 @@ class Wanted:
     most: int = 1000
 
     def check(self, network: Mapping[str, Any]) -> None:
-        """Refuse kinds and routers that no run can have. `network` is as `weft._engine.Point.network` gives it.
+        """Refuse kinds and routers that no run can have. `network` is the result of `weft._engine.Point.network`.
 
         Raises
         ------
@@ -65,13 +67,13 @@ class Wanted:
             raise ScenarioError.saying(what, remedy)
 
     def packets(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The wanted rows of a table of control packets, however many they are."""
+        """All selected rows of a table of control packets, without the limit `most`."""
         if self.kinds:
             frame = frame.filter(pl.col("kind").is_in(list(self.kinds)))
         return self._at(frame, "from_router", "to_router", "about_router")
 
     def channels(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The channels at the routers."""
+        """The channels at the selected routers."""
         return self._at(frame, "from_router", "to_router")
 
     def _at(self, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:

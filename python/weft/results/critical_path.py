@@ -1,8 +1,8 @@
-"""The critical path of a program: from the last finish back through waits to the start, with no gap.
+"""The critical path of a program. It leads from the last finish back through waits to the start, without a gap.
 
-A rank that waits continues when a transfer ends. The path then leads to the origin of that transfer. This is the
-sender, or of a rendezvous the rank whose receive let it begin. So its steps abut, and their lengths add up to the
-run time exactly.
+A rank that waits continues when a transfer ends. The path then leads to the origin of that transfer. The origin is the
+sender. For a rendezvous transfer, it may be the rank whose receive allowed the transfer to begin. So the steps of the
+path follow each other without gaps, and their lengths add up to exactly the run time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MEANINGS = {
     TRANSFER: "messages in transfer",
     WAIT: "waiting that no message explains",
 }
-# Rows of the tables of a path in words.
+# Maximum number of rows in the tables of a path's text.
 _MOST = 12
 
 
@@ -46,15 +46,15 @@ class Step:
     state : str
         One of `STATES`.
     rank : int
-        Where it ends; a step that is no transfer is all there.
+        Rank at which the step ends. A step that is not a transfer takes place at this rank alone.
     origin : int
-        Where it begins.
+        Rank at which the step begins.
     peer : int
-        The other end of the message of a transfer, or the rank.
+        For a transfer, the rank at the other end of the message; otherwise the rank itself.
     from_cycle, to_cycle : int
-        The cycles of the step [cycles]; the next step begins with `to_cycle`.
+        First cycle and end of the step [cycles]; the next step begins at `to_cycle`.
     packet : tuple of int, optional
-        Terminal and number of the packet that came last in a transfer.
+        Terminal and number of the last packet of a transfer to arrive.
     """
 
     state: str
@@ -67,7 +67,7 @@ class Step:
 
     @property
     def cycles(self) -> int:
-        """Its length."""
+        """Length of the step [cycles]."""
         return self.to_cycle - self.from_cycle
 
 
@@ -80,7 +80,7 @@ class Path:
     job : str
         Its name.
     steps : list of Step
-        From the start of the program to the last finish.
+        The steps from the start of the program to the last finish.
     """
 
     job: str
@@ -109,7 +109,7 @@ class _Rank:
         self._ends = [row["to_cycle"] for row in rows]
 
     def before(self, cycle: int) -> tuple[dict[str, Any] | None, bool]:
-        """The span of the time just before a cycle, and whether idle time continues at the cycle."""
+        """The span that covers the time just before a cycle, and whether idle time continues at the cycle."""
         place = bisect_left(self._ends, cycle)
         if place == len(self.rows) or self.rows[place]["from_cycle"] >= cycle:
             return None, False
@@ -142,11 +142,11 @@ def paths(states: pl.DataFrame) -> list[Path]:
 
 
 def _back(ranks: Mapping[int, _Rank]) -> Iterator[Step]:
-    """The steps of a path, the last one first."""
+    """The steps of a path, starting with the last one."""
     last = {rank: own.rows[-1]["to_cycle"] for rank, own in ranks.items()}
     cycle = max(last.values())
     rank = min(each for each, end in last.items() if end == cycle)
-    been: set[int] = set()  # ranks at which the path was in this cycle
+    been: set[int] = set()  # ranks that the path has visited in this cycle
     while True:
         row, goes_on = ranks[rank].before(cycle) if rank in ranks else (None, False)
         if row is None:
@@ -174,7 +174,7 @@ def of(results: ResultSet, point: int) -> list[Path]:
     Raises
     ------
     ResultsError
-        If its states of ranks were not recorded, or not up to the end, or the programs did not end.
+        If the states of ranks were not recorded, or not up to the end of the run, or the programs did not end.
     """
     states = results.recorded(point, "rank_states")
     summary = results.summaries[point]
@@ -184,7 +184,7 @@ def of(results: ResultSet, point: int) -> list[Path]:
 
 
 def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | None:
-    """Why a point has no critical path, and a remedy; `None` if it has one."""
+    """The reason why a point has no critical path, and a remedy; `None` if it has one."""
     if states.is_empty():
         return "the record has no ranks: no job has the workload `programs`", "give a job this workload"
     if not summary["rank_states_complete"]:
@@ -198,7 +198,7 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
 
 
 def lines(path: Path, cycle_seconds: float) -> list[str]:
-    """The path in words: shares of the run time, and the transfers that took longest."""
+    """The path as text: shares of the run time, and the transfers that took longest."""
     total = path.cycles
     rows = [
         [MEANINGS[state], si(cycles * cycle_seconds, "s", 4), f"{100 * cycles / total:.1f} %"]

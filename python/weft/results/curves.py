@@ -1,4 +1,7 @@
-"""Arranges points of sweeps as curves over load: a panel per traffic pattern, a curve per other combination."""
+"""Arranges points of sweeps as curves over load.
+
+There is a panel per traffic pattern, and a curve per combination of the other coordinates.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _NOT_APART = (LOAD, PATTERN, SEED)
-# Rank of a sound point, behind that of every flaw.
+# Rank of a sound point: greater than the rank of every flaw.
 SOUND = 1000
 
 
@@ -31,21 +34,21 @@ class Curve:
     Attributes
     ----------
     label : str
-        What distinguishes this series from the others; empty if it is the only one.
+        Text that distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. ``load`` is the load as set [flits/terminal/cycle]. ``part`` is the name of the
-        results. ``points`` has the rows there, one of each distinct run.
+        Rows in the order of load. ``load`` is the load that the scenario sets [flits/terminal/cycle]. ``part`` is the
+        name of the result set. ``points`` has the rows of the points in that set, one for each distinct run.
 
-        Yes or no, yes if it holds for any seed: ``saturated`` (all the time or in a phase), ``stalled``, ``cut`` (off
-        before its batches or programs were complete; then latencies are null), ``failing`` (links or routers fail),
-        ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and ``partial`` (of a period of the
-        policy).
+        Boolean columns are true if they are true for any seed: ``saturated`` (all the time or in a phase), ``stalled``,
+        ``cut`` (cut off before its batches or programs were complete; then latencies are null), ``failing`` (links or
+        routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (too few packets) and ``partial``
+        (the window has no whole period of the policy).
 
-        ``closed_loop`` is true if the load follows the network. ``phase_loads`` has the loads of the measured phases as
-        words, null if the load does not change. ``flaw`` is the worst one of `weft.results.soundness`, empty for a
-        sound point. All other columns are numbers of the summary, as means over seeds. They are null where nothing was
-        measured. The cost of links that are always on is also null where links fail. The same names with the ending
-        ``_runs`` have the numbers of each run.
+        ``closed_loop`` is true if the load depends on the network. ``phase_loads`` has the loads of the measured phases
+        as text, null if the load does not change. ``flaw`` is the worst flaw of the point (see
+        `weft.results.soundness`), empty for a sound point. All other columns are numbers of the summary, as means over
+        seeds. They are null if nothing was measured. The cost of links that are always on is also null if links fail.
+        Columns with the same names plus ``_runs`` have the numbers of each run.
     """
 
     label: str
@@ -57,7 +60,7 @@ class Curve:
         return self.frame["phase_loads"].null_count() < self.frame.height
 
     def means(self, quantity: Quantity) -> list[Mean | None]:
-        """Means over the runs of each load, of those that measured the quantity; ``None`` where none did."""
+        """For each load, the mean over the runs that measured the quantity; ``None`` if no run did."""
         nothing = [[None] * len(points) for points in self.frame["points"]]
         values, own = (
             self.frame[f"{column}_runs"].to_list() if f"{column}_runs" in self.frame.columns else nothing
@@ -66,20 +69,20 @@ class Curve:
         return [Mean.over(zip(*runs, strict=True)) for runs in zip(values, own, strict=True)]
 
     def half_width(self, quantity: Quantity) -> pl.Series:
-        """Half the width of the 95 % confidence interval, over the runs or of the single run; null if none is known."""
+        """Half the width of the 95 % confidence interval, over the runs or of the single run; null if unknown."""
         return pl.Series([mean and mean.half_width for mean in self.means(quantity)], dtype=pl.Float64)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The curves of one traffic pattern; the title is empty if there is only one."""
+    """The curves of one traffic pattern; the title is empty if there is only one pattern."""
 
     title: str
     curves: list[Curve]
 
     @property
     def end(self) -> float:
-        """The highest offered load; 1 without any, so that an axis has a length."""
+        """The highest offered load; 1 if there is none, so that the axis has a length."""
         return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column]) or 1.0
 
 
@@ -106,7 +109,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     named = ["part", *apart] if len(parts) > 1 else apart
     series = pl.concat_str(named, separator=", ") if named else pl.lit("")
     frame = frame.with_columns(series.alias("series"))
-    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # columns that no point has measured
+    frame = frame.with_columns(pl.col(pl.Null).cast(pl.Float64))  # columns for which no point has a value
     others = {*paths, "load", "points", "flaw_rank"}
     numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
     distinct = frame.unique(["panel", "series", "load", "hash"], keep="first", maintain_order=True)
@@ -127,9 +130,9 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 
 
 def short(path: str, values: Iterable[object]) -> list[str]:
-    """Labels of the values of a coordinate: names without their options where the names alone are unique.
+    """Labels of the values of a coordinate: names without their options if the names alone are unique.
 
-    The description of a number, a quantity or an empty list comes before it.
+    If the value is a number, a quantity or an empty list, its description precedes it.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     A path that only another set has swept is looked up in the scenario.
     """
     frame = part.results.frame.with_row_index("points")[part.points]
-    # a scenario whose jobs have loads of their own names none
+    # a scenario sets no load if its jobs have their own loads
     load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
     others = [path for path in paths if path not in NAMED]
     hashes = [part.results.points[point]["hash"] for point in part.points]
@@ -188,16 +191,16 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else SOUND for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
-        # the reference counts links that failed as on: their missing power is no saving
+        # the reference counts failed links as on, and their missing power is not a saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
-    # the packets that a cut-off run did not deliver have the longest latencies
+    # the packets that a cut-off run did not deliver would have the longest latencies
     latencies = [column for column in frame.columns if column.startswith(soundness.LATENCIES)]
     return frame.with_columns(pl.when(~pl.col("cut")).then(pl.col(column)).alias(column) for column in latencies)
 
 
 def _of_phases(summary: Mapping[str, Any]) -> str | None:
-    """The loads as set of the phases that a point measured; ``None`` if its load does not change."""
+    """The loads that the scenario sets for the measured phases; ``None`` if the load does not change."""
     measured = [phase["load"] for phase in summary.get("phases") or [] if phase.get("from_cycle") is not None]
     return ", ".join(f"{load:.3g}" for load in measured) or None
 

@@ -1,4 +1,4 @@
-"""SQL over the results of sweeps: DuckDB scans the Parquet files of the points where they lie."""
+"""SQL over the results of sweeps: DuckDB reads the Parquet files of the points in place."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _FILES = (
     }
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
-# Names that people search among the tables, which an analysis of a finished run gives.
+# Names that users look for among the tables, although an analysis of a finished run computes them.
 _ANALYSED = ("dvfs", "recovery")
-_READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
-# Letters of a file name that DuckDB would take as a pattern.
+_READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB parses a PIVOT as several statements
+# Characters of a file name that DuckDB would interpret as a pattern.
 _PATTERN = r"([*?[])"
 
 
@@ -63,7 +63,7 @@ def instead_of(table: str) -> str:
 
 
 class Database:
-    """Tables of one or more result sets; a query reads them and can't change anything on disk.
+    """Tables of one or more result sets; a query can read them, but cannot change anything on disk.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Database:
     Attributes
     ----------
     damage : list of str
-        Files that can't be used and were left out of the tables made so far, each with what is wrong with it.
+        Files that cannot be used and were left out of the tables made so far, each with its fault.
     """
 
     def __init__(self, sets: Sequence[ResultSet]) -> None:
@@ -102,7 +102,7 @@ class Database:
         return list(dict.fromkeys(path for results in self._sets.values() for path in results.coordinates))
 
     def summaries(self) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
-        """The summary of each point behind its ``results`` (``None`` if there is one set) and its ``point``."""
+        """For each point: its ``results`` (``None`` if there is only one set), its ``point``, and its summary."""
         for key, results in self._sets.items():
             for point, summary in enumerate(results.summaries):
                 yield key if len(self._sets) > 1 else None, point, summary
@@ -113,7 +113,7 @@ class Database:
         Raises
         ------
         ResultsError
-            If it is no query, or can't run.
+            If the text is not a query, or the query fails.
         """
         with self._reported(sql):
             answer = self._connection.execute(self._checked(sql))
@@ -125,7 +125,7 @@ class Database:
         Raises
         ------
         ResultsError
-            As `rows` does.
+            As for `rows`.
         """
         with TemporaryDirectory(prefix="weft-") as scratch:
             self.write(sql, path := Path(scratch) / "answer.parquet")
@@ -137,7 +137,7 @@ class Database:
         Raises
         ------
         ResultsError
-            As `rows` does, or for another ending.
+            As for `rows`, or if the ending is none of these.
         WriteError
             If the file can't be written.
         """
@@ -147,16 +147,16 @@ class Database:
             what = f"{path}: no format has the ending {path.suffix!r}"
             raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
         with replaced(path) as partial, self._reported(sql):
-            partial.touch()  # so that a folder in which nothing can be written is no error of the query
+            partial.touch()  # so that a folder without write permission is not reported as an error of the query
             text = self._checked(sql).rstrip().rstrip(";")
             self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
 
     def add(self, name: str, frame: pl.DataFrame) -> None:
-        """Make a table of a frame, which queries may name from now on."""
+        """Make a table from a frame. Later queries may name the table."""
         self._add_frame(name, frame)
 
     def columns(self) -> dict[str, list[tuple[str, str]]]:
-        """Names and types of the columns of each table that has rows to offer."""
+        """Names and types of the columns of each table that has rows."""
         self._add(" ".join(TABLES))
         return {
             name: [(str(row[0]), str(row[1])) for row in self._connection.execute(f"describe {name}").fetchall()]
@@ -183,11 +183,11 @@ class Database:
 
     @contextmanager
     def _reported(self, sql: str) -> Iterator[None]:
-        """Turn an error of DuckDB into one that names tables and columns."""
+        """Turn an error of DuckDB into an error that names Weft's tables and columns."""
         try:
             yield
         except duckdb.Error as problem:
-            shown = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
+            shown = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB suggests its own tables
             if name := next(
                 (name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None
             ):
@@ -214,7 +214,7 @@ class Database:
         return "\n".join(lines)
 
     def _add(self, sql: str) -> None:
-        """Make the tables that a query names, as far as there are any."""
+        """Make the tables that a query names, if they exist."""
         for name in TABLES:
             if name in self._made or not _mentions(sql, name):
                 continue
@@ -233,7 +233,7 @@ class Database:
             self._made.add(name)
 
     def _of_sweeps(self, name: str) -> pl.DataFrame:
-        """The table of all sets that have it; empty if none has."""
+        """The table, combined from all sets that have it; empty if no set has it."""
         frames = [(key, of_sweep.frame(name, results)) for key, results in self._sets.items()]
         known = [(key, frame) for key, frame in frames if frame is not None]
         named = [
@@ -242,7 +242,7 @@ class Database:
         return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
     def _files(self, name: str) -> list[tuple[str, str, int]]:
-        """Files of a kind with the names of their sets and the numbers of their points, without damaged files."""
+        """Undamaged files of a kind, with the names of their sets and the numbers of their points."""
         found, damaged = [], None
         for key, results in self._sets.items():
             for point in range(len(results)):
@@ -257,7 +257,7 @@ class Database:
         return found
 
     def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
-        """Make a view of files. The name of a file shows to which point it belongs."""
+        """Make a view over files. The name of a file identifies its point."""
         rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
         files = ", ".join(_quoted(re.sub(_PATTERN, r"[\1]", path)) for path, _, _ in found)
         own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT
@@ -267,12 +267,12 @@ class Database:
                 f"from read_parquet([{files}], filename = true, union_by_name = true) kept "
                 f"join (values {rows}) files(file, {_SET}, {_POINT}) on file = filename"
             )
-        except duckdb.Error as problem:  # a file that was written without a checksum
+        except duckdb.Error as problem:  # a file that was written without a checksum may be damaged
             what = f"{name} can't be read: {str(problem).partition(chr(10))[0]}"
             raise ResultsError.saying(what, "remove the folder of that point and run the sweep again") from problem
 
     def _add_frame(self, name: str, frame: pl.DataFrame) -> None:
-        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB reads a file without further packages
+        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB can read a file without further packages
             path = Path(scratch) / f"{name}.parquet"
             frame.write_parquet(path)
             self._connection.execute(f"create table {name} as from read_parquet({_quoted(str(path))})")
@@ -308,7 +308,7 @@ class Database:
 
 
 def _check_text(path: Path) -> None:
-    """Refuse a name that DuckDB can't open."""
+    """Refuse a file name that DuckDB cannot open."""
     try:
         str(path).encode()
     except UnicodeEncodeError as problem:
@@ -317,17 +317,17 @@ def _check_text(path: Path) -> None:
 
 
 def _bare(sql: str, column: str) -> bool:
-    """Whether a query has a column without the quotes that it needs."""
+    """Whether a query names a column without the quotes that the name needs."""
     return re.search(rf'(?<!["\w.]){re.escape(column)}(?!["\w.])', sql) is not None
 
 
 def quoted(column: str) -> str:
-    """A column as a query names it."""
+    """The name of a column in the form that a query needs."""
     return column if re.fullmatch(r"[a-z_][a-z0-9_]*", column) else f'"{column}"'
 
 
 def _quoted(text: str) -> str:
-    """A text as a query writes it."""
+    """A text as a quoted string of a query."""
     return "'" + text.replace("'", "''") + "'"
 
 

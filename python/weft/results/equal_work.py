@@ -1,9 +1,9 @@
-"""Power of a network if it delivered as much as another one, and the part of a difference that is chance.
+"""Power of a network if it delivered the same load as another network, and the part of a difference that is chance.
 
-Two runs of the same traffic deliver a little more or less by chance, and the energy of flits follows that. So the
-power of a reference is scaled to the work of the compared point. Its static part stays, and the rest grows with the
-delivered load. A run that ends when its work is done delivers less per second where it takes longer: there all of its
-energy belongs to the work.
+Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits changes with the load.
+So the power of a reference is scaled to the work of the compared point: its static part is constant, and the rest grows
+with the delivered load. A run that ends when its work is done delivers less per second if it takes longer. All energy
+of such a run belongs to the work.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Of a phase: the static power of its run [W], which phases do not measure.
+# For a phase: the static power of its run [W], because phases do not measure it.
 _STATIC = "static_power_w"
-# The runs that a mean is over.
+# The runs over which a mean is taken.
 _RUNS = "runs"
 
 
 def phases(run: Summary) -> list[dict[str, Any]]:
-    """The phases of a run (`soundness.in_phases`), with its static power."""
+    """The phases of a run (`soundness.in_phases`), each with the static power of the run."""
     kept = {key: run.get(key) for key in ("warmup_cycles", "window_cycles", "fault_parts", _RUNS)}
     return [kept | phase | {_STATIC: static_w(run)} for phase in soundness.in_phases(run)]
 
 
 def static_w(measured: Summary) -> float:
-    """Mean power that does not grow with the work [W]; 0 of a run that ends when its work is done."""
+    """Mean power that does not grow with the work [W]; 0 for a run that ends when its work is done."""
     if soundness.verdict(measured).ends_with_its_work:
         return 0.0
     if (known := measured.get(_STATIC)) is not None:
@@ -48,12 +48,12 @@ def power_w(reference: Summary, accepted: float) -> float:
 
 
 def chance_w(measured: Summary, reference: Summary) -> float:
-    """How much more or less power the same flits may take by chance [W]."""
+    """Difference of power that chance can cause for the same flits [W]."""
     return _engine.chance_w(_power(measured), _power(reference))
 
 
 def saved_w(measured: Summary, reference: Summary) -> float:
-    """Power that a point draws less than a reference at the same work [W]; 0 if chance explains it."""
+    """Power that a point saves compared with a reference for the same work [W]; 0 if chance explains the difference."""
     return _engine.saved_w(_power(measured), _power(reference))
 
 
@@ -68,7 +68,7 @@ def _verdicts(sides: Iterable[Summary]) -> list[_engine.Verdict]:
 
 
 def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
-    """Why two points can't be compared by power and latency: codes and predicates; empty if they can."""
+    """Reasons why two points cannot be compared by power and latency, as codes and predicates; empty if they can."""
 
     def side(of: Summary) -> tuple[_engine.Verdict, list[_engine.Verdict], bool]:
         known = of.get(q.LATENCY.column) is not None and of.get("links_on_mean") is not None
@@ -78,28 +78,28 @@ def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
 
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
-    """Whether something fails in runs whose windows are in other cycles than the windows of the reference."""
+    """Whether parts fail in runs whose windows cover other cycles than the windows of the reference."""
     return _engine.faults_differ(_verdicts(measured), _verdicts(reference))
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
-    """The settings with which the windows of runs with faults are in the same cycles."""
+    """The settings with which the windows of runs with faults cover the same cycles."""
     return _engine.common_warmup(_verdicts(runs))
 
 
 def other_windows(pairs: Iterable[tuple[Summary, Summary]]) -> list[dict[str, Any]]:
-    """The diagnosis of windows in other cycles that were offered other loads; none if they were not."""
+    """The diagnosis of windows that cover different cycles and had different offered loads; empty if there are none."""
     found = _engine.other_windows([(_verdicts([a]), _verdicts([b])) for a, b in pairs])
     return [] if found is None else [found]
 
 
 def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -> dict[str, Any] | None:
-    """The diagnosis of pairs that one reason keeps from being compared; ``None`` if it is a flaw of a point of them."""
+    """The diagnosis of pairs that cannot be compared for one reason; ``None`` if the reason is a flaw of a point."""
     return _engine.not_compared(code, len(pairs), of, _verdicts(side for pair in pairs for side in pair))
 
 
 def mean(runs: Sequence[Summary]) -> Summary:
-    """The means over runs of different seeds; of runs that can't be used the first of these."""
+    """The means over runs with different seeds. If runs cannot be used, the first of these is returned instead."""
     if len(runs) == 1:
         return runs[0]
     bad = next((run for run in runs if soundness.obstacles(run)), None)
@@ -107,7 +107,7 @@ def mean(runs: Sequence[Summary]) -> Summary:
 
 
 def runs(sides: Iterable[Summary]) -> list[Summary]:
-    """The runs of which some of these are means, and the others."""
+    """All runs behind some summaries. A summary that is a mean is replaced by its runs."""
     return [run for side in sides for run in side.get(_RUNS) or [side]]
 
 
@@ -116,7 +116,7 @@ def _means(runs: Sequence[Summary]) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[Any]) -> Any:
-    if all(value == values[0] for value in values):  # the number of a phase stays whole
+    if all(value == values[0] for value in values):  # the number of a phase remains an integer
         return values[0]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return fmean(values)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _BILLED: list[Billed] = [*q.POWERS, *q.ENERGIES]
 _OF_BILLED = [each for billed in _BILLED for each in (billed.actual, billed.always_on, billed.ideal)]
-# Columns that have a label, a unit and a number of digits of their own.
+# Columns with their own label, unit and number of digits.
 KNOWN = {
     each.column: each
     for each in [*_OF_BILLED, *q.PERCENTILES.values(), *q.PERCENTILES_US.values(), *vars(q).values()]
     if isinstance(each, Quantity) and each.column
 }
-# Units by the end of the name of a column; longer ends come first.
+# Units by the ending of a column's name; longer endings come first.
 _UNITS = {
     "_per_bit_pj": "pJ/bit",
     "_per_s": "1/s",
@@ -53,7 +53,7 @@ _RECORDED = {
 
 
 def headings(columns: Sequence[str], table: str = "points") -> list[str]:
-    """A heading for each column of a table of results; a coordinate is called by the end of its path.
+    """A heading for each column of a table of results; the heading of a coordinate is the last part of its path.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def headings(columns: Sequence[str], table: str = "points") -> list[str]:
 
 
 def is_priced(heading: str) -> bool:
-    """Whether a column with this heading holds energy, power or money: its numbers follow from prices.
+    """Whether a column with this heading holds energy, power or money. The numbers of such a column depend on prices.
 
     Examples
     --------

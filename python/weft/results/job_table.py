@@ -1,4 +1,4 @@
-"""Tables with a row per point and job, for jobs whose answer is not a load."""
+"""Tables with a row per point and job, for jobs whose main result is not a load."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ def lines(
     head: Sequence[str],
     cells: Callable[[Mapping[str, Any], Job], list[str]],
 ) -> list[str]:
-    """The lines of the table; none where no job is chosen.
+    """The lines of the table; empty if no job is chosen.
 
     Parameters
     ----------
     results : ResultSet
-        The points. A row begins with those of their coordinates that differ, and the job where a point has several.
+        The points. A row begins with the coordinates that differ between points, and with the job if a point has
+        several jobs.
     chosen : callable
-        Whether a job has a row.
+        Function that says whether a job has a row.
     head : sequence of str
-        Heads of the other columns.
+        Headings of the other columns.
     cells : callable
-        The cells of these columns, from the summary of the point and the job.
+        Function from the summary of a point and a job to the cells of these columns.
     """
     paths = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
     several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)

@@ -1,4 +1,4 @@
-"""Modes of links: those that every run has, and those that the scenario of a point names."""
+"""Modes of links: the modes that every run has, and the modes that the scenario of a point defines."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def of(summary: Summary) -> tuple[str, ...]:
 
 
 def of_all(summaries: Iterable[Summary]) -> tuple[str, ...]:
-    """Names of the modes of several points, each once; those of the engine if there are no points."""
+    """Names of the modes of several points, each once; the modes of the engine if there are no points."""
     names = dict.fromkeys(name for summary in summaries for name in of(summary))
     return tuple(names) or LINK_STATES
 
 
 def slower(summary: Summary) -> dict[str, float]:
-    """Modes in which links carry flits at less than their bandwidth: the share of it by the name, the fastest first."""
+    """Modes in which links run below their full bandwidth: the share of the bandwidth by mode name, fastest first."""
     named = summary.get("link_modes")
     modes = LINK_MODES if named is None else [(mode["name"], mode["rate"], mode["carries"]) for mode in named]
     rates = {name: rate for name, rate, carries in modes if carries and rate < 1}

@@ -1,4 +1,7 @@
-"""Loads that are saturated although a higher load of the same network is not. The engine judges and words them."""
+"""Loads that are saturated although a higher load of the same network is not.
+
+The engine judges them and writes the texts.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ _LOAD = "traffic.load"
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """A diagnosis for each such network; its ``points`` are the saturated point and the point that is carried."""
+    """A diagnosis for each network with such loads.
+
+    Its ``points`` are the saturated point and the point at the higher load.
+    """
     groups: dict[str, list[int]] = {}
     for row, point in enumerate(results.points):
         if _LOAD in point["coordinates"]:

@@ -1,6 +1,7 @@
-"""Notes below a table: points not measured, not settled or collapsed, unsure means, losses.
+"""Notes below a table: points that were not measured, not settled or collapsed, uncertain means, and losses.
 
-The engine decides and words the notes of a point. This module prints a note once for all points to which it applies.
+The engine decides which notes a point has, and writes their text. This module prints a note once for all points to
+which it applies.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# Most points that a line names.
+# Maximum number of points that a line names.
 _NAMED = 3
 
 
 def lines(results: ResultSet) -> list[str]:
-    """The notes of a sweep, a line each."""
+    """The notes of a sweep, one per line."""
     warmup = _answers(results, "warmup_settled", "warm-up settled")
     if warmup:
         ended = [
@@ -68,7 +69,7 @@ def _of(results: ResultSet, *topics: str) -> list[str]:
 
 
 def unmeasured(results: ResultSet) -> list[str]:
-    """Points that were cut off, and points, jobs and phases of which the window holds no packet, with the reasons."""
+    """Notes on points that were cut off, and on points, jobs and phases without packets in the window."""
     topics = (
         "not_complete",
         "no_packet",
@@ -82,27 +83,27 @@ def unmeasured(results: ResultSet) -> list[str]:
 
 
 def too_early(results: ResultSet) -> list[str]:
-    """Points whose fixed warm-up is too short for power states or replies, and queues that have not settled."""
+    """Notes on points whose fixed warm-up is too short for power states or replies, or whose queues had not settled."""
     return _of(results, "too_early", "at_path_bound", "queues", "backlog")
 
 
 def to_settle(results: ResultSet) -> list[str]:
-    """Settings with which points settle; the engine warns of a fixed warm-up before the run."""
+    """Notes with settings with which points settle. About a fixed warm-up the engine warns before the run."""
     return _of(results, "to_settle")
 
 
 def unjudged(results: ResultSet) -> list[str]:
-    """Points of which it is not known whether the network carries their load, with the reason."""
+    """Notes on points for which it is unknown whether the network carries their load; with the reason."""
     return _of(results, "not_judged")
 
 
 def behind(results: ResultSet) -> list[str]:
-    """Points that accepted less than they were offered before they had settled, and settings that show it."""
+    """Notes on points that accepted less than the offered load before they had settled, and settings that decide."""
     return _of(results, "behind")
 
 
 def starved(results: ResultSet) -> list[str]:
-    """Saturated points whose buffers are too short for their load, with the remedy."""
+    """Notes on saturated points whose buffers are too short for their load; with the remedy."""
     return _of(results, "buffers")
 
 
@@ -112,12 +113,12 @@ def warnings(results: ResultSet) -> list[str]:
 
 
 def longest_limit(results: ResultSet) -> int:
-    """The longest `measure.warmup_limit` of all points [cycles]; 0 if none has one."""
+    """The longest `measure.warmup_limit` of all points [cycles]; 0 if no point has a limit."""
     return max((summary.get("warmup_limit_cycles") or 0 for summary in results.summaries), default=0)
 
 
 def _late(results: ResultSet) -> list[str]:
-    """Why warm-ups came to their limits."""
+    """Notes on the reasons why warm-ups reached their limits."""
 
     def texts(summary: Mapping[str, Any]) -> list[str]:
         why = soundness.verdict(summary).at_limit
@@ -129,7 +130,7 @@ def _late(results: ResultSet) -> list[str]:
 def _each_once(
     results: ResultSet, lines: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
 ) -> list[str]:
-    """Texts of `texts` about the points, each once, with the first such point and the number of others."""
+    """Texts that `lines` returns for the points, each once, with the first such point and the number of others."""
     return _once(results, list(map(lines, results.summaries)), rest)
 
 
@@ -146,7 +147,7 @@ def _once(results: ResultSet, shown: Sequence[list[str]], rest: str) -> list[str
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """How many packets were lost because a link or router failed; no line if none was."""
+    """A line with the number of packets that were lost because a link or router failed; empty if none was lost."""
     losing = [summary for summary in summaries if soundness.is_dropping(summary)]
     if not losing:
         return []
@@ -155,14 +156,14 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    # a loss is not rounded away
+    # a small loss must not be rounded to zero
     digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
     share = f"{delivered:.{digits}g} % were delivered{' at the worst of them' if points > 1 else ''}"
     return [f"{lost} at {where} (a link or router had failed): {share}, and latencies are of those"]
 
 
 def faults(results: ResultSet) -> list[str]:
-    """The reason why the latency or share of a part of the window, or a recovery time, is not known."""
+    """Lines with the reasons why the latency or share of a part of the window, or a recovery time, is unknown."""
 
     def texts(summary: Mapping[str, Any]) -> list[str]:
         parts = [(f"{part['part']} the faults", part["unknown"]) for part in summary.get("fault_parts") or []]
@@ -175,7 +176,7 @@ def faults(results: ResultSet) -> list[str]:
 
 
 def unlisted(results: ResultSet) -> list[str]:
-    """Number of points of the folder that the sweep no longer has, and their future; no line if it has all."""
+    """A line on points of the folder that the sweep no longer has, and on their future; empty if there are none."""
     if not results.unlisted:
         return []
     count = (
@@ -187,7 +188,7 @@ def unlisted(results: ResultSet) -> list[str]:
 
 
 def damage(results: ResultSet) -> list[str]:
-    """Which points can't be used, why, and how to run them again; no line if all can be used."""
+    """Lines on points that can't be used, with the reason and the command that runs them again; empty if none."""
     if not results.damaged:
         return []
     named = [f"  {setting(point.coordinates) or point.hash}: {point.reason}" for point in results.damaged[:_NAMED]]
@@ -198,7 +199,7 @@ def damage(results: ResultSet) -> list[str]:
 
 
 def unfinished(results: ResultSet) -> list[str]:
-    """Number of unfinished points of a sweep, and the command that runs them; no line if all are finished."""
+    """A line with the number of unfinished points, and the command that runs them; empty if all are finished."""
     if not results.missing:
         return []
     whole = len(results) + results.missing + len(results.damaged)
@@ -207,8 +208,8 @@ def unfinished(results: ResultSet) -> list[str]:
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
-    """How many points have yes in a column, and which have no; no line if the column is empty."""
-    # no quantity settles at a point without measured packets
+    """A line on a yes-or-no column: the number of points with yes, and the points with no; empty without values."""
+    # at a point without measured packets no quantity settles
     empty = {row for row, summary in enumerate(results.summaries) if summary.get("packets") == 0}
     answers = enumerate(_values(results, column))
     asked = {row: answer for row, answer in answers if answer is not None and row not in empty}

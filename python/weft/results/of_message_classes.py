@@ -1,4 +1,4 @@
-"""Whether the numbers of one message class of a point are sound: they are if those of all its jobs are."""
+"""Whether the numbers of one message class of a point are sound. They are sound if those of all its jobs are."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
-    """The message classes of a point; none where packets are of one kind, and in results of an older Weft."""
+    """The message classes of a point; empty if all packets are of one kind, and in results of an older Weft."""
     return summary.get("message_classes") or []
 
 
 def signs(summary: Summary) -> list[str]:
-    """Of each class the word in place of a latency without a limit, or the mark behind numbers; empty if sound."""
+    """For each class, the word that replaces a latency without a limit, or the mark after numbers; empty if sound."""
     return [found or "" for found in _of_jobs(summary, of_jobs.signs(summary))]
 
 
 def reasons(summary: Summary) -> list[str | None]:
-    """The reason why each class is not sound, in words; ``None`` for a sound one."""
+    """For each class, the reason why it is not sound, as text; ``None`` for a sound class."""
     return _of_jobs(summary, of_jobs.reasons(summary))
 
 
 def _of_jobs(summary: Summary, lines: Sequence[str | None]) -> list[str | None]:
-    """For each class the words about its first job that is not sound."""
+    """For each class, the text about its first job that is not sound."""
     of_job = {job["job"]: each for job, each in zip(of_jobs.of(summary), lines, strict=True) if each}
     return [next((each for job, each in of_job.items() if job in one["jobs"]), None) for one in of(summary)]

@@ -1,4 +1,4 @@
-"""The answer of a point whose jobs all run programs: time and energy to solution, and their product.
+"""The main results of a point whose jobs all run programs: time and energy to solution, and their product.
 
 The time is from the start of the run until the last program ended, and the energy is that of the network in this time.
 """
@@ -25,13 +25,14 @@ RUN_TIME = Quantity("solution_us", "Time to solution", "us", "time", 3)
 ENERGY = Quantity("solution_energy_uj", "Energy to solution", "uJ", "energy", 3)
 ENERGY_DELAY = Quantity("energy_delay_njs", "Energy times time to solution", "nJ s", "energy x time", 3)
 ANSWERS = (RUN_TIME, ENERGY, ENERGY_DELAY)
-# By answer: its column of the summary, the unit of this column, and the factor from it to the unit of the answer.
+# For each answer: its column in the summary, the unit of this column, and the factor from this unit to the unit of the
+# answer.
 _SUMMARY = {
     RUN_TIME: ("solution_seconds", "s", 1e6),
     ENERGY: ("energy_total_j", "J", 1e6),
     ENERGY_DELAY: ("energy_delay_js", "J s", 1e9),
 }
-# Code and words of the obstacle to a comparison of runs whose programs differ.
+# Code and text of the reason why runs with different programs cannot be compared.
 _CODE, WORK = _engine.PROGRAMS_DIFFER
 
 
@@ -47,27 +48,27 @@ def are_programs(summary: Mapping[str, Any]) -> bool:
 
 
 def answer(results: ResultSet) -> bool:
-    """Whether all jobs of all points run programs, and those of some point have ended."""
+    """Whether all jobs of all points run programs, and the programs of at least one point have ended."""
     return program_table.are_all(results) and any(map(ended, results.summaries))
 
 
 def in_units(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The answers of a point, by the columns of `ANSWERS`; ``None`` where a program has not ended."""
+    """The answers of a point, by the columns of `ANSWERS`; ``None`` if a program has not ended."""
     has_ended = ended(summary)
     return {each.column: summary[name] * by if has_ended else None for each, (name, _, by) in _SUMMARY.items()}
 
 
 def same_work(runs: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the programs of all runs send as many messages and bytes."""
+    """Whether the programs of all runs send the same numbers of messages and bytes."""
     sent = {tuple((job["messages"], job["message_bytes"]) for job in run["jobs"]) for run in runs}
     return len(sent) == 1
 
 
 def lines(results: ResultSet) -> list[str]:
-    """Each policy beside the one whose links are always on, for the same programs: time, energy and their product.
+    """Lines that compare each policy with always-on links for the same programs: time, energy and their product.
 
     Over several seeds the numbers are means, with half of the 95 % confidence interval of the difference. There are no
-    lines where the sweep has no such policy.
+    lines if the sweep has no policy with always-on links.
     """
     values: list[str] = []
     usual = ""
@@ -91,7 +92,7 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def unequal(results: ResultSet) -> list[str]:
-    """Sentences on policies whose programs are not those of links that are always on; none if all are the same."""
+    """Sentences on policies whose programs differ from the programs on always-on links; empty if all are the same."""
     return [f"{policy}: {line}" for policy, each in _unequal(results) for line in codes.sentences([each])]
 
 
@@ -101,7 +102,7 @@ def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
-    """Policies whose programs differ from those of links that are always on at the same place, and their diagnoses."""
+    """Policies whose programs differ from the programs on always-on links at the same place, and their diagnoses."""
     runs = results.summaries
     pairs: dict[str, list[list[int]]] = {}
     for of_policy in places(results).values():
@@ -123,7 +124,10 @@ def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
 
 
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:
-    """The points of each policy, by the other coordinates; not by the seed, and not by those that follow the policy."""
+    """The points of each policy, by the other coordinates.
+
+    The seed and coordinates that change with the policy are left out.
+    """
     if POLICY not in results.coordinates:
         return {}
     points = [{path: label(value, path) for path, value in point["coordinates"].items()} for point in results.points]
@@ -165,7 +169,7 @@ def words(summary: Mapping[str, Any], answer: Quantity) -> str:
 
 
 def flaw(summary: Mapping[str, Any]) -> str:
-    """Why a point has no answer; empty if it has one."""
+    """The reason why a point has no answer; empty if it has one."""
     if ended(summary):
         return ""
     flaws = soundness.obstacles(summary)

@@ -1,4 +1,4 @@
-"""Tables of a whole sweep, not of its points: the bill of a year, and where its curves saturate."""
+"""Tables of a whole sweep, not of its points: the bill of a year, and the saturation loads of its curves."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ TABLES = {
     BILL: "a row per series: power, energy and money per year, if the scenario has a bill",
     SATURATION: "a row per curve: where it saturates, as `weft saturation` found",
 }
-# Where a search for saturation leaves its table, in the folder of its results.
+# File in which a search for saturation stores its table, in the folder of its results.
 FILE = "saturation.csv"
-# Why a curve does not saturate within the tolerance of its search.
+# Reasons why a curve does not saturate within the tolerance of its search.
 WIDER = "wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"
 
 
 def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
-    """The table of some results; ``None`` if they have none, for which `asking` says why.
+    """The table of some results; ``None`` if they have none, and then `asking` returns the reason.
 
     Raises
     ------
     ResultsError
-        If its file is damaged.
+        If the file of the table is damaged.
     """
     if name == SATURATION:
         return _saturation(results)
@@ -42,7 +42,7 @@ def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
 
 
 def asking(name: str, results: ResultSet) -> str:
-    """The remedy that gives results the table."""
+    """The remedy for results that lack the table."""
     if name == SATURATION:
         return (
             f"search first: `weft saturation FILE`, with the scenario of {results.root}, and name the folder it gives"

@@ -1,4 +1,4 @@
-"""Rows of a table that differ in their seed only, as one row: means, and half widths of their 95 % confidence."""
+"""Combines table rows that differ only in their seed into one row of means, with half widths of 95 % confidence."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-# Tables that have a row, or several, per point.
+# Tables with one or several rows per point.
 TABLES = ("points", "jobs", "flows", "phases")
 # Columns that differ between the rows of a point, without its coordinates.
 _PARTS = ("results", "job", "flow", "phase")
-# Columns that describe one run and have no value for several.
+# Columns that describe one run and have no value for several runs.
 _OF_ONE = (SEED, "point", "hash")
-# In the name of a column that is the interval of a single run.
+# Part of a column's name that marks the interval of a single run.
 _INTERVAL = "_ci95_"
-# Behind the name of a column: the column with half of its 95 % confidence interval.
+# Suffix of a column's name that gives the column with half of its 95 % confidence interval.
 HALF_WIDTH = "_ci95_half_width"
 RUNS = "runs"
 
 
 def groups(records: Sequence[Record], coordinates: Sequence[str]) -> list[list[Record]]:
-    """The records that have all but the seed in common, in the order of the first of each."""
+    """Groups of records that are equal except for the seed, in the order of the first record of each group."""
     paths = [path for path in (*_PARTS, *coordinates) if path != SEED]
     found: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
@@ -39,17 +39,17 @@ def groups(records: Sequence[Record], coordinates: Sequence[str]) -> list[list[R
 
 
 def are_several(records: Sequence[Record], coordinates: Sequence[str]) -> bool:
-    """Whether some records differ in their seed only."""
+    """Whether some records differ only in their seed."""
     return SEED in coordinates and any(len(group) > 1 for group in groups(records, coordinates))
 
 
 def columns(head: Sequence[str]) -> list[str]:
-    """The columns that several runs have in common."""
+    """The columns that have a value for several runs together."""
     return [column for column in head if column not in _OF_ONE]
 
 
 def mean(group: Sequence[Record], column: str) -> Mean | None:
-    """The mean of a number over runs; ``None`` where none measured it, or it is no number."""
+    """The mean of a number over runs; ``None`` if no run measured it, or it is not a number."""
     values = _numbers(group, column)
     if any(isinstance(value, str | bool) for value in values):
         return None
@@ -66,12 +66,12 @@ def _numbers(group: Sequence[Record], column: str) -> list[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value has a mean: counts and percentiles are whole numbers, and yes and no are none."""
+    """Whether a value has a mean. Counts and percentiles have one although they are integers; booleans have none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def together(group: Sequence[Record], column: str) -> Any:
-    """The common value of runs in a column: a mean, yes if any says yes, or their different words."""
+    """The combined value of runs in a column: a mean, true if any run has true, or their different texts."""
     values = _numbers(group, column)
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:
@@ -87,7 +87,10 @@ def together(group: Sequence[Record], column: str) -> Any:
 
 
 def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[str]) -> pl.DataFrame:
-    """A row per group, with the number of its runs; numbers that vary have their half widths in a column behind."""
+    """A row per group, with the number of its runs.
+
+    A number that varies is followed by a column with its half width.
+    """
     parts = groups(records, coordinates)
     keys = {*_PARTS, *coordinates}
     vary = {

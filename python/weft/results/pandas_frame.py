@@ -1,4 +1,4 @@
-"""Frames of results for pandas: every column has a type of its own, and a unit."""
+"""Frames of results for pandas: every column has a suitable type, and a unit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Units by the name of a column, of which the last part of a dotted path counts; the first that matches.
+# Units by patterns of a column's name. Only the last part of a dotted path counts. The first match applies.
 _UNITS = [
     (re.compile(pattern), unit)
     for pattern, unit in (
@@ -44,7 +44,7 @@ _UNITS = [
 
 
 def unit(column: str) -> str:
-    """The unit of a column of results; empty where it has none.
+    """The unit of a column of results; empty if it has none.
 
     Examples
     --------
@@ -64,8 +64,9 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     frame : polars.DataFrame
-        Whole numbers become ``int64`` (``Int64`` where some are missing), numbers ``float64`` with NaN for what is
-        missing, yes and no ``bool`` (``boolean``), words pandas' own type of texts; lists become text.
+        The frame to convert. Integers become ``int64`` (``Int64`` if some are missing), other numbers ``float64`` with
+        NaN for missing values, booleans ``bool`` (``boolean`` if some are missing), and texts pandas' string type.
+        Lists become text.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
 
 
 def _column(values: pl.Series, pandas: Any) -> Any:
-    """The values of a column as pandas keeps them best."""
+    """The values of a column in the most suitable pandas type."""
     kind = values.dtype
     if kind == pl.Boolean:
         return pandas.array(values.to_list(), dtype="boolean") if values.null_count() else values.to_numpy()
@@ -96,7 +97,7 @@ def _column(values: pl.Series, pandas: Any) -> Any:
         if values.null_count():
             return pandas.array(values.to_list(), dtype="UInt64" if kind.is_unsigned_integer() else "Int64")
         return values.to_numpy().astype("uint64" if kind.is_unsigned_integer() else "int64")
-    if kind.is_numeric() or kind == pl.Null:  # floats, decimals of sums, and columns that nothing was measured for
+    if kind.is_numeric() or kind == pl.Null:  # floats, decimals of sums, and columns without any measured value
         return values.cast(pl.Float64).to_numpy()
     if kind.is_temporal():
         return values.to_numpy()

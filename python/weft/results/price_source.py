@@ -1,4 +1,4 @@
-"""The source of the prices of results, as a line below every table of energy, power or money."""
+"""The source of the prices of results, printed as a line below every table of energy, power or money."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def lines(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line that names the prices of some points, or their kinds of prices; no line if no summary has them."""
+    """A line that names the prices of some points, or their kinds of prices; empty if no summary has prices."""
     kinds = list(dict.fromkeys(found for each in summaries if (found := each.get("prices_from"))))
     return [f"energy and power are priced by: {'; '.join(kinds)}"] if kinds else []

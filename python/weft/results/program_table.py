@@ -1,4 +1,4 @@
-"""The table of a sweep in which every job runs a program of messages: its answer is the run time, not a load."""
+"""The table of a sweep in which every job runs a program of messages: its main result is the run time, not a load."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_program(job: Mapping[str, Any]) -> bool:
 
 
 def are_all(results: ResultSet) -> bool:
-    """Whether every job of every point runs a program, so that the run time is the only answer."""
+    """Whether every job of every point runs a program, so that the run time is the only main result."""
     return len(results) > 0 and all(jobs and all(map(is_program, jobs)) for jobs in map(of_jobs.of, results.summaries))
 
 

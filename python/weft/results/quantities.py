@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# By default a search for saturation tells loads apart that differ by this [flits/terminal/cycle].
+# Default tolerance of a search for saturation: the difference of loads that it still distinguishes
+# [flits/terminal/cycle].
 TOLERANCE = 0.005
 
 
@@ -17,15 +18,15 @@ class Quantity:
     column : str
         Name in the frame and in ``summary.json``.
     label : str
-        For an axis or a legend.
+        Label for an axis or a legend.
     unit : str
-        In the words of the documentation; empty for counts and words.
+        Unit as written in the documentation; empty for counts and texts.
     short : str
-        Head of a table column.
+        Heading of a table column.
     digits : int
         Decimal places in a table.
     own_half_width : str
-        Column with half the width of the 95 % confidence interval that a single run knows; empty if it knows none.
+        Column with half the width of the 95 % confidence interval that a single run computes; empty if there is none.
     """
 
     column: str
@@ -57,21 +58,21 @@ HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
 MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)
 ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "energy", 1)
 POWER = Quantity("power_mean_w", "Mean power of links, and of routers with a price", "W", "power", 2)
-# Not in the summary: `weft.results.curves` divides by the length of the window.
+# This quantity is not in the summary: `weft.results.curves` divides by the length of the window.
 TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
 
-# Axes that show no column, or more than one.
+# Axes that show no column, or more than one column.
 PACKET_LATENCY = Quantity("", "Packet latency", "cycles", "latency", 0)
 TIME = Quantity("", "Time", "cycles", "time", 0)
 UTILISATION = Quantity("utilisation", "Channel utilisation", "share of bandwidth", "utilisation", 3)
 
-# Percentiles of packet latency, lowest first, by the share of packets that is as fast.
+# Percentiles of packet latency, lowest first, by the share of packets with at most this latency.
 PERCENTILES = {
     name: Quantity(f"packet_latency_p{key}_cycles", f"{name} % of packet latencies", "cycles", f"p{key}", 0)
     for name, key in {"50": "50", "90": "90", "95": "95", "99": "99", "99.9": "99_9", "99.99": "99_99"}.items()
 }
 
-# The same in units of time and of bits (`weft.results.si_units`); results do not hold them.
+# The same quantities in units of time and of bits (`weft.results.si_units`). Results do not store them.
 _RATE = "Gb/s per terminal"
 LATENCY_US = Quantity("packet_latency_mean_us", LATENCY.label, "us", "[us]", 3, "packet_latency_ci95_us")
 OFFERED_GBPS = Quantity("offered_gbps", OFFERED.label, _RATE, "[Gb/s]", 1)
@@ -84,14 +85,15 @@ PERCENTILES_US = {
 
 @dataclass(frozen=True)
 class Billed:
-    """A cost of links, and that of the same flits on two other kinds of links.
+    """A cost of links, and the cost of the same flits on two other kinds of links.
 
     Attributes
     ----------
     links : str
-        Which links are billed, for a title.
+        The links that are billed, as text for a title.
     actual, always_on, ideal : Quantity
-        As it was; with links that are on in every cycle; with links that cost nothing while they carry no flit.
+        The cost in the run; with links that are on in every cycle; with links that cost nothing while they carry no
+        flit.
     """
 
     links: str
@@ -101,7 +103,7 @@ class Billed:
 
 
 def _billed(links: str, column: str, label: str, unit: str) -> Billed:
-    """The three columns of a cost; ``{}`` in `column` is the place for the name of the reference."""
+    """The three columns of a cost; ``{}`` in `column` is replaced by the name of the reference."""
 
     def quantity(reference: str, words: str) -> Quantity:
         return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)
@@ -118,5 +120,5 @@ ENERGIES = (
     _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
 )
 
-# Values of `ENDING` that tables and plots treat apart; `weft._engine.ENDINGS` has all.
+# Values of `ENDING` that tables and plots treat differently; `weft._engine.ENDINGS` has all values.
 DRAINED, SATURATED, STALLED, NOT_COMPLETE = "drained", "saturated", "stalled", "not_complete"

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# A key of a job that has a queue.
+# A key that only a job with a queue has.
 _PROGRAMS = "queue_programs"
 _UTILISATION = "queue_utilisation"
 _HEAD = ("programs", "makespan", "utilisation", "mean wait", "max wait", "slowdown", "bounded", "energy of programs")
 
 
 def lines(results: ResultSet) -> list[str]:
-    """A row per point and queue; no line where no job runs a queue of several programs."""
+    """A row per point and queue; empty if no job runs a queue of several programs."""
     table = job_table.lines(results, lambda job: job.get(_PROGRAMS, 0) > 1, _HEAD, _cells)
     text = (
         "queue: programs that ended; makespan: from the first submission to the last end; utilisation: share of "

@@ -1,4 +1,4 @@
-"""States of ranks over time, as pictures show them: a row per rank, a column per interval."""
+"""States of ranks over time in the form of pictures: a row per rank, a column per interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.results.critical_path import STATES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Rows and columns of a grid at most.
+# Maximum numbers of rows and columns of a grid.
 MOST_ROWS, MOST_COLUMNS = 1024, 4096
 NOTHING = len(STATES)
 """The number of a cell in which no rank of its row is in a state."""
@@ -28,11 +28,11 @@ class Grid:
     cells : array of int
         Numbers in `STATES`, or `NOTHING`; a row per `ranks_per_row` ranks, a column per interval of equal length.
     ranks : int
-        Ranks of all jobs, one job after the other.
+        Number of ranks of all jobs; the jobs follow one after the other.
     ranks_per_row : int
-        Ranks of a row; the last one may have fewer.
+        Ranks per row; the last row may have fewer.
     end : int
-        The end of the last column [cycle]; the first one begins with cycle 0.
+        The end of the last column [cycle]; the first column begins at cycle 0.
     """
 
     cells: NDArray[np.uint8]
@@ -42,7 +42,7 @@ class Grid:
 
 
 def numbered(states: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[str, int]]]:
-    """The table with a column `row`, the number of the rank among those of all jobs; and job and rank of each row."""
+    """The table with a column `row` (index of the rank among the ranks of all jobs), and job and rank of each row."""
     # the rows of the table are in the order of jobs and ranks
     table = states.with_columns(row=pl.struct("job", "rank").rle_id().cast(pl.Int64))
     return table, list(table.select("job", "rank").unique(maintain_order=True).iter_rows())

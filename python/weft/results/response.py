@@ -1,4 +1,7 @@
-"""How latency follows a change of the traffic, and how long it takes to settle: one definition, whoever measured."""
+"""Reaction of latency to a change of the traffic, and the time until it settles.
+
+The same definition serves all simulators.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-# A bin is off if its latency differs by more than this share from what it is in the end; the end is this last share of
-# the bins behind the change.
+# A bin is off if its latency differs from the final latency by more than this share. The final latency is the mean over
+# this last share of the bins after the change.
 OFF, END = 0.10, 0.25
 
 
@@ -18,7 +21,7 @@ class Response:
     Attributes
     ----------
     times, latencies : list of float
-        Middles of the bins, counted from the change, and the mean latency of what was sent in them [cycles].
+        Middles of the bins, counted from the change, and the mean latency of the packets sent in them [cycles].
     """
 
     times: list[float]
@@ -26,7 +29,7 @@ class Response:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there are bins before the change and behind it."""
+        """Whether there are bins before and after the change."""
         return bool(self._before()) and bool(self._after())
 
     @property
@@ -49,7 +52,7 @@ class Response:
 
     @property
     def adapted(self) -> float:
-        """Middle of the last bin that is off; 0 if none is [cycles]."""
+        """Middle of the last bin that is off [cycles]; 0 if no bin is off."""
         final = self.final
         off = [time for time, latency in self._after() if abs(latency / final - 1) > OFF]
         return off[-1] if off else 0.0
@@ -62,7 +65,7 @@ class Response:
 
 
 def merged(bins: pl.DataFrame, first: float, last: float) -> Response:
-    """The response of runs with several seeds: the mean over their packets.
+    """The combined response of runs with several seeds: the mean over their packets.
 
     Parameters
     ----------

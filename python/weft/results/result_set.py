@@ -22,7 +22,7 @@ from weft.text import given, shell
 from weft.text.labels import setting
 from weft.text.meant import meant
 
-# Tables of a point that are kept only if the scenario requests them, each with the override that requests it.
+# Tables of a point that are stored only if the scenario requests them, each with the override that requests it.
 ASKING = {each["name"]: f"measure.{each['name']}={each['example']}" for each in _engine.recordings()} | {
     "groups": "power.groups={by: router}"
 }
@@ -40,9 +40,9 @@ class Damaged(NamedTuple):
     hash : str
         Name of its folder.
     coordinates : dict
-        What the sweep set.
+        Values that the sweep set for the point.
     reason : str
-        What is wrong with it.
+        The fault of the point's files.
     """
 
     hash: str
@@ -58,14 +58,15 @@ class ResultSet:
     store : Store
         Folder of the sweep.
     thorough : bool
-        Compare the checksums of all files now, as a run does. Otherwise those of tables are compared as they are read.
+        Check the checksums of all files now, as a run does. Otherwise the checksums of tables are checked when they are
+        read.
 
     Attributes
     ----------
     name : str
         Name of the sweep.
     title : str
-        Head of tables and pictures: the name, and the overrides if there are any.
+        Title of tables and pictures: the name, and the overrides if there are any.
     points : list of dict
         ``hash`` and ``coordinates`` of each finished point, in the order of the sweep.
     summaries : list of dict
@@ -73,9 +74,9 @@ class ResultSet:
     absent : list of dict
         ``hash`` and ``coordinates`` of each point without results.
     missing : int
-        How many these are.
+        Number of points without results.
     damaged : list of Damaged
-        Points whose results are not whole, or of another version: they are left out of all else.
+        Points whose results are incomplete, or were written by another version. All other attributes leave them out.
     """
 
     def __init__(self, store: Store, *, thorough: bool = False) -> None:
@@ -103,7 +104,7 @@ class ResultSet:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Open the folder of a sweep; points that are damaged are left out, and `damaged` names them.
+        """Open the folder of a sweep. Damaged points are left out, and `damaged` names them.
 
         Raises
         ------
@@ -132,12 +133,15 @@ class ResultSet:
 
     @property
     def command(self) -> str | None:
-        """The command that runs missing or damaged points; ``None`` for a scenario that was in memory only."""
+        """The command that runs missing or damaged points; ``None`` for a scenario that was only in memory."""
         words = self._store.manifest().get("command")
         return shell.command(*words, "--out", self.root) if words else None
 
     def recording(self, *settings: str) -> str:
-        """In words: how to run the sweep with further settings, in a folder of its own, which these results outlive."""
+        """Text on how to run the sweep with further settings.
+
+        It uses another folder, so that these results are kept.
+        """
         words = self._store.manifest().get("command")
         if not words:
             return f"set {' and '.join(settings)} in the scenario, and run it with results in another folder"
@@ -146,10 +150,10 @@ class ResultSet:
         return f"run it anew in a folder of its own, {out}:\n  {again}"
 
     def with_another(self, point: int, path: str, value: str, along: str, *others: str) -> str:
-        """In words: how to run a point with another value of a key, and `others` settings, in a folder of its own.
+        """Text on how to run a point in another folder, with another value of a key and the settings `others`.
 
-        Where the sweep sets that key, other keys may be set together with it (`zip`), whose values need not go with
-        another one, or would be the same twice. Then the scenario of the point alone is run, at all its values of the
+        If the sweep sets that key, `zip` may set other keys together with it. Their values may not fit another value of
+        the key, or the sweep may have it already. Then only the scenario of the point is run, at all its values of the
         key `along`.
         """
         coordinates = self.points[point]["coordinates"]
@@ -166,12 +170,12 @@ class ResultSet:
 
     @cached_property
     def unlisted(self) -> int:
-        """Points in the folder that the sweep no longer has; they are in no table, and are lost only if removed."""
+        """Number of points in the folder that the sweep no longer has. They are in no table, but stay on disk."""
         return self._store.unlisted()
 
     @property
     def bill_keys(self) -> dict[str, Any] | None:
-        """The section ``bill`` of the scenario that was run last, defaults included; ``None`` if it had none."""
+        """The section ``bill`` of the scenario at its last run, defaults included; ``None`` if it had no bill."""
         keys = self._store.manifest().get("bill")
         return keys if isinstance(keys, dict) else None
 
@@ -185,7 +189,7 @@ class ResultSet:
 
     @property
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """The number of each point, and its row of `frame` with models that are not labels yet."""
+        """The number of each point, and its row of `frame` in which models are not yet replaced by labels."""
         return [
             (number, point["coordinates"] | scalars(summary, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -193,7 +197,7 @@ class ResultSet:
 
     @property
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each job the number of its point, and its row of `jobs`."""
+        """For each job, the number of its point, and the job's row of `jobs`."""
         return [
             (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -202,7 +206,7 @@ class ResultSet:
 
     @property
     def message_class_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each message class the number of its point, and its row of `message_classes`."""
+        """For each message class, the number of its point, and the class's row of `message_classes`."""
         return [
             (number, point["coordinates"] | scalars(one, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -211,7 +215,7 @@ class ResultSet:
 
     @property
     def phase_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each phase of a load that changes the number of its point, and its row of `phases`."""
+        """For each phase of a changing load, the number of its point, and the phase's row of `phases`."""
         return [
             (number, point["coordinates"] | scalars(phase, {}) | {"flaw": soundness.reason(judged)})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -220,7 +224,7 @@ class ResultSet:
 
     @property
     def flow_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each class of flows the number of its point, and its row of `flows`."""
+        """For each class of flows, the number of its point, and the class's row of `flows`."""
         return [
             (number, point["coordinates"] | scalars(flow, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -229,7 +233,7 @@ class ResultSet:
 
     @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each time from a first failure until all is whole again: the number of the point, and its numbers."""
+        """For each episode (from a first failure until no part is broken): the number of the point, and the numbers."""
         return [
             (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -238,15 +242,16 @@ class ResultSet:
 
     @property
     def flaws(self) -> list[str | None]:
-        """Why each point is never called best: saturated, not settled or the like; ``None`` if sound."""
+        """The reason why each point is never called best, such as saturated or not settled; ``None`` if sound."""
         return [soundness.reason(summary) for summary in self.summaries]
 
     @property
     def diagnoses(self) -> list[list[dict[str, Any]]]:
         """The flaws of each point, the worst first, those of each phase, and the warnings; see `weft explain code`.
 
-        Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``, that of a phase also ``phase``. A remedy
-        has ``text`` and ``settings``: values by dotted path, as ``--set`` takes them, or none where the text says more.
+        Each diagnosis has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``; a diagnosis of a phase also has
+        ``phase``. A remedy has ``text`` and ``settings``: values by dotted path, in the form of ``--set``. The settings
+        are empty if they alone are not the remedy.
         """
         again = self.command
         return [soundness.diagnoses(summary, self.root, again) for summary in self.summaries]
@@ -278,7 +283,7 @@ class ResultSet:
         return self.points[point]
 
     def scenario(self, point: int) -> dict[str, Any]:
-        """The resolved scenario of a point: all keys, those with defaults included."""
+        """The resolved scenario of a point: all keys, including those with defaults."""
         path = self.file(point, "scenario.yaml")
         try:
             read = yaml.load(path.read_bytes(), _Loader)
@@ -289,17 +294,17 @@ class ResultSet:
         return dict(read)
 
     def network(self, point: int) -> dict[str, Any]:
-        """The network of a point as data, as `Point.network` gives it."""
+        """The network of a point as data, in the form of `Point.network`."""
         return Scenario.from_file(self.file(point, "scenario.yaml")).points()[0].network()
 
     def run_info(self, point: int) -> dict[str, Any]:
-        """Where, when and how long a point ran (``run.json``); empty for a folder without."""
+        """Machine, date and duration of a point's run (``run.json``); empty for a folder without this file."""
         return self._store.run_info(self._at(point)["hash"])
 
     def channels(self, point: int) -> pl.DataFrame:
         """A row per channel of a point: flits [flits] and cycles [cycles] per power state in the window, energy [fJ].
 
-        Energies are exact decimals; ``cast(pl.Float64)`` makes numbers of them.
+        Energies are exact decimals; ``cast(pl.Float64)`` turns them into floats.
 
         Parameters
         ----------
@@ -309,7 +314,7 @@ class ResultSet:
         return _parquet(self.file(point, "channels.parquet"))
 
     def latencies(self, point: int) -> pl.DataFrame:
-        """How many packets of the window had which latency: ``latency_cycles`` [cycles], ``packets``."""
+        """Number of packets of the window with each latency: ``latency_cycles`` [cycles], ``packets``."""
         self._at(point)
         pairs = self.summaries[point].get("latency_histogram", [])
         return pl.DataFrame(pairs, schema={"latency_cycles": pl.Int64, "packets": pl.Int64}, orient="row")
@@ -321,10 +326,10 @@ class ResultSet:
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """A row per point and class of flows, if `measure.flows` asked for them.
+        """A row per point and class of flows, if `measure.flows` requested them.
 
-        Columns: coordinates by dotted path, the columns of the table ``flows``, and ``flaw``, why the point is no
-        example of anything good. Energies are exact decimals in text [fJ].
+        Columns: coordinates by dotted path, the columns of the table ``flows``, and ``flaw``, the reason why the point
+        is never called best. Energies are exact decimals in text [fJ].
         """
         return frame_of([row for _, row in self.flow_rows])
 
@@ -338,31 +343,31 @@ class ResultSet:
         """A row per point and phase of a load that changes: coordinates by dotted path, then numbers of the phase.
 
         Phases that the window does not reach have no numbers. Columns: ``phase`` (1: the first), ``start_cycle``,
-        ``from_cycle``, ``to_cycle`` [cycles] (the part in the window), ``load`` (as set, mean over the terminals),
-        ``offered_load`` (null if packets were not delivered), ``accepted_load`` [flits/terminal/cycle], ``saturated``
-        (null if it can't be judged), latencies [cycles] of the packets created in the phase, ``energy_per_bit_pj``,
-        ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share`` and ``flaw``, why the phase is no
-        example of anything good.
+        ``from_cycle``, ``to_cycle`` [cycles] (the part in the window), ``load`` (set by the scenario, mean over the
+        terminals), ``offered_load`` (null if packets were not delivered), ``accepted_load`` [flits/terminal/cycle],
+        ``saturated`` (null if it can't be judged), latencies [cycles] of the packets created in the phase,
+        ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share`` and ``flaw``, the
+        reason why the phase is never called best.
         """
         return frame_of([row for _, row in self.phase_rows])
 
     def series(self, point: int) -> pl.DataFrame:
-        """Flits and link states of a point over time, if `measure.series` asked for them."""
+        """Flits and link states of a point over time, if `measure.series` requested them."""
         return self.recorded(point, "series")
 
     def transient(self, point: int) -> pl.DataFrame:
-        """Latency of a point by time of creation, if `measure.transient` asked for it."""
+        """Latency of a point by the time at which packets were created, if `measure.transient` requested it."""
         return self.recorded(point, "transient")
 
     def link_states(self, point: int) -> pl.DataFrame:
-        """Spans of time of each managed channel in a power state, if `measure.link_states` asked for them.
+        """Time spans of each managed channel in a power state, if `measure.link_states` requested them.
 
         Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
         """
         return self.recorded(point, "link_states")
 
     def control_packets(self, point: int) -> pl.DataFrame:
-        """Control packets of the power policy, if `measure.control_packets` asked for them.
+        """Control packets of the power policy, if `measure.control_packets` requested them.
 
         Columns: ``sent_cycle``, ``arrived_cycle`` [cycles], ``kind``, ``from_router``, ``to_router``, ``link_class``,
         ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From
@@ -371,11 +376,11 @@ class ResultSet:
         return self.recorded(point, "control_packets")
 
     def groups(self, point: int) -> pl.DataFrame:
-        """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], energy [fJ]."""
+        """The accounts of the groups of a point, if `power.groups` requested them: sleep [cycles], energy [fJ]."""
         return self.recorded(point, "groups")
 
     def schedule(self, point: int) -> pl.DataFrame:
-        """When and where each program of a queue (workload `scheduler`) ran.
+        """Run time and terminals of each program of a queue (workload `scheduler`).
 
         A row per program: ``trace``, ``number``, submission, start, end, wait and run time [cycles], ``slowdown``,
         ``bounded_slowdown``, ``ranks``, ``terminals``, ``allocated_terminals`` and its share of the energy [fJ].
@@ -384,7 +389,9 @@ class ResultSet:
         return self._of_queue(point, "schedule")
 
     def utilisation(self, point: int) -> pl.DataFrame:
-        """Busy terminals, and programs that run and wait, from each cycle on in which one of these changed.
+        """Numbers of busy terminals, running programs and waiting programs.
+
+        A row per cycle in which one of these changed.
 
         Columns: ``job``, ``cycle``, ``busy_terminals``, ``utilisation`` (share of the terminals of the job),
         ``running``, ``waiting`` [programs].
@@ -399,12 +406,12 @@ class ResultSet:
         return _parquet(self.file(point, path.name)).with_columns(cs.float().fill_nan(None))
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:
-        """The table of a recording, if `measure` asked for it by this name.
+        """The table of a recording, if `measure` requested it by this name.
 
         Raises
         ------
         ResultsError
-            If there is no such recording, or the scenario did not ask for it.
+            If there is no such recording, or the scenario did not request it.
         """
         if not isinstance(name, str) or name not in ASKING:
             remedy = meant(name, ASKING, f"the recordings are {', '.join(ASKING)}")
@@ -416,7 +423,7 @@ class ResultSet:
         return _parquet(self.file(point, path.name))
 
     def file(self, point: int, name: str) -> Path:
-        """The path of a file of a point, by name, once its checksum is compared.
+        """The path of a file of a point, by name, after its checksum was checked.
 
         Raises
         ------
@@ -431,7 +438,7 @@ class ResultSet:
 
     @property
     def stalls(self) -> list[tuple[int, str]]:
-        """Points that got stuck: row number in `frame`, and the packets that wait for each other, in words."""
+        """Points that got stuck: row number in `frame`, and text on the packets that wait for each other."""
         return [
             (row, self._store.stall(point["hash"]))
             for row, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -439,14 +446,14 @@ class ResultSet:
         ]
 
     def describe(self, point: int) -> str:
-        """Coordinates of a point as words; the name of the sweep if it has only one point."""
+        """Coordinates of a point as text; the name of the sweep if it has only one point."""
         return setting(self._at(point)["coordinates"]) or self.name
 
 
 def _parquet(path: Path) -> pl.DataFrame:
     """Read a table of a point; any problem with the file becomes a `ResultsError`."""
     try:
-        with path.open("rb") as file:  # polars opens no path that is not text
+        with path.open("rb") as file:  # polars opens only paths that are valid text
             return pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem

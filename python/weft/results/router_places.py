@@ -1,4 +1,4 @@
-"""Places of routers in arrays and drawings; tables name a router by its number, or by its id in a graph file."""
+"""Indices of routers in arrays and drawings. Tables name a router by its number, or by its id in a graph file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def places(routers: pl.Series, names: Sequence[str] | None) -> NDArray[np.int64]:
-    """The place of each router among the routers of the network, from 0 on.
+    """The index of each router among the routers of the network, from 0 on.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def places(routers: pl.Series, names: Sequence[str] | None) -> NDArray[np.int64]
         A column of a table, without nulls.
     names : sequence of str or None
         Ids of the routers, in the order of the graph file (`names` of `weft._engine.Point.network`); ``None`` for a
-        network without ids, in which the number of a router is its place.
+        network without ids, in which the number of a router is its index.
     """
     if names is None:
         return routers.to_numpy().astype(np.int64)
@@ -32,7 +32,7 @@ def places(routers: pl.Series, names: Sequence[str] | None) -> NDArray[np.int64]
 
 
 def placed(channels: pl.DataFrame, names: Sequence[str] | None) -> pl.DataFrame:
-    """Channels with places in the columns ``from_router`` and ``to_router``; nulls stay."""
+    """Channels with router indices in the columns ``from_router`` and ``to_router``; nulls stay null."""
     if names is None:
         return channels
     place = pl.Series(range(len(names)), dtype=pl.Int64)

@@ -21,7 +21,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers and words of a summary, except those that are coordinates."""
+    """The numbers and texts of a summary, except those that are coordinates."""
     return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
 
 

@@ -1,8 +1,8 @@
-"""Savings of policies that switch links against links that are always on, and their cost in latency, in sentences.
+"""Sentences on the savings of policies that switch links, compared with always-on links, and on their cost in latency.
 
-Points are compared in pairs at the same traffic, as means over seeds. A pair counts only where both deliver the
-traffic and have settled. The rest of the pairs are counted with the reason. Where the load changes in phases, each
-phase is such a pair. The power of the reference is scaled to the work of the policy (`equal_work`).
+Points are compared in pairs at the same traffic, as means over seeds. A pair is used only if its two points deliver the
+traffic and have settled. The other pairs are counted, with the reason. If the load changes in phases, each phase forms
+such a pair. The power of the reference is scaled to the work of the policy (`equal_work`).
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 # The policy that never switches a link.
 _USUAL = "always_on"
-# The code of the obstacle of points whose windows have other faults.
+# Code of the obstacle of two points whose windows saw different faults.
 _OTHER_FAULTS = "other_faults"
-# Codes of the flaws of points, which are diagnoses of these points.
+# Codes of flaws; they are diagnoses of the points themselves, not of a comparison.
 _OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
-# A relative difference below this is none.
+# A smaller relative difference counts as no difference.
 _NOTHING = 0.0005
-# Letters of the drawing of all links.
+# Number of characters in the bar that stands for all links.
 _BAR = 40
-# Signs of a bar for links in modes with less than the full rate, the fastest first; further modes take the last one.
+# Characters of a bar for links in modes below the full rate, the fastest first. Further modes use the last character.
 _SLOW = "+-"
 # Sections of a scenario that may differ between two points that carry the same traffic over the same network.
 _OF_POLICY = {"power", "routing", "measure"}
-# Most policies with sentences; a sweep of many has a table and a report.
+# Maximum number of policies that get sentences; a sweep of more policies has a table and a report.
 _TOLD = 3
-# Number of remedies that are named for points that have not settled.
+# Number of remedies that are listed for points that have not settled.
 _REMEDIES = 2
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A point under a policy, and the one with the same traffic whose links were always on."""
+    """A point under a policy, and the reference point with the same traffic and always-on links."""
 
     place: str
     policy: Summary
@@ -59,7 +59,7 @@ class Pair:
 
     @cached_property
     def obstacle(self) -> str:
-        """The reason why the two cannot be compared, with its code; empty if they can."""
+        """The reason why the two cannot be compared, with its code; empty if they can be compared."""
         return ", ".join(what if code in _OF_POINTS else codes.coded(what, code) for code, what in self.obstacles)
 
     @cached_property
@@ -74,48 +74,48 @@ class Pair:
 
     @property
     def hashes(self) -> list[str]:
-        """The hashes of the points of both sides."""
+        """The hashes of the points of the policy and of the reference."""
         return [run["hash"] for run in equal_work.runs(self.sides)]
 
     @property
     def has_other_faults(self) -> bool:
-        """Whether two points that have no flaw were measured in other cycles, and so under other faults."""
+        """Whether the two points have no flaw but were measured in different cycles, and so under different faults."""
         return any(code == _OTHER_FAULTS for code, _ in self.obstacles)
 
     @cached_property
     def reference_w(self) -> float:
-        """Power of the reference for the work of the policy, in W."""
+        """Power of the reference, scaled to the work of the policy [W]."""
         return equal_work.power_w(self.reference, self.policy[q.ACCEPTED.column])
 
     @cached_property
     def saved(self) -> float:
-        """Power that the network (links, and routers with a price) draws less, in W; 0 if chance explains it."""
+        """Power that the network (links, and routers with a price) saves [W]; 0 if chance explains the difference."""
         return equal_work.saved_w(self.policy, self.reference)
 
     @property
     def share(self) -> float:
-        """The same as a share of the power of the reference: negative if the policy draws more."""
+        """The saved power as a share of the power of the reference; negative if the policy draws more."""
         return self.saved / self.reference_w if self.reference_w else 0.0
 
     @property
     def shown(self) -> str:
-        """The share as the sentence writes it."""
+        """The share as text in the sentence."""
         return "" if abs(self.share) < _NOTHING else f"{'-' if self.share < 0 else ''}{_share(self.share)}"
 
     def powers(self) -> str:
-        """Power of the network, next to the reference."""
+        """Text with the power of the network and of the reference."""
         own = self.policy["power_mean_w"]
         if self.saved == 0.0 and abs(own - self.reference_w) >= _NOTHING * self.reference_w:
             return f"{_watts(own)} (no difference beyond chance)"
         return _instead(own, self.reference_w, _watts)
 
     def latencies(self) -> str:
-        """The mean latency of a packet, beside the reference."""
+        """Text with the mean packet latency and that of the reference."""
         own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return _instead(own, base, _cycles)
 
     def sentence(self, where: str) -> str:
-        """Links that draw power, power and latency of both."""
+        """Sentence on the links that draw power, and on power and latency of policy and reference."""
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
             f" that it manages draw power{_at_rates(self.policy)}; the network draws {self.powers()}, and a packet"
@@ -125,7 +125,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Beside:
-    """A policy compared with the one whose links were always on.
+    """A policy compared with the policy whose links were always on.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Beside:
     pairs : list of Pair
         Their points at the same traffic.
     command : str
-        What lines up points of both that differ in more.
+        Command that pairs points of the two policies if they differ in more coordinates.
     """
 
     policy: str
@@ -144,17 +144,20 @@ class Beside:
 
     @property
     def left_out(self) -> str:
-        """How many pairs can't be compared, and why; if there are none, a command that compares the two."""
+        """Text on the pairs that cannot be compared, with the reasons.
+
+        If there are no pairs, a command that compares the policies.
+        """
         return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
 
     @property
     def other_windows(self) -> list[str]:
-        """A sentence if windows in other cycles were offered other loads."""
+        """A sentence if windows in different cycles had different offered loads."""
         return codes.sentences(equal_work.other_windows(pair.sides for pair in self.good))
 
     @property
     def diagnoses(self) -> list[tuple[dict[str, Any], list[Pair]]]:
-        """Why pairs can't be compared, or only with care, each with the pairs of which it is."""
+        """Diagnoses of pairs that cannot be compared, or only with care, each with its pairs."""
         by_code: dict[str, list[Pair]] = {}
         for pair in self.pairs:
             for code, _ in pair.obstacles:
@@ -168,12 +171,12 @@ class Beside:
 
     @property
     def good(self) -> list[Pair]:
-        """The pairs that can be compared, the greatest share first; of the same share as shown, the most power."""
+        """The pairs that can be compared, sorted by share as shown, the greatest first; then by saved power."""
         return sorted((pair for pair in self.pairs if not pair.obstacle), key=lambda pair: (-pair.share, -pair.saved))
 
 
 def measured(results: ResultSet) -> list[Beside]:
-    """Each policy beside links that are always on and were measured; none if no such points, or several kinds, were."""
+    """Each policy compared with measured always-on links; empty if there are no such points, or several kinds."""
     points = _by_policy(results)
     reference = always_on(points)
     if reference is None:
@@ -185,7 +188,7 @@ def measured(results: ResultSet) -> list[Beside]:
         if policy == reference:
             continue
         both = [names[policy], names[reference]]
-        if routings.get(policy) != routings.get(reference):  # a saving is that of both, then
+        if routings.get(policy) != routings.get(reference):  # then a saving comes from policy and routing together
             both = [f"{names[each]} with {' or '.join(routings[each])}" for each in (policy, reference)]
         command = _command(results, reference, policy, routings)
         found.append(Beside(both[0], both[1], _pairs(points, policy, reference), command))
@@ -203,7 +206,7 @@ def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def _command(results: ResultSet, reference: str, policy: str, routings: Mapping[str, list[str]]) -> str:
-    """The command that lines up points of a policy with points of the reference whose routing is another one."""
+    """The command that pairs points of a policy with points of the reference under another routing."""
     sides = []
     for each in (reference, policy):
         routing = "".join(f",{ROUTING}={name.partition('(')[0]}" for name in routings.get(each, [])[:1])
@@ -227,14 +230,14 @@ def _routings(results: ResultSet) -> dict[str, list[str]]:
 
 
 def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
-    """Sentences for each policy beside the one whose links were always on; none if the sweep has no such policy.
+    """Sentences that compare each policy with always-on links; empty if the sweep has no always-on policy.
 
     Parameters
     ----------
     results : ResultSet
         Finished points.
     width : int, optional
-        Letters in a line, by default those of the terminal.
+        Width of a line in characters; by default the width of the terminal.
     """
     width = shutil.get_terminal_size((120, 24)).columns if width is None else width
     others = measured(results)
@@ -279,8 +282,8 @@ def _lines_of(beside: Beside, width: int) -> list[str]:
 def _extremes(good: Sequence[Pair]) -> list[str]:
     """Sentences on the pairs that save most and least; `good` begins with the one that saves most.
 
-    The sentences name the share of the power. Where that and the watts have another order, the words say which is
-    meant.
+    The sentences give the saved share of the power. If the order by share differs from the order by watts, the text
+    says which is meant.
     """
     most, least = good[0], good[-1]
     if len(good) == 1:
@@ -301,7 +304,7 @@ def _extremes(good: Sequence[Pair]) -> list[str]:
 
 
 def left_out(pairs: Sequence[Pair]) -> str:
-    """How many pairs can't be compared, and why."""
+    """Text on the number of pairs that cannot be compared, with the reasons."""
     reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
     if not reasons:
         return (
@@ -354,7 +357,7 @@ def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summa
 
 
 def along_with_policy(points: Sequence[Mapping[str, str]]) -> set[str]:
-    """The coordinates that take one value under each policy: `zip` changes them together with it."""
+    """The coordinates with one value per policy: `zip` changes them together with the policy."""
     by_policy: dict[str, list[Mapping[str, str]]] = {}
     for point in points:
         by_policy.setdefault(point[POLICY], []).append(point)
@@ -367,7 +370,7 @@ def along_with_policy(points: Sequence[Mapping[str, str]]) -> set[str]:
 
 
 def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[dict[str, str], Summary]]:
-    """The means over the points that differ in the seed only."""
+    """The means over the points that differ only in the seed."""
     places: dict[tuple[tuple[str, str], ...], list[Summary]] = {}
     for place, summary in points:
         places.setdefault(tuple((path, value) for path, value in place.items() if path != SEED), []).append(summary)
@@ -375,7 +378,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 
 
 def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
-    """The policy whose links were on in every cycle; ``None`` if there is none, or several without the usual one."""
+    """The policy whose links were on in every cycle; ``None`` if there is none, or several but not the default one."""
     found = [
         policy
         for policy, of_policy in points.items()
@@ -389,14 +392,14 @@ def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None
         for policy in found
         if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
     ]
-    # links that fail draw less than links that are on in every cycle
+    # failed links draw less than links that are on in every cycle
     is_usual = _USUAL in points and (_USUAL in found or not found)
     found = [_USUAL] if is_usual else never or found
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
 
 def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], policy: str, reference: str) -> list[Pair]:
-    """The points of both at the same traffic; where the load changes in phases, their phases."""
+    """Pairs of points of the two policies at the same traffic. If the load changes in phases, pairs of phases."""
     known = {tuple(place.items()): summary for place, summary in points[reference]}
     pairs = []
     for place, summary in points[policy]:
@@ -412,13 +415,13 @@ def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], polic
 
 
 def _phase(phase: Summary) -> str:
-    """A phase of a load in words."""
+    """A phase of a load as text."""
     load = phase.get(q.SET_LOAD.column)
     return f"phase {phase['phase']}" + ("" if load is None else f" of load {load:.3g}")
 
 
 def _drawn(side: Summary) -> str:
-    """A bar of the links that draw power: those at the full rate, at lower rates, and those that draw none."""
+    """A text bar of links: those at the full rate, those at lower rates, and those that draw no power."""
     ends, bar, reached = side["links_on_mean"], "", 0.0
     slow = _slow(side)
     signs = dict(zip(link_modes.slower(side), chain(_SLOW, repeat(_SLOW[-1])), strict=False))
@@ -432,13 +435,13 @@ def _drawn(side: Summary) -> str:
 
 
 def _slow(side: Summary) -> dict[str, float]:
-    """Shares of the links that run at less than their full rate, by the name of the mode; no mode of no link."""
+    """Shares of the links below their full rate, by the name of the mode. Modes without links are left out."""
     shares = {mode: side.get(f"links_{mode}_share") or 0.0 for mode in link_modes.slower(side)}
     return {mode: share for mode, share in shares.items() if share > 0}
 
 
 def _at_rates(side: Summary) -> str:
-    """At which rates the links run that draw power; empty if all run at the full rate."""
+    """Text on the rates of the links that draw power; empty if all run at the full rate."""
     slow = _slow(side)
     if not slow:
         return ""
@@ -460,7 +463,7 @@ def _cycles(latency: float, digits: int = 3) -> str:
 
 
 def _rounded(value: float, digits: int = 3) -> str:
-    """A number with this number of digits, or all digits before the point."""
+    """A number with `digits` significant digits, or with all its digits before the decimal point."""
     whole = value >= 10 ** (digits - 1)
     return f"{value:.0f}" if whole else f"{float(f'{value:.{digits}g}'):.15g}"
 
@@ -470,7 +473,7 @@ def _share(share: float) -> str:
 
 
 def _instead(value: float, of: float, written: Callable[[float, int], str]) -> str:
-    """A value next to that of the reference, in words; with enough digits to see the difference."""
+    """Text with a value and that of the reference, with enough digits to see the difference."""
     difference = value - of
     if value == of or abs(difference) < _NOTHING * of:
         return f"{written(value, 3)} (no difference)"

@@ -1,7 +1,7 @@
-"""Changes of a scenario at set times: of its load, by faults, by the clock of a power policy.
+"""Changes of a scenario at set times: changes of its load, faults, and switches by the clock of a power policy.
 
-A change at a set time is no chance, so the scatter around it is no measure of confidence. Failed links and routers are
-dark, but do not sleep.
+A change at a set time is not random, so the scatter around it is not a measure of confidence. Failed links and routers
+are dark, but do not sleep.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FAULTS = "faults"
 FAULT_MODEL = "fault_model"
 _RANDOM = f"{FAULT_MODEL}.random"
 _SHARES = (f"{FAULT_MODEL}.links", f"{FAULT_MODEL}.routers")
-# Parameters of a policy that are times of the clock: of a row of them, or how often the rows come again.
+# Parameters of a policy that are clock times: times of a list, or the period with which the list repeats.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
-    """For each point the parts that fail during its run, named or at random, in words; empty without faults."""
+    """For each point, text on the parts that fail during its run, named or at random; empty without faults."""
     shares = [_values(results, path) for path in _SHARES]
     all_kinds = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), *shares, strict=True)
     return [
@@ -59,7 +59,7 @@ def changes(results: ResultSet) -> list[str]:
 
 
 def _values(results: ResultSet, path: str) -> list[Any]:
-    """The value of each point at a path: from the sweep, or else from its scenario, if that is kept."""
+    """The value of each point at a path: from the sweep, or otherwise from its scenario, if the scenario is stored."""
     rows = range(len(results))
     if path in results.coordinates:
         return [results.points[row]["coordinates"][path] for row in rows]
@@ -77,12 +77,12 @@ def _written(results: ResultSet, row: int, path: str) -> Any:
 
 
 def _by_the_clock(policy: Any) -> bool:
-    """Whether a policy switches links by the clock, as its parameters say."""
+    """Whether the parameters of a policy say that it switches links by the clock."""
     parameters = [each for each in _nested(policy) if isinstance(each, dict)]
     return any(_PERIOD in each or each.keys() >= _ROW for each in parameters)
 
 
 def _nested(value: Any) -> list[Any]:
-    """A value, and all values in it."""
+    """A value, and all values nested in it."""
     inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     return [value, *(each for one in inner for each in _nested(one))]

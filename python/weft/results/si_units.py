@@ -1,4 +1,7 @@
-"""Latencies in microseconds and loads in Gb/s per terminal, where results hold the length of a cycle and of a flit."""
+"""Latencies in microseconds and loads in Gb/s per terminal.
+
+Results must state the length of a cycle and the size of a flit.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ if TYPE_CHECKING:
 
 CYCLES, SI = "cycles", "si"
 UNITS = (CYCLES, SI)
-# Of each quantity in cycles or flits the same one in units of time and of bits.
+# For each quantity in cycles or flits, its twin: the same quantity in units of time and of bits.
 TWINS: dict[Quantity, Quantity] = {
     q.LATENCY: q.LATENCY_US,
     q.OFFERED: q.OFFERED_GBPS,
     q.ACCEPTED: q.ACCEPTED_GBPS,
     **{own: q.PERCENTILES_US[name] for name, own in q.PERCENTILES.items()},
 }
-# Columns of intervals of single runs, which the twin has as well.
+# Columns with intervals of single runs; the twin of a quantity also has these.
 _OWN = {
     own.own_half_width: twin.own_half_width for own, twin in TWINS.items() if own.own_half_width and twin.own_half_width
 }
@@ -29,7 +32,7 @@ _SECONDS, _BITS = "cycle_seconds", "flit_bits"
 
 
 def checked(units: str | None) -> str | None:
-    """The units that a user requests; ``None`` if `chosen` selects them.
+    """The units that a user requests; ``None`` leaves the choice to `chosen`.
 
     Raises
     ------
@@ -42,7 +45,10 @@ def checked(units: str | None) -> str | None:
 
 
 def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
-    """The units that a user requests; by default cycles and flits, or SI units where the points differ in a cycle."""
+    """The units that a user requests.
+
+    The default is cycles and flits, or SI units if the points differ in their cycle.
+    """
     if units is not None:
         return units
     known = {(summary.get(_SECONDS), summary.get(_BITS)) for summary in summaries}
@@ -51,12 +57,12 @@ def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def in_units(quantity: Quantity, units: str) -> Quantity:
-    """The quantity that shows the same in these units; itself where there is none."""
+    """The same quantity in these units; the quantity itself if it has no twin."""
     return TWINS.get(quantity, quantity) if units == SI else quantity
 
 
 def beside(quantities: Iterable[Quantity], units: str) -> list[Quantity]:
-    """The quantities, each followed by its twin where SI units are asked for."""
+    """The quantities, each followed by its twin if SI units are requested."""
     pairs = ((each, in_units(each, units)) for each in quantities)
     return list(dict.fromkeys(one for pair in pairs for one in pair))
 
@@ -75,13 +81,13 @@ def factor(summary: Mapping[str, Any], unit: str) -> float | None:
 
 
 def scale(summary: Mapping[str, Any], quantity: Quantity, units: str) -> float:
-    """Factor from a quantity of a point to the same one in these units; 1 where it has no twin."""
+    """Factor from a quantity of a point to the same quantity in these units; 1 if it has no twin."""
     has_twin = units == SI and quantity in TWINS
     return (factor(summary, quantity.unit) if has_twin else None) or 1.0
 
 
 def derived(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The twins of the numbers of a point, job or phase; without those that it does not have."""
+    """The twins of those numbers that a point, job or phase has."""
     return _derived(summary, summary)
 
 
@@ -102,7 +108,7 @@ def _derived(part: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, f
 
 
 def check(summaries: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse results that do not hold what the conversion needs.
+    """Refuse results without the data that the conversion needs.
 
     Raises
     ------
@@ -115,7 +121,7 @@ def check(summaries: Iterable[Mapping[str, Any]]) -> None:
 
 
 def note(summaries: Iterable[Mapping[str, Any]]) -> str:
-    """A cycle and a flit in words, where all points have the same; else empty."""
+    """Text with the length of a cycle and the size of a flit if all points have the same; otherwise empty."""
     known = {(summary[_SECONDS], summary[_BITS]) for summary in summaries}
     if len(known) != 1:
         return ""

@@ -1,6 +1,6 @@
 """Whether the numbers of a point are sound. All code that names a best point, a saving or a winner uses this module.
 
-The engine decides (`weft._engine.Verdict`, from the numbers of a summary) and words the flaws and remedies.
+The engine decides (`weft._engine.Verdict`, from the numbers of a summary), and writes the texts of flaws and remedies.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class Flaw:
     Attributes
     ----------
     rank : int
-        The lower, the worse.
+        Rank of the flaw; a lower rank is worse.
     code : str
         Name of the flaw, the same in every version.
     words : str
         The flaw as a predicate, as in "2 points are saturated".
     help : str
-        What to do about it where no numbers of the point say more (`remedy`), before `in_folder`.
+        General remedy, used if the numbers of the point give no better one (`remedy`). `in_folder` completes it.
     group : str
-        Flaws that are treated alike.
+        Name of the group of flaws that are treated in the same way.
     """
 
     rank: int
@@ -49,24 +49,24 @@ UNJUDGED, PART_OF_PERIOD = (_BY_CODE[code] for code in ("not_judged", "part_of_p
 LEFT_OVER, FELL_BEHIND, QUEUES_UNSETTLED = (
     _BY_CODE[code] for code in ("began_with_backlog", "fell_behind", "queues_unsettled")
 )
-# Points that accept as much as the network carries.
+# Flaws of points that accept as much as the network carries.
 OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
-# Points that accept less than they are offered, so that only accepted loads can be compared.
+# Flaws of points that accept less than the offered load, so that only accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
-# Signs behind a number of a point that is not sound, though not overloaded, and in place of a latency that has no
-# limit or of a time that a run did not reach, with their meanings.
+# Signs with their meanings. A sign follows a number of a point that is not sound, though not overloaded. It replaces a
+# latency without a limit, or a time that a run did not reach.
 MARKS, ENDED = _engine.marks()
 SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
-# The mark after the energy of points and phases that accept less than they are offered.
+# The mark after the energy of points and phases that accept less than the offered load.
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offered"
-# Columns whose numbers have a mark, beside those of latencies.
+# Columns whose numbers have a mark, in addition to those of latencies.
 _MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
 LATENCIES = ("packet_latency_", "network_latency_")
-# Facts that a phase takes from its point.
+# Facts that a phase inherits from its point.
 _OF_POINT = (
     *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
     *("hash", "packet_flits", "cycle_seconds", "flit_bits"),
@@ -79,23 +79,23 @@ def verdict(summary: Mapping[str, Any]) -> _engine.Verdict:
 
 
 def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
-    """All that keeps a point from being praised, the worst first; empty for a sound point."""
+    """Flaws of a point, the worst first; empty for a sound point."""
     return [FLAWS[rank] for rank in verdict(summary).flaws]
 
 
 def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> list[dict[str, Any]]:
     """The flaws of a point, those of each phase of its load, and the warnings about it.
 
-    Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``, that of a phase also ``phase``. A remedy has
-    ``text`` and ``settings``: values by dotted path, which ``--set`` takes. They are empty where settings alone are not
-    the remedy, and those of a warning of the engine always are.
+    Each diagnosis has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``; a diagnosis of a phase also has
+    ``phase``. A remedy has ``text`` and ``settings``: values by dotted path, in the form of ``--set``. The settings are
+    empty if they alone are not the remedy. They are always empty for a warning of the engine.
 
     Parameters
     ----------
     summary : mapping
-        Of a point.
+        Summary of a point.
     root, again : path and str
-        As `in_folder` takes them.
+        As for `in_folder`.
     """
     of_engine = [
         {"severity": "warning"} | dict(warning) | {"remedy": {"text": warning["help"], "settings": {}}}
@@ -115,7 +115,7 @@ def in_folder(remedy: str, root: object, again: str | None) -> str:
 def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
     """Flaws that make a comparison with a point that delivers the same unfair, the worst first.
 
-    Lost packets do so only where they are more than 3 %: else they are within what counts as the same work.
+    Lost packets do so only if they are more than 3 %. A smaller loss is within the tolerance for equal work.
     """
     return [FLAWS[rank] for rank in verdict(summary).obstacles]
 
@@ -123,7 +123,7 @@ def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
 def remedy(summary: Mapping[str, Any], flaw: Flaw | None = None, *, in_profile: bool = False) -> str:
     """Remedy for a flaw of a point (by default the worst), with its numbers; empty for a sound point.
 
-    Where a profile names the load (`in_profile`), another load alone would be one that it lacks.
+    If a profile names the load (`in_profile`), the remedy is not another load alone, because the profile would lack it.
     """
     return verdict(summary).remedy(None if flaw is None else flaw.rank, in_profile)
 
@@ -134,10 +134,10 @@ def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     Parameters
     ----------
     summary : mapping
-        Of a point, or of a phase of `in_phases`.
+        Summary of a point, or of a phase of `in_phases`.
     least_limit : int
-        The longest `measure.warmup_limit` of all points of the sweep [cycles]: where one is written for all of them, no
-        point gets less than it had.
+        The longest `measure.warmup_limit` of all points of the sweep [cycles]: if one limit is set for all points, no
+        point gets a shorter limit than it had.
     """
     return verdict(summary).to_settle(least_limit)
 
@@ -148,15 +148,15 @@ def to_judge(summary: Mapping[str, Any]) -> str:
 
 
 def risk(summary: Mapping[str, Any]) -> str | None:
-    """The parameter of the power policy of which the engine warned, as a dotted path; ``None`` if of none.
+    """The parameter of the power policy about which the engine warned, as a dotted path; ``None`` without warning.
 
-    A network with such a policy may collapse at a load that this run carries: the begin of the run decides.
+    A network with such a policy may collapse at a load that this run carries. The start of the run decides this.
     """
     return verdict(summary).risk
 
 
 def is_warned(summary: Mapping[str, Any]) -> bool:
-    """Whether the engine warned that what this point shows may not hold for other runs with its power policy."""
+    """Whether the engine warned that the results of this point may not apply to other runs with its power policy."""
     return risk(summary) is not None
 
 
@@ -176,7 +176,7 @@ def is_unsettled(summary: Mapping[str, Any]) -> bool:
 
 
 def is_unjudged(summary: Mapping[str, Any]) -> bool:
-    """Whether it is not known of a point that is not overloaded in a phase whether the network carries its load."""
+    """Whether it is unknown if the network carries the load of a point. No phase of the point is overloaded."""
     return verdict(summary).is_unjudged
 
 
@@ -211,17 +211,17 @@ def is_lossy(summary: Mapping[str, Any]) -> bool:
 
 
 def is_failing(summary: Mapping[str, Any]) -> bool:
-    """Whether links or routers fail during a run: then links draw no power that do not sleep."""
+    """Whether links or routers fail during a run. Failed links draw no power although they do not sleep."""
     return verdict(summary).is_failing
 
 
 def mark(summary: Mapping[str, Any]) -> str:
-    """The sign of `MARKS` behind numbers of a point; empty if it is sound or overloaded."""
+    """The sign of `MARKS` after numbers of a point; empty if the point is sound or overloaded."""
     return verdict(summary).mark
 
 
 def mark_without_drops(summary: Mapping[str, Any]) -> str:
-    """As `mark`, for a number of a time in which no packet was dropped."""
+    """As `mark`, for a number from a time in which no packet was dropped."""
     return verdict(summary).mark_without_drops
 
 
@@ -232,10 +232,10 @@ def marks_of(column: str) -> list[str]:
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """The word in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point.
+    """The word that replaces a latency without a limit (``stall``, ``sat``), or otherwise the mark of the point.
 
-    It is ``cut`` if a run was cut off before its batches or programs were complete. A point that is saturated in a
-    phase of its load has no limit, either.
+    It is ``cut`` if a run was cut off before its batches or programs were complete. The latency of a point that is
+    saturated in a phase also has no limit.
     """
     return verdict(summary).sign
 
@@ -246,12 +246,12 @@ def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:
 
 
 def reason(summary: Mapping[str, Any]) -> str | None:
-    """Why a point may not be praised, in words; ``None`` for a sound one."""
+    """The reason why a point is never called best, as text; ``None`` for a sound point."""
     return verdict(summary).reason
 
 
 def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
-    """How many points have which flaw as their worst one."""
+    """Number of points by their worst flaw."""
     counts: dict[Flaw, int] = {}
     for summary in summaries:
         if found := flaws(summary):
@@ -260,17 +260,17 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
 
 
 def same_work(accepted: Iterable[float | None], packets: Iterable[float | None]) -> bool:
-    """Whether points deliver the same, up to 3 % and chance (three standard deviations).
+    """Whether points deliver the same load, up to 3 % and chance (three standard deviations).
 
-    This is the one criterion of equal work: of sentences on savings, comparisons, bills and reports.
+    This is the only criterion of equal work. Sentences on savings, comparisons, bills and reports use it.
 
     Parameters
     ----------
     accepted : iterable of float or None
-        Accepted load of each point [flits/terminal/cycle]; points of which one is unknown do not deliver the same.
+        Accepted load of each point [flits/terminal/cycle]; if a load is unknown, the result is false.
     packets : iterable of float or None
-        Packets that each point measured (over several seeds, their mean); nothing is put down to chance where one is
-        unknown.
+        Packets that each point measured (over several seeds, their mean); if a number is unknown, no difference counts
+        as chance.
     """
     return _engine.same_work(list(accepted), list(packets))
 
@@ -278,9 +278,9 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
 def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The numbers of a point in each phase of its load, in the form of a summary; empty if its load does not change.
 
-    A phase is judged by itself, and may be sound where another phase of the point is saturated. The phase after a
-    saturated one is not: it delivers the packets left over. A phase that falls behind at first and then carries its
-    load has not settled. If bursts leave the whole run without a verdict, its phases have none.
+    A phase is judged separately, and may be sound although another phase of the point is saturated. The phase after a
+    saturated one is not sound, because it delivers the packets that were left. A phase that falls behind at first and
+    then carries its load has not settled. If bursts leave the whole run without a verdict, its phases have none.
     """
     phases = summary.get("phases") or []
     return [
@@ -288,7 +288,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         | phase
         | judged
         | {
-            # failed links would also draw power: these are no links that are always on
+            # failed links would also draw power, so this is not the power of links that are always on
             **({"power_always_on_mean_w": None} if is_failing(summary) else {}),
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }

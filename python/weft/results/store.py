@@ -1,7 +1,7 @@
 """The folder of a sweep's results: one folder per point, named by the hash of its resolved scenario.
 
-A point's folder is renamed into place when it is complete, so a killed run leaves whole points or nothing. The sizes
-and checksums in `run.json` show whether a file was changed later.
+A point's folder is renamed into place when it is complete, so a killed run leaves only complete points. The sizes and
+checksums in `run.json` show whether a file was changed later.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
-# Most folders that an error names.
+# Maximum number of folders that an error names.
 _LISTED = 4
 
 
@@ -39,12 +39,12 @@ class Store:
     Parameters
     ----------
     root : Path
-        Folder of the sweep; made when first written to.
+        Folder of the sweep; it is created at the first write.
 
     Raises
     ------
     ResultsError
-        If it is no path.
+        If `root` is not a path.
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -62,7 +62,7 @@ class Store:
         return False
 
     def sound(self, hash: str) -> bool:
-        """Whether the results of a point are whole and can be read; a damaged point is run again."""
+        """Whether the results of a point are complete and can be read. A damaged point is run again."""
         try:
             self.check(hash)
         except ResultsError:
@@ -70,12 +70,12 @@ class Store:
         return True
 
     def check(self, hash: str) -> dict[str, Any]:
-        """The measured numbers of a point, once the sizes and checksums of all its files are compared.
+        """The measured numbers of a point, after the sizes and checksums of all its files were checked.
 
         Raises
         ------
         ResultsError
-            As `summary` does.
+            As for `summary`.
         """
         summary = self.summary(hash)
         for name in _sums(self.run_info(hash)):
@@ -83,7 +83,7 @@ class Store:
         return summary
 
     def summary(self, hash: str) -> dict[str, Any]:
-        """The measured numbers of a point whose files are whole.
+        """The measured numbers of a point whose files are complete.
 
         Raises
         ------
@@ -102,12 +102,12 @@ class Store:
         self.file(hash, _SUMMARY)
         for phase in summary.get("phases") or []:
             if phase.get("load") is not None:
-                # a mean over the terminals: its last digit comes from a sum
+                # a mean over terminals, whose last digit depends on the order of the sum
                 phase["load"] = float(f"{phase['load']:.12g}")
         return summary
 
     def file(self, hash: str, name: str) -> Path:
-        """The path of a file of a point, once its checksum is compared.
+        """The path of a file of a point, after its checksum was checked.
 
         Raises
         ------
@@ -125,14 +125,14 @@ class Store:
         return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
 
     def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
-        """Write the results of a point in place of older ones; all files appear together, or none.
+        """Write the results of a point, which replace older ones. Either all files appear, or none.
 
         Parameters
         ----------
         point, finished
-            The point and what it measured.
+            The point and its measured results.
         run : mapping, optional
-            Where and how long it ran, for `run.json`.
+            Machine and duration of the run, for `run.json`.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class Store:
                 try:
                     new.rename(folder)
                 except OSError:
-                    if not self.complete(point.hash):  # else another process was first with the same results
+                    if not self.complete(point.hash):  # otherwise another process stored the same results first
                         with suppress(OSError):
                             old.rename(folder)
                         raise
@@ -162,35 +162,35 @@ class Store:
                     shutil.rmtree(rest, ignore_errors=True)
 
     def unlisted(self) -> int:
-        """Finished points in the folder that its list does not name: an earlier form of the sweep had them."""
+        """Number of finished points that are not in the folder's list; only an earlier form of the sweep had them."""
         listed = {point["hash"] for point in self.manifest()["points"]}
         with suppress(OSError):
             return sum(each.name.isalnum() and each.name not in listed for each in self._points.iterdir())
         return 0
 
     def stall(self, hash: str) -> str:
-        """The packets of a stuck point that wait for each other, in words."""
+        """Text on the packets of a stuck point that wait for each other."""
         path = self.folder(hash) / _STALL
         with suppress(OSError):
             return path.read_text(encoding="utf-8", errors="replace").rstrip()
         return "stalled"
 
     def write_manifest(self, named: Named, points: Iterable[Point], command: Sequence[str] | None = None) -> None:
-        """Write the list of the points of the sweep with their coordinates, and remove what killed runs left.
+        """Write the list of the points of the sweep with their coordinates, and remove leftovers of killed runs.
 
         Parameters
         ----------
         named, points
-            What the sweep is called, and its points.
+            Name of the sweep, and its points.
         command : sequence of str, optional
-            The words of the command line, without ``--out``, that runs what is missing.
+            The words of the command line, without ``--out``, that runs the missing points.
 
         Raises
         ------
         ResultsError
             If the folder holds the results of another scenario.
         WriteError
-            If nothing can be written there.
+            If the folder cannot be written.
         """
         self.check_owner(named, points := list(points))
         listed = [{"hash": point.hash, "coordinates": point.coordinates} for point in points]
@@ -203,12 +203,12 @@ class Store:
             "points": listed,
         }
         if points and (bill := points[0].resolved.get("bill")):
-            manifest["bill"] = bill  # no part of the hashes: another one makes no point run again
+            manifest["bill"] = bill  # the bill is not part of the hashes, so a new bill makes no point run again
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         self.clear()
 
     def clear(self) -> None:
-        """Remove what killed runs left half-written."""
+        """Remove incomplete files of killed runs."""
         for place in (self.root, self._points):
             unfinished.clear(place)
 
@@ -218,13 +218,13 @@ class Store:
         Raises
         ------
         ResultsError
-            If another scenario, or the same with other overrides, wrote the list of points.
+            If the list of points comes from another scenario, or from this scenario with other overrides.
         """
         try:
             manifest = self.manifest()
-        except ResultsError:  # there is no list of points, or it is damaged: a new one is written
+        except ResultsError:  # if there is no list of points, or it is damaged, a new list is written
             return
-        # lists of older versions say no more than the name
+        # lists of older versions contain only the name
         same = manifest.get("owner", manifest["name"]) in (self._owner(named), named.name)
         lost = {point["hash"] for point in manifest["points"]} - {point.hash for point in points}
         if not same and lost:
@@ -235,12 +235,13 @@ class Store:
             raise ResultsError.saying(what, remedy)
 
     def _owner(self, named: Named) -> list[str | None]:
-        """Identity of this sweep: its own folder, and its file as seen from here."""
+        """Identity of this sweep: the folder of its file, and the path of the file relative to the results."""
         if named.file is None:
             return [named.folder, None]
         file = os.path.realpath(named.file)
-        with suppress(ValueError):  # if it is on another drive
-            file = os.path.relpath(file, os.path.realpath(self.root))  # a project may be moved as a whole
+        with suppress(ValueError):  # if the file is on another drive
+            # a relative path, because a project may be moved as a whole
+            file = os.path.relpath(file, os.path.realpath(self.root))
         return [named.folder, file]
 
     def free(self) -> Path:
@@ -251,7 +252,7 @@ class Store:
         return free
 
     def replace(self, name: str, text: str) -> None:
-        """Replace a file of the folder; a reader sees the old text or the new one, never a part.
+        """Replace a file of the folder; a reader sees either the old or the new text, never a part of it.
 
         Raises
         ------
@@ -262,19 +263,19 @@ class Store:
             partial.write_text(text, encoding="utf-8")
 
     def _neighbours(self) -> str:
-        """Names of result folders that begin with the name of this one: sweeps with overrides are called so."""
+        """Names of result folders that begin with the name of this folder; sweeps with overrides have such names."""
         alike: list[Path] = []
         with suppress(OSError):
             alike += sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
         return f", such as {', '.join(map(str, alike[:_LISTED]))}" if alike else ""
 
     def manifest(self) -> dict[str, Any]:
-        """What `write_manifest` wrote.
+        """The content that `write_manifest` wrote.
 
         Raises
         ------
         ResultsError
-            If this is no folder of results, or its list of points is damaged.
+            If this is not a folder of results, or its list of points is damaged.
         """
         path = self.root / _MANIFEST
         if not os.path.lexists(path):
@@ -292,9 +293,9 @@ class Store:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Give the name of a temporary file; it takes the place of `path` when the context ends without an error.
+    """Return a temporary file name. The temporary file replaces `path` when the context ends without an error.
 
-    Folders on the way are made, and rests of the file from killed processes are removed.
+    Missing parent folders are created, and remains of the file from killed processes are removed.
 
     Raises
     ------
@@ -317,7 +318,7 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file and its folder; a reader sees the old text or the new one."""
+    """Write a file and its folder; a reader sees either the old or the new text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as partial:
         partial.write_text(text, encoding="utf-8")
@@ -354,7 +355,7 @@ def _named(point: Any) -> bool:
 
 
 def _marks(folder: Path) -> dict[str, Any]:
-    """Sizes and checksums of the files of a folder, by which a later change is noticed."""
+    """Sizes and checksums of the files of a folder. They reveal later changes."""
     files = sorted(folder.iterdir())
     return {
         "file_bytes": {path.name: path.stat().st_size for path in files},
@@ -363,7 +364,7 @@ def _marks(folder: Path) -> dict[str, Any]:
 
 
 def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
-    """Refuse a folder whose files are not as long as they were written."""
+    """Refuse a folder if the size of a file differs from its size when it was written."""
     sizes = written.get("file_bytes", {})
     for name, size in sizes.items() if isinstance(sizes, dict) else ():
         path = folder / str(name)
@@ -375,7 +376,7 @@ def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
 
 
 def _sums(written: Mapping[str, Any]) -> dict[str, Any]:
-    """The checksums that `run.json` holds; none if it holds none."""
+    """The checksums in `run.json`; empty if it has none."""
     sums = written.get("file_crc32")
     return sums if isinstance(sums, dict) else {}
 

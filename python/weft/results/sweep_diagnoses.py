@@ -1,4 +1,4 @@
-"""Diagnoses of several points of a sweep: points that contradict each other, or that cannot be compared as they are."""
+"""Diagnoses that concern several points of a sweep: points that contradict each other, or that cannot be compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def of(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of a sweep, as those of a point; ``points`` are the numbers of the points."""
+    """The diagnoses of a sweep, in the form of a point's diagnoses; ``points`` has the numbers of the points."""
     compared = of_programs if program_table.are_all(results) else savings
     return [*of_loads(results), *compared.diagnoses(results)]
 

@@ -1,4 +1,4 @@
-"""The tables that `weft run` prints: loads against series, jobs, and phases of the load."""
+"""The tables that `weft run` prints: results by load and series, by job, and by phase of the load."""
 
 from __future__ import annotations
 
@@ -31,25 +31,28 @@ if TYPE_CHECKING:
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 _OVERLOADED = soundness.OVERLOADED_MARK
-# Latencies that have no limit where a job or phase is saturated.
+# Latencies that have no limit if a job or phase is saturated.
 _TAILS = (q.LATENCY, q.P99, q.LATENCY_US, q.PERCENTILES_US["99"])
-# The window before, during and after faults.
+# The time before, during and after faults.
 _PARTS = ("before", "during", "after")
 
 
 def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES) -> str:
-    """Latency, accepted load and energy of a sweep: a line per load, the series side by side; completion of batches.
+    """The table of latency, accepted load and energy of a sweep, or of completion times of batches.
 
-    Beside them the share of packets on minimal routes, if some took detours, and of those delivered, if some were lost.
+    It has a line per load, and the series are side by side.
+
+    It also has the share of packets on minimal routes if some packets took detours, and the share of delivered packets
+    if some were lost.
 
     Parameters
     ----------
     results : ResultSet
         Finished points.
     width : int
-        Characters in a line; series that do not fit go below.
+        Width of a line in characters. Series that do not fit are printed below.
     units : str
-        ``si``: also latencies in us, and accepted loads in Gb/s per terminal.
+        ``si`` shows also latencies in us, and accepted loads in Gb/s per terminal.
     """
     programs = [*program_table.lines(results), *queue_table.lines(results)] if program_table.are_some(results) else []
     if program_table.are_all(results):
@@ -91,7 +94,7 @@ def _have_replies(results: ResultSet) -> bool:
 
 
 def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and job; no line where `loads` shows these numbers."""
+    """Lines of a table with a row per point and job; empty if `loads` shows these numbers."""
     frame = results.jobs
     several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
     batches = any(
@@ -120,9 +123,9 @@ def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and class of flows; none if no point measured flows.
+    """Lines of a table with a row per point and class of flows; empty if no point measured flows.
 
-    In a saturated point latencies are those of the packets that were delivered. They have a mark.
+    At a saturated point, latencies are those of the delivered packets, and have a mark.
     """
     frame = results.flows
     if frame.is_empty():
@@ -146,7 +149,7 @@ def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and message class; none without classes."""
+    """Lines of a table with a row per point and message class; empty without classes."""
     frame = results.message_classes
     if frame.is_empty():
         return []
@@ -164,10 +167,10 @@ def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list
 
 
 def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and phase of the load; none if no load changes.
+    """Lines of a table with a row per point and phase of the load; empty if no load changes.
 
-    A phase that is saturated says so in place of its latencies; one that was not measured has dashes. A point that is
-    not settled or not judged has a mark.
+    A saturated phase has a word instead of its latencies. A phase that was not measured has dashes. A point that is not
+    settled or not judged has a mark.
     """
     frame = results.phases
     if frame.is_empty():
@@ -192,10 +195,10 @@ def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def faults(results: ResultSet) -> list[str]:
-    """Lines of a table with a row per point with faults; none without faults.
+    """Lines of a table with a row per point with faults; empty without faults.
 
     A row has latencies and delivered shares before, during and after the faults, and the longest times to recover.
-    Below the table are the reasons for missing numbers, and the routings that would lose no packet.
+    Below the table are the reasons for missing numbers, and the routings that would not lose packets.
     """
     rows = [(row, summary) for row, summary in enumerate(results.summaries) if summary.get("fault_parts")]
     if not rows:
@@ -231,7 +234,10 @@ def _of_faults(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _part_sign(summary: Mapping[str, Any], part: Mapping[str, Any]) -> str:
-    """The sign at the latency before, during or after faults; that of drops only where packets were dropped."""
+    """The sign after the latency before, during or after faults.
+
+    The sign of drops appears only if packets were dropped.
+    """
     if part["latency_cycles"] is None:
         return ""
     sign = soundness.sign(summary)
@@ -253,7 +259,7 @@ def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
 
 
 def _phase_mark(phase: Mapping[str, Any]) -> str:
-    """The mark of a phase as `soundness.in_phases` gives it; none where nothing was measured."""
+    """The mark of a phase, from `soundness.in_phases`; empty if nothing was measured."""
     return soundness.mark(phase) if phase.get("packets") else ""
 
 
@@ -281,7 +287,7 @@ def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
 
 
 def _meaning(marks: Collection[str]) -> str:
-    """The legend of the signs that a table has."""
+    """The legend of the signs in a table."""
     return "".join(f"; {sign}: {meaning}" for sign, meaning in of_jobs.MEANINGS.items() if sign in marks)
 
 
@@ -305,7 +311,7 @@ def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str
 
 
 def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity]) -> list[str]:
-    """Title, head, rule and one line per load, all of one width."""
+    """Title, heading, rule and one line per load, all of the same width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
     late = any(_mark(row) != " " for row in curve.frame.iter_rows(named=True))
     over = _has_overloaded(curve)
@@ -346,7 +352,7 @@ def _has_overloaded(curve: Curve) -> bool:
 def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, marked: bool) -> str:
     if row is None:
         return ""
-    # where some cells have a mark, the digits of the others stay below theirs
+    # if some cells have a mark, the digits of the other cells are aligned with theirs
     over = row["stalled"] or row["saturated"]
     mark = " " if marked else ""
     if marked and row[quantity.column] is not None:

@@ -1,4 +1,4 @@
-"""A table of results for a document: the columns that a reader wants, with units in the headings, and rounded."""
+"""A table of results for a document: selected columns with rounded numbers, and with units in the headings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SHOWN = {
     "phases": (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER),
     "saturation": (q.ACCEPTED, q.LATENCY),
 }
-# Columns of a bill, by how they begin.
+# Columns of a bill, by the beginning of their names.
 _OF_BILL = ("power_kw", "site_energy_", "cost_", "saved_", "saving_", "note")
-# And these before them.
+# Columns that precede those of a bill.
 _NAMES = {
     "jobs": ("job", "terminals", "completion_cycles"),
     "flows": ("flow", "sources", "packets"),
@@ -33,16 +33,16 @@ _NAMES = {
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
 _IN_PHASE = "sat at a point that has drained: it is saturated in a phase of its load"
-# Stand behind the load up to which a curve is carried: loads had not settled, the next one that is not carried is far
-# away, or other loads may not be carried.
+# Marks after the load up to which a curve is carried: some loads had not settled, the next load that is not carried is
+# far away, or other loads may not be carried.
 _LATE, _WIDE, _WARNED = soundness.UNSETTLED_MARK, "+", "!"
 _LATE_LOADS = (
     f"{_LATE} at a steady load: some loads had not settled, and may turn out not to be carried in a longer run"
 )
 _LATENCY = ("packet_latency_", "network_latency_")
-# Numbers from here on are written whole, not with an exponent.
+# Numbers from this value on are written as integers, not with an exponent.
 _WHOLE = 1e4
-# Columns that name the point of a row, the phase of its load, the job, and the class of flows.
+# Columns that identify a row: the point, the phase of its load, the job, and the class of flows.
 _PLACE = ("results", "point", "phase", "job", "flow")
 
 
@@ -58,24 +58,26 @@ def typeset(
 ) -> str:
     """The text of a table.
 
-    A latency of a saturated or stuck point says so in its place: it has no limit; so does that of a point that is
-    saturated in a phase of its load. Numbers that are flawed otherwise have the mark that `weft run` prints. Notes
-    below the table say what that means.
+    The latency of a saturated or stuck point has no limit, so the cell has a word instead. The same holds for a point
+    that is saturated in a phase of its load. Numbers with other flaws have the mark that `weft run` prints. Notes below
+    the table explain the marks.
 
     Parameters
     ----------
     database : Database
-        Where the table is.
+        Database that contains the table.
     table, sql : str
-        Its name, and the query for all its columns.
+        Name of the table, and the query for all its columns.
     columns : sequence of str
-        The columns to show; if there are none, those that a reader wants.
+        The columns to show; if empty, the default columns.
     ending : str
         ``.tex`` or ``.md``.
     averaged : bool
-        Rows that differ in their seed only are one row, with means and halves of their 95 % confidence intervals.
+        Combine rows that differ only in their seed into one row, with means and half widths of 95 % confidence
+        intervals.
     units : str
-        ``si``: latencies in us and loads in Gb/s per terminal, which the query has as columns, in place of the others.
+        ``si`` shows latencies in us and loads in Gb/s per terminal instead of cycles and flits. The query must have
+        these columns.
     """
     head, rows = database.rows(sql)
     records = [dict(zip(head, row, strict=True)) for row in rows]
@@ -115,7 +117,7 @@ def typeset(
 def _meanings(
     records: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[str]], marks: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the meaning of each sign that some cell shows."""
+    """Yield the meaning of each sign that appears in a cell."""
     shown = {
         sign
         for mark, row in zip(marks, cells, strict=True)
@@ -144,7 +146,7 @@ def _chosen(
 
 
 def _signs(database: Database) -> dict[tuple[Any, ...], str]:
-    """Marks behind numbers, or in place of latencies, by the values of `_PLACE`."""
+    """Marks after numbers, or words that replace latencies, by the values of the columns `_PLACE`."""
     signs: dict[tuple[Any, ...], str] = {}
     for name, point, summary in database.summaries():
         signs[name, point, None, None, None] = soundness.sign(summary)
@@ -164,7 +166,7 @@ def _worst(marks: Sequence[str]) -> str:
 
 
 def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
-    """A cell of several runs: a mean and half of its interval, or what they have in common."""
+    """A cell for several runs: a mean and its half width, or the value that the runs have in common."""
     records = [dict(record) for record in group]
     found = over_seeds.mean(records, column)
     cell = _cell({column: over_seeds.together(records, column)}, column, sign)
@@ -209,12 +211,12 @@ def _searched(record: Mapping[str, Any], column: str, cell: str) -> str:
 
 
 def _is_late(record: Mapping[str, Any]) -> bool:
-    """Whether loads of a curve without a saturated one had not settled."""
+    """Whether loads of a curve had not settled, and the curve has no saturated load."""
     return bool(record["verdict"] == "above_range" and record["unsettled_loads"])
 
 
 def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The notes on the marks of `_searched`."""
+    """The notes that explain the marks of `_searched`."""
     flaws = dict.fromkeys(record["flaw"] for record in records if record["flaw"])
     notes = [f"{soundness.UNSETTLED_MARK} at a latency: {', or '.join(flaws)}"] if flaws else []
     notes += [_LATE_LOADS] if any(map(_is_late, records)) else []
@@ -229,12 +231,12 @@ def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _is_over_in_a_phase(record: Mapping[str, Any], sign: str) -> bool:
-    """Whether the row of a point calls it not saturated, though it is in a phase of its load."""
+    """Whether the row of a point says "not saturated" although the point is saturated in a phase of its load."""
     return sign == "sat" and record.get("saturated") is False and record.get("phase") is None
 
 
 def _mark(sign: str) -> str:
-    """Marks behind numbers of a point with a sign."""
+    """The mark after numbers of a point that has a sign."""
     return soundness.OVERLOADED_MARK if sign in soundness.ENDED else sign
 
 

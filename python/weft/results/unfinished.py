@@ -1,7 +1,9 @@
-"""Names of files and folders that are being written. With the writer in them, rests of a dead one can go.
+"""Names of files and folders that are being written.
 
-A name ends with ``.<machine>-<process>-<start>-<random>.part``: a hash that stands for the machine since its last start
-(and for the container, where processes have numbers of their own), the number of the process, and when it started.
+The name identifies the writer, so that leftovers of a dead writer can be removed.
+
+A name ends with ``.<machine>-<process>-<start>-<random>.part``: a hash of the machine and its last start (and of the
+container, because each container numbers its processes separately), the number of the process, and its start time.
 """
 
 from __future__ import annotations
@@ -24,24 +26,24 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"\.([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{32}\.")
 _PARTS = ".*.part"
-# Nobody writes so long: of a writer on another machine, only the time of its last writing is known.
+# No process writes for so long [s]. Of a writer on another machine, only the time of its last write is known.
 _ABANDONED_SECONDS = 3600
 
 
 def beside(path: Path) -> Path:
-    """A new name next to `path` for its successor; it begins with a dot."""
+    """A new temporary name next to `path`, for the file that will replace it. The name begins with a dot."""
     pid = os.getpid()
     mark = f"{_machine()}-{pid}-{_started(pid) or 0}-{uuid4().hex}"
     return path.with_name(f".{_kept(path.name)}.{mark}.part")
 
 
 def clear(folder: Path, name: str = "") -> None:
-    """Remove rests of dead writers in a folder, of all files or of one; files of a living one stay."""
+    """Remove leftovers of dead writers in a folder, of all files or of one file. Files of living writers are kept."""
     _remove(folder.glob(f".{escape(_kept(name))}{_PARTS}" if name else _PARTS))
 
 
 def _kept(name: str) -> str:
-    """Part of a name that fits into another name: the system allows 255 bytes."""
+    """A part of a name, short enough to be used in another name: the system allows 255 bytes."""
     return name.encode(errors="surrogateescape")[:120].decode(errors="ignore")
 
 
@@ -60,7 +62,7 @@ def _dead(part: Path) -> bool:
     pid, start = int(mark[2]), int(mark[3])
     try:
         os.kill(pid, 0)
-    except PermissionError:  # it belongs to another user, of whom the system may say no more
+    except PermissionError:  # the process belongs to another user, and the system may tell no more
         return bool(start) and _started(pid) not in (start, None)
     except (OSError, OverflowError):
         return True
@@ -69,7 +71,7 @@ def _dead(part: Path) -> bool:
 
 @cache
 def _machine() -> str:
-    """A word for this machine since its last start, and for the container in which this process runs."""
+    """A text that identifies this machine since its last start, and the container of this process."""
     known = [socket.gethostname()]
     with suppress(OSError):
         known.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
@@ -78,10 +80,10 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> int | None:
-    """When a process started, in ticks since the start of the machine; ``None`` if it has ended, or is not known."""
+    """Start time of a process, in ticks since the start of the machine; ``None`` if it has ended or is unknown."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    state, *more = said.rpartition(")")[2].split()  # the name of the program stands in parentheses before
+    state, *more = said.rpartition(")")[2].split()  # the name of the program precedes this, in parentheses
     return None if state in "ZX" else int(more[18])

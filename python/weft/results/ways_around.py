@@ -1,4 +1,4 @@
-"""Which routings have a path for every pair where one drops packets although the network is still connected.
+"""Finds routings with a path for every pair of terminals if a routing drops packets in a still connected network.
 
 The engine decides it. A routing qualifies if it runs in the scenario of the point and computes new tables after faults.
 These tables must join all terminals in every state of the network. A routing whose paths are full below the load of
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.result_set import ResultSet
 
-# In larger networks the paths of all routings take too long to compute for a remark.
+# In larger networks the paths of all routings take too long to compute for a note.
 _MOST_TERMINALS = 5000
-# In larger networks the load that the paths carry is not computed: it takes seconds for each routing.
+# In larger networks the load that the paths can carry is not computed, because it takes seconds for each routing.
 _MOST_BOUNDED = 1024
-# Most losing routings with a remark, and most routings that a remark names.
+# Maximum number of losing routings that get a note, and of routings that a note names.
 _TOLD, _NAMED = 3, 4
 
 
 @dataclass(frozen=True)
 class Way:
-    """A routing whose new tables after a fault leave a path for every pair.
+    """A routing whose new tables after a fault have a path for every pair of terminals.
 
     Attributes
     ----------
     name : str
         The routing, with its default parameters.
     tables : int
-        From this cycle on all routers have the last tables; 0: the first ones know all that fails.
+        Cycle from which on all routers have the final tables; 0 if the first tables already consider all failures.
     fits : bool
-        Whether everything fails before the window, so that a warm-up can be longer than the time until `tables`.
+        Whether all failures happen before the window, so that the warm-up can last beyond the cycle `tables`.
     warmup : int or None
-        The warm-up to write [cycles]; that of the scenario serves if it is None.
+        The warm-up to set [cycles]; ``None`` if the warm-up of the scenario is long enough.
     """
 
     name: str
@@ -55,7 +55,10 @@ class Way:
 
 
 def lines(results: ResultSet) -> list[str]:
-    """For the first losing point of each routing: the routings with a path for every pair, and how to run one."""
+    """Lines for the first point of each routing that lost packets.
+
+    They name routings with a path for every pair, and how to run one of these.
+    """
     first: dict[str, int] = {}
     for row, summary in enumerate(results.summaries):
         if soundness.is_dropping(summary) and (summary.get("terminals") or 0) <= _MOST_TERMINALS:
@@ -88,10 +91,10 @@ def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
 
 
 def able(results: ResultSet, row: int) -> list[Way]:
-    """Routings that run in place of that of a point, carry its load, and leave a path for every pair after faults."""
+    """Routings that could replace that of a point: they carry its load, and have a path for every pair after faults."""
     try:
         scenario = Scenario.from_file(results.file(row, "scenario.yaml"))
-    except WeftError:  # a file that is damaged, or of another version
+    except WeftError:  # a damaged file, or a file of another version
         return []
     summary = results.summaries[row]
     names = [model["name"] for model in _engine.models()[ROUTING] if model["name"] != summary.get("routing")]
@@ -113,13 +116,13 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         # an automatic warm-up may end sooner under another routing
         if tables == 0 or (tables <= begin and summary.get("warmup_settled") is None):
             return Way(name, tables, fits=True, warmup=None)
-        # after the new tables the warm-up lasts as long as it was before; in a longer run more may fail at random
+        # after the new tables the warm-up lasts as long as before; in a longer run more parts may fail at random
         warmup = tables + begin
         (point,) = scenario.points([(ROUTING, name), (soundness.WARMUP, f"{warmup}cycles")])
         later = point.rebuilds()
         fits = later is not None and later[1] <= warmup
         return Way(name, tables, fits=fits, warmup=warmup if fits else None)
-    except WeftError:  # it does not fit the network, or needs parameters
+    except WeftError:  # the routing does not fit the network, or needs parameters
         return None
 
 

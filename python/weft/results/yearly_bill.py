@@ -1,7 +1,7 @@
 """Cost of a network in a year: the power of measured points, weighted by a profile of a day or a week.
 
-A profile names measured loads; nothing is interpolated. Points that are saturated, stuck, not settled or empty are
-never used: a part of a profile that has no others is refused with the reason and the remedy.
+A profile names measured loads; there is no interpolation. Points that are saturated, stuck, not settled or empty are
+never used. If a part of a profile has only such points, it is refused with the reason and the remedy.
 """
 
 from __future__ import annotations
@@ -37,35 +37,35 @@ _OF_FAULTS = (
 
 @dataclass(frozen=True)
 class Billed:
-    """A series of points that differ in load and seed only, and their cost over the profile.
+    """A series of points that differ only in load and seed, and its cost over the profile.
 
     Attributes
     ----------
     coordinates : dict
-        What the sweep set, but for the load and the seed.
+        Values that the sweep set, except load and seed.
     label : str
-        What distinguishes the series from the others.
+        Text that distinguishes the series from the others.
     group : str
-        What it has in common with its baseline, if there are several groups.
+        Text on what the series has in common with its baseline, if there are several groups of series.
     readings : tuple of Reading
-        Of each part of the profile; empty if the profile can't be billed.
+        Readings of all parts of the profile; empty if the series cannot be billed.
     refused : str
-        Why it can't; empty if it can.
+        Reason why the series cannot be billed; empty if it can.
     baseline : str
-        What the savings are against; empty for the baseline itself.
+        Name of the baseline of the savings; empty for the baseline itself.
     baseline_powers_w : tuple of float
         Mean power of the baseline in each part at the work that the series delivers [W]; empty if there are no savings.
     baseline_latencies_cycles : tuple of float or None
-        Mean packet latency of the baseline in each part [cycles]; empty if there are no savings, or where it was not
+        Mean packet latency of the baseline in each part [cycles]; empty if there are no savings, or the latency was not
         measured.
     measured : tuple of Reading or None
-        Of each part, also where others can't be billed; ``None`` for those.
+        Readings of the parts, even if some parts cannot be billed; ``None`` for these parts.
     unequal : str
-        Why there are no savings; empty if there are some.
+        Reason why there are no savings; empty if there are savings.
     remedies : tuple of str
-        What to do about `refused` or `unequal`.
+        Remedies for `refused` or `unequal`.
     faults : str
-        What fails during its runs, in words; empty where nothing does.
+        Parts that fail during the runs, as text; empty if no part fails.
     """
 
     coordinates: dict[str, Any]
@@ -90,12 +90,12 @@ class YearlyBill:
     results : ResultSet
         Finished points.
     bill : Bill, optional
-        By default that of their scenario.
+        The bill; by default the bill of the scenario.
 
     Raises
     ------
     ResultsError
-        If there is no bill, or none of the series can be billed.
+        If there is no bill, or no series can be billed.
     """
 
     def __init__(self, results: ResultSet, bill: Bill | None = None) -> None:
@@ -124,7 +124,7 @@ class YearlyBill:
         return rows
 
     def _readings(self, series: Series) -> tuple[tuple[Reading | None, ...], dict[str, str]]:
-        """The readings of all parts of the profile; reasons for missing ones, with the remedy."""
+        """The readings of all parts of the profile, and the reasons for missing readings with their remedies."""
         readings: list[Reading | None] = []
         reasons = {}
         for part in self.bill.parts:
@@ -136,7 +136,7 @@ class YearlyBill:
         return tuple(readings), reasons
 
     def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
-        """A row with the reference of its savings."""
+        """The row of a series, completed with the reference of its savings."""
         if baseline.is_itself(series):
             return row
         try:
@@ -154,7 +154,7 @@ class YearlyBill:
     def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
         """Power of the baseline at the work of a series in each part [W].
 
-        That of the series itself, if only chance separates them.
+        If only chance separates the two, it is the power of the series itself.
         """
         powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
         saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])
@@ -163,7 +163,7 @@ class YearlyBill:
 
     @staticmethod
     def _same_work(part: Part, own: Reading, other: Series) -> Reading:
-        """Measurement of the baseline in a part of the profile, if it delivers the same there."""
+        """Measurement of the baseline in a part of the profile, if the baseline delivers the same load there."""
         try:
             base = other.at(part)
         except UnbillableError as why:
@@ -188,7 +188,7 @@ class YearlyBill:
         return base
 
     def _nothing(self) -> ResultsError:
-        """The error for a bill without a row: each reason once, with its remedy."""
+        """The error for a bill without any row. It lists each reason once, with its remedy."""
         reasons = dict.fromkeys((row.refused, row.remedies) for row in self.rows)
         names = {each: [row.label for row in self.rows if (row.refused, row.remedies) == each] for each in reasons}
         lines = [f"{', '.join(names[each])}: {each[0]}" if len(self.rows) > 1 else each[0] for each in reasons]
@@ -199,12 +199,13 @@ class YearlyBill:
     def frame(self) -> pl.DataFrame:
         """A row per series.
 
-        Columns: the coordinates that were swept, but for load and seed; ``power_kw`` of links and routers, mean over
-        the profile [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
+        Columns: the swept coordinates, except load and seed; ``power_kw`` of links and routers, mean over the profile
+        [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
         ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle];
-        ``dropped_share`` of the packets, lost because a link or router had failed, mean over the profile; ``baseline``;
-        ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: against it, at the same delivered work;
-        ``note``: why a row has no bill or no savings. Null where there is none.
+        ``dropped_share``, the share of packets lost because a link or router had failed, mean over the profile;
+        ``baseline``; ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the
+        baseline, at the same delivered work; ``note``: the reason why a row has no bill or no savings. Missing values
+        are null.
         """
         return frame_of([self._total(row) for row in self.rows])
 
@@ -215,14 +216,14 @@ class YearlyBill:
         Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
         part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
         [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW], at the work
-        that the series delivers (that of the series itself, if only chance tells them apart), and
+        that the series delivers (that of the series itself, if only chance separates the two), and
         ``baseline_latency_mean_cycles`` [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])
 
     @property
     def hours(self) -> list[float]:
-        """Where the parts of the profile begin, and the end of the last one [h]."""
+        """Begin of each part of the profile, and end of the last part [h]."""
         return [
             PERIODS[self.bill.period] * edge
             for edge in accumulate((part.share for part in self.bill.parts), initial=0.0)
@@ -233,7 +234,7 @@ class YearlyBill:
         return [each * self.bill.pue / 1e3 for each in watts]
 
     def mean(self, values: Sequence[float]) -> float:
-        """The mean over the time of the profile of one value per part."""
+        """The mean over the profile of values given per part, weighted by time."""
         return sum(part.share * value for part, value in zip(self.bill.parts, values, strict=True))
 
     def _total(self, row: Billed) -> dict[str, Any]:
@@ -262,7 +263,7 @@ class YearlyBill:
         return f"{what}_{self.bill.currency.lower()}_per_year"
 
     def lines_of(self, row: Billed) -> Iterator[dict[str, Any]]:
-        """The rows of `parts` of a series; none if it has no bill."""
+        """The rows of `parts` for a series; empty if it has no bill."""
         nothing = (None,) * len(row.readings)
         bases, latencies = row.baseline_powers_w or nothing, row.baseline_latencies_cycles or nothing
         parts = self.bill.parts if row.readings else ()
@@ -286,7 +287,7 @@ class YearlyBill:
 
 
 def _labels(all_series: Sequence[Series], paths: Sequence[str]) -> list[str]:
-    """For each series its values at those of the paths that differ between them."""
+    """For each series, its values at the paths whose values differ between series."""
     varied = [path for path in paths if len({label(each.coordinates[path]) for each in all_series}) > 1]
     columns = [short(path, [label(each.coordinates[path], path) for each in all_series]) for path in varied]
     return [", ".join(words) for words in zip(*columns, strict=True)] if columns else [""] * len(all_series)

@@ -1,1 +1,1 @@
-"""Runs points side by side and estimates the time left; watches packets; searches for saturation."""
+"""Runs points in parallel and estimates the remaining time, watches packets, and searches for saturation."""

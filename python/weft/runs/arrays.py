@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "array.json"
-# Of a log with the reason for the end of a job, the message shows this number of letters of the last line.
+# Number of letters shown from the last line of a log that gives the reason why a job ended.
 _LONGEST = 200
 
 
@@ -28,19 +28,19 @@ class Array:
     Attributes
     ----------
     order : Order
-        What its jobs run.
+        The order that the jobs carry out.
     name : str
-        Name of its jobs, which nothing else has.
+        Unique name of the jobs.
     cluster : str
-        Cluster whose Slurm has its jobs: several may share a folder.
+        Cluster whose Slurm manages the jobs. Several clusters may share a folder.
     job : str or None
-        Number of the array; ``None`` if Slurm has not answered with one.
+        Number of the array in Slurm; ``None`` if Slurm has not returned a number.
     submitted_utc : str
-        When.
+        Time of the submission (UTC).
     chunks : list of list of str
         Hashes of the points of each job.
     search : bool
-        Whether its only job searches for saturation, and so finds out itself which points it runs.
+        Whether the array has one job, which searches for saturation and so decides by itself which points it runs.
     """
 
     order: Order
@@ -63,11 +63,11 @@ class Array:
         Store(self.order.folder).replace(_FILE, json.dumps(said))
 
     def job_of(self, number: int) -> str:
-        """Slurm's name of a job; the only one of an array has the number of the array."""
+        """Slurm's name of a job. The only job of an array has the number of the array as its name."""
         return str(self.job) if len(self.chunks) == 1 else f"{self.job}_{number}"
 
     def live(self) -> dict[int, tuple[str, str]]:
-        """State and reason of each of its jobs that has not ended, by number.
+        """State and reason of each job that has not ended, by number.
 
         Raises
         ------
@@ -78,18 +78,18 @@ class Array:
         return slurm_queue.live(self.name)
 
     def cancel(self) -> None:
-        """Let Slurm end its jobs.
+        """Request from Slurm to end the jobs of the array.
 
         Raises
         ------
         WeftError
-            As `live` does.
+            As for `live`.
         """
         self._check_cluster()
         slurm_queue.cancel(self.name)
 
     def _check_cluster(self) -> None:
-        """Refuse to query another cluster, which does not know these jobs."""
+        """Raise an error if this machine's Slurm belongs to another cluster, which does not know these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
             what = f"array {self.job} was submitted on the cluster {self.cluster!r}, and this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)
@@ -97,7 +97,7 @@ class Array:
             raise WeftError.saying(what, remedy)
 
     def last_words(self, number: int) -> str | None:
-        """The last line that a job has left in its log; ``None`` if it has left none."""
+        """The last line in the log of a job; ``None`` if the log has no line."""
         with suppress(OSError):
             lines = (
                 (self.order.folder / f"{self.job_of(number)}_0_log.err")
@@ -112,14 +112,14 @@ def arrays(root: Path) -> list[Array]:
     """The arrays of a folder, the oldest first."""
     found = []
     for path in (root / FOLDER).glob(f"*/{_FILE}"):
-        with suppress(OSError, ValueError, TypeError):  # of another version, which has other keys
+        with suppress(OSError, ValueError, TypeError):  # an array of another version has other keys
             order = Order(str(root.absolute()), path.parent.name)
             found.append(Array(order, **json.loads(path.read_text(encoding="utf-8"))))
     return sorted(found, key=lambda array: (array.submitted_utc, array.order.id))
 
 
 def standing(store: Store) -> list[Array]:
-    """The arrays of a folder that may not have ended: nobody has withdrawn their orders, and points are missing."""
+    """The arrays of a folder that may not have ended: their orders are not withdrawn, and points are missing."""
     return [
         array
         for array in arrays(store.root)
@@ -134,7 +134,7 @@ def under_way(store: Store) -> set[str]:
     Raises
     ------
     WeftError
-        If there are arrays that may not have ended, and Slurm does not answer, or is that of another cluster.
+        If there are arrays that may not have ended, and Slurm does not answer or belongs to another cluster.
     """
     found: set[str] = set()
     for array, live in _at_work(store):
@@ -149,17 +149,17 @@ def search_under_way(store: Store) -> Array | None:
     Raises
     ------
     WeftError
-        As `under_way` does.
+        As for `under_way`.
     """
     return next((array for array, live in _at_work(store) if array.search and live), None)
 
 
 def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
-    """The arrays that may not have ended, and the numbers of their jobs that have not."""
+    """The arrays that may not have ended, each with the numbers of its jobs that have not ended."""
     found = []
     for array in standing(store):
         live = array.live()
-        if not live and array.job is not None:  # without a number it may be on its way to Slurm just now
+        if not live and array.job is not None:  # an array without a number may be in submission just now
             array.order.withdraw()
         found.append((array, set(live)))
     return found
@@ -174,7 +174,7 @@ class Cancelled:
     arrays : list of Array
         Arrays whose orders were still valid; their jobs end.
     others : int
-        Valid orders of executors; their workers end.
+        Number of valid orders of executors; their workers end.
     unasked : str or None
         Reason why Slurm was not notified, if it was not. Waiting jobs then end as soon as they begin.
     """
@@ -185,12 +185,12 @@ class Cancelled:
 
 
 def cancel(root: Path) -> Cancelled:
-    """Withdraw all orders of a folder: jobs end within seconds, finished points stay.
+    """Withdraw all orders of a folder: jobs end within seconds, and finished points are kept.
 
     Raises
     ------
     ResultsError
-        If it is no folder of results.
+        If `root` is not a folder of results.
     """
     store = Store(root)
     store.manifest()

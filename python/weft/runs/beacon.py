@@ -1,4 +1,7 @@
-"""A file next to the results. During a run, it holds the process that works in the folder, and its progress."""
+"""A beacon is a file next to the results.
+
+During a run, it names the process that works in the folder, and its progress.
+"""
 
 from __future__ import annotations
 
@@ -25,23 +28,25 @@ if TYPE_CHECKING:
 
 _FILES = ".running.*.json"
 _EVERY_SECONDS = 1.0
-# A run that has written nothing for this long has died, or its machine has.
+# If a run has not written for this long [s], the run or its machine has died.
 SILENT_SECONDS = 60
 
 
 class Beacon:
-    """Writes the file while it is used as a context. A killed run leaves its file behind; the age of the file shows it.
+    """Writes the file while it is used as a context.
+
+    A killed run leaves its file behind; the file's age then shows that the run is dead.
 
     Parameters
     ----------
     store : Store
         Folder of the sweep.
     watch : callable, optional
-        Told each status too.
+        Function that is also called with each status.
     job : str, optional
-        The job of a batch system that this process is.
+        Job of a batch system in which this process runs.
     every_seconds : float
-        The file is written no more often than this.
+        Minimum interval between two writes of the file [s].
 
     Attributes
     ----------
@@ -74,7 +79,7 @@ class Beacon:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # the folder may be gone, or read-only by now
+        with suppress(OSError):  # the folder may be deleted or read-only by now
             (self._store.root / self.name).unlink(missing_ok=True)
 
     def __call__(self, status: Status) -> None:
@@ -82,13 +87,13 @@ class Beacon:
         if (now := time.monotonic()) >= self._next:
             self._next = now + self._every
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
-            with suppress(OSError):  # if the disk is full, saving the results fails and says so
+            with suppress(OSError):  # if the disk is full, saving the results fails and reports it
                 self._write(json.dumps(said))
         if self._watch:
             self._watch(status)
 
     def _write(self, text: str) -> None:
-        """Replace the file. Nobody else writes one of this name, so none that died can have left a part of it."""
+        """Replace the file. No other process writes a file with this name, so there are no leftovers of a dead one."""
         partial = unfinished.beside(self._store.root / self.name)
         try:
             self._store.root.mkdir(parents=True, exist_ok=True)
@@ -99,19 +104,22 @@ class Beacon:
 
 
 def works(root: Path, name: str) -> bool:
-    """Whether the run that writes the file of this name in a folder is at work."""
+    """Whether the run that writes the file with this name in a folder is alive."""
     path = root / name
     who = _read(path)
     return who is not None and _alive(path, who, now(root))
 
 
 def at_work(root: Path) -> list[dict[str, Any]]:
-    """For each run that works in a folder: host, pid, start, job if it is one, and its `Status`."""
+    """For each run that works in a folder: host, pid, start time, job (if it runs in one), and its `Status`."""
     return [who for _, who, alive in _found(root) if alive]
 
 
 def clear(root: Path) -> None:
-    """Remove the files of dead runs. Whoever begins a sweep does so, not each of its workers: the folder is read."""
+    """Remove the files of dead runs.
+
+    Only the process that starts a sweep does this, not each worker, because the whole folder must be read.
+    """
     for path, _, alive in _found(root):
         if not alive:
             with suppress(OSError):
@@ -119,16 +127,16 @@ def clear(root: Path) -> None:
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
-    """The files of a folder, their contents, and the state of their runs."""
+    """The files of a folder with their contents, and whether their runs are alive."""
     beacons: list[Path] = []
-    with suppress(OSError):  # there may be no such folder, and its name may be too long for one
+    with suppress(OSError):  # the folder may not exist, or its name may be too long for a folder
         beacons += sorted(root.glob(_FILES))
     at = now(root) if beacons else 0.0
     return [(path, who, _alive(path, who, at)) for path in beacons if (who := _read(path)) is not None]
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Content of a file; ``None`` if it is empty or gone: its run may remove it at any time."""
+    """Content of a file; ``None`` if the file is empty or gone, because its run may remove it at any time."""
     with suppress(OSError, ValueError):
         who: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if _whole(who):
@@ -187,9 +195,9 @@ def _alive(path: Path, who: dict[str, Any], now: float) -> bool:
 
 
 def now(root: Path) -> float:
-    """The time of the clock that stamps the files of a folder; a file server has its own clock."""
+    """Current time of the clock that gives the files of a folder their times. A file server has its own clock."""
     try:
         with TemporaryFile(dir=root) as stamped:
             return os.fstat(stamped.fileno()).st_mtime
-    except OSError:  # nothing can be written in the folder
+    except OSError:  # the folder is not writable
         return time.time()

@@ -12,7 +12,7 @@ from weft.text import given
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Distance from the edge at which the search tests once more on each side, in steps.
+# Distance from the edge, in steps, at which the search tests one more load on each side.
 _BESIDE = 2
 
 
@@ -20,27 +20,27 @@ class Verdict(StrEnum):
     """The result of a search."""
 
     FOUND = "found"
-    """An edge."""
+    """The search has found an edge."""
     BELOW = "below_range"
-    """All loads are too much."""
+    """All loads of the range are too much."""
     ABOVE = "above_range"
-    """No load is too much."""
+    """No load of the range is too much."""
     MIXED = "not_monotonic"
     """A load is too much, and a higher one is not."""
     OPEN = "not_judged"
-    """Of loads that would decide it is not known whether they are too much."""
+    """It is unknown whether the loads that would decide are too much."""
 
 
 class Search:
     """Finds the edge in a list of loads: below it a load is good, above it a load is too much.
 
-    The search first runs the two ends, then the middle until two neighbouring loads differ. Then it runs a load on
-    each side of these two, which shows if the edge is sharp.
+    The search first runs the two ends. Then it repeatedly runs the middle, until two neighbouring loads differ. At last
+    it runs a load on each side of these two, which shows if the edge is sharp.
 
     Parameters
     ----------
     loads : sequence of float
-        Ascending.
+        The loads in ascending order.
     """
 
     def __init__(self, loads: Sequence[float]) -> None:
@@ -48,15 +48,15 @@ class Search:
         self._known: dict[int, bool | None] = {}
 
     def learn(self, load: float, *, over: bool | None) -> None:
-        """Take the verdict on a load: `over` if it is too much, ``None`` if that is not known."""
+        """Store the verdict on a load: `over` is true if the load is too much, ``None`` if that is unknown."""
         self._known[self._loads.index(load)] = over
 
     def wanted(self) -> list[float]:
-        """Loads whose verdicts are needed next; none at the end."""
+        """Loads whose verdicts are needed next; empty at the end."""
         return [self._loads[step] for step in self._edge()[2]]
 
     def left(self) -> int:
-        """The most further loads that a search may request."""
+        """Maximum number of further loads that the search may request."""
         low, high, wanted = self._edge()
         if not wanted:
             return 0
@@ -64,9 +64,10 @@ class Search:
         return ends + math.ceil(math.log2(max(1, high - low))) + 2 if high - low > 1 else len(wanted)
 
     def _edge(self) -> tuple[int, int, list[int]]:
-        """The steps between which the edge lies, and the steps that come next.
+        """The two steps between which the edge is, and the steps that are needed next.
 
-        A load of which nothing is known is passed over upwards, as one that is good: the edge above it may be sharp.
+        If the verdict on a load is unknown, the search continues above it, as if the load were good: the edge above may
+        be sharp.
         """
         low, high = 0, len(self._loads) - 1
         if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:
@@ -82,7 +83,7 @@ class Search:
         return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
 
     def bracket(self) -> tuple[float | None, float | None, Verdict]:
-        """The highest load up to which all are good, the lowest from which all are too much, and a verdict."""
+        """The highest load up to which all loads are good, the lowest from which all are too much, and a verdict."""
         steps = sorted(step for step, over in self._known.items() if over is not None)
         good = list(takewhile(lambda step: not self._known[step], steps))
         bad = list(takewhile(lambda step: self._known[step], reversed(steps)))
@@ -92,7 +93,7 @@ class Search:
             return low, high, Verdict.MIXED
         first = good[-1] if good else -1
         last = bad[-1] if bad else len(self._loads)
-        # an open load below a carried one, or above one that is too much, changes nothing
+        # an undecided load below a good load, or above a load that is too much, changes nothing
         if any(over is None and first < step < last for step, over in self._known.items()):
             return low, high, Verdict.OPEN
         return low, high, Verdict.FOUND if good and bad else (Verdict.ABOVE if good else Verdict.BELOW)

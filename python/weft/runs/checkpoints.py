@@ -1,9 +1,9 @@
-"""Checkpoints of points that run: a killed run continues from the last one, to results with the same bytes.
+"""Checkpoints of running points. A killed run continues from its last checkpoint, and its results have the same bytes.
 
-A checkpoint is one file in the folder ``checkpoints`` of a sweep. It has a line of JSON that names its owner, the
-state of the run from the engine, and the SHA-256 of the two. Its name has the hash of the point and a mark of the
-build of Weft. Only this build can read it: another build starts the point from the beginning and leaves the file
-alone. When the point has finished, all its checkpoints are removed.
+A checkpoint is one file in the folder ``checkpoints`` of a sweep. It has a line of JSON that names its owner, the state
+of the run from the engine, and the SHA-256 of the two. Its name has the hash of the point and a mark of the build of
+Weft. Only this build can read the file. Another build starts the point from the beginning and does not touch the file.
+When the point has finished, all its checkpoints are removed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from weft.runs.provenance import Clock
 
 _FOLDER, _END = "checkpoints", ".checkpoint"
-# A first line that is longer belongs to no checkpoint.
+# A longer first line cannot belong to a checkpoint.
 _LONGEST_HEAD = 1 << 12
 _CHECKSUM = sha256().digest_size
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -42,12 +42,12 @@ _EVERY = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|cycles)")
 
 
 class CheckpointWarning(WeftWarning):
-    """A checkpoint that can't be written, or from which a point can't go on."""
+    """A checkpoint can't be written, or a point can't continue from it."""
 
 
 @dataclass(frozen=True)
 class Every:
-    """How often a checkpoint is made: by the clock on the wall, or by simulated cycles; 0 if by the other."""
+    """Interval of checkpoints, in wall-clock time or in simulated cycles. The unused one of the two is 0."""
 
     seconds: float = 0.0
     cycles: int = 0
@@ -59,7 +59,7 @@ class Every:
         Raises
         ------
         ScenarioError
-            If it is another value, less than a second, or no cycle.
+            If the text has another form, or the interval is less than a second or than a cycle.
         """
         remedy = "write a time such as 10min (s, min, h, d), or a number of cycles such as 1000000cycles"
         found = _EVERY.fullmatch(text.strip()) if isinstance(text, str) else None
@@ -84,13 +84,13 @@ class Kept:
     hash, build : str
         Hash of its point, and the build of Weft that made it.
     blocks : int
-        Blocks into which its network was asked to be divided; 0: chosen by the engine.
+        Requested number of blocks of the network; 0: the engine chooses.
     cycle : int
         Cycle that the run had reached, at most the end of the window.
     seconds : float
-        How long the point had run.
+        Run time of the point so far [s].
     resumed : int
-        How often it had gone on from a checkpoint.
+        Number of times that the point had continued from a checkpoint.
     """
 
     hash: str
@@ -102,7 +102,7 @@ class Kept:
 
     @classmethod
     def read(cls, line: bytes) -> Kept:
-        """Read the line; `ValueError` if it is none."""
+        """Read the line; raises `ValueError` if the line does not belong to a checkpoint."""
         match said := json.loads(line):
             case {
                 "hash": str(),
@@ -125,7 +125,7 @@ class Checkpoints:
     store : Store
         Folder of the sweep.
     every : Every, optional
-        How often checkpoints are made; ``None``: none are, but points go on from those that are there.
+        Interval of checkpoints; ``None``: no checkpoints are made, but points continue from existing ones.
     """
 
     def __init__(self, store: Store, every: Every | None = None) -> None:
@@ -134,13 +134,14 @@ class Checkpoints:
         self._last: dict[str, float] = {}
 
     def run(self, point: Point, clock: Clock, threads: int, blocks: int, control: Control) -> Finished:
-        """Run a point, from its checkpoint if it has one. `clock` gets the time that this has taken before."""
+        """Run a point, from its checkpoint if it has one. The earlier run time is added to `clock`."""
         if found := self._load(point.hash):
             kept, state = found
-            # blocks stay what they were: only threads can change on the way
+            # blocks stay unchanged: only the number of threads may change between runs
             clock.resume(kept.seconds, kept.resumed + 1, kept.blocks)
             try:
-                return point.resume(threads, control, state.pop)  # nobody here keeps what the engine has read
+                # no reference to the state is kept after the engine has read it
+                return point.resume(threads, control, state.pop)
             except ScenarioError as problem:
                 if problem.path != "checkpoint":
                     raise
@@ -149,7 +150,10 @@ class Checkpoints:
         return point.run(threads, blocks, control)
 
     def control(self, point: Point, clock: Callable[[], Clock]) -> Control:
-        """The handle of a run of this point, which has its checkpoints written; `clock`: its clock, once it runs."""
+        """The handle of a run of this point. The handle writes the checkpoints.
+
+        `clock` returns the clock of the run once it has started.
+        """
         if self._every is None:
             return Control()
 
@@ -160,17 +164,17 @@ class Checkpoints:
         return control
 
     def look(self, running: Iterable[tuple[str, Control, Clock]]) -> None:
-        """Request the checkpoints that are due by the clock; called now and then."""
+        """Request the checkpoints that are due by the clock. This method is called from time to time."""
         if self._every is None or not self._every.seconds:
             return
-        now = time.monotonic()  # the clock of a run counts what it took before it was broken off, too
+        now = time.monotonic()  # the clock of a run also counts the time before it was interrupted
         for point, control, _ in running:
             if now - self._last.setdefault(point, now) >= self._every.seconds:
                 self._last[point] = now
                 control.checkpoint()
 
     def remove(self, hash: str) -> None:
-        """Remove the checkpoints of a point that has finished, and the folder behind the last one."""
+        """Remove the checkpoints of a finished point, and the folder after the last checkpoint is gone."""
         with suppress(OSError):
             for path in self._folder.glob(f"{hash}-*{_END}"):
                 path.unlink(missing_ok=True)
@@ -187,7 +191,7 @@ class Checkpoints:
         return self._folder / f"{hash}-{build()}{_END}"
 
     def _write(self, hash: str, state: bytes, cycle: int, clock: Clock) -> None:
-        """Write a checkpoint in place of the one before. If that fails, the run continues without."""
+        """Write a checkpoint, which replaces the previous one. If that fails, the run continues without it."""
         kept = Kept(
             hash=hash,
             build=build(),
@@ -201,7 +205,7 @@ class Checkpoints:
                 self._replace(hash, json.dumps(vars(kept)).encode() + b"\n", state)
                 return
             except WriteError as problem:
-                # `remove` of another point, which has just finished, takes away the folder while it is empty
+                # `remove` of another point that has just finished deletes the folder if it is empty
                 if not again or not isinstance(problem.__cause__, FileNotFoundError):
                     _warn(f"no checkpoint: {problem.what} ({problem.help}); the run goes on")
                     return
@@ -213,12 +217,12 @@ class Checkpoints:
             for part in (head, state, checksum.digest()):
                 file.write(part)
             file.flush()
-            os.fsync(file.fileno())  # the one before goes only when this one is on the disk
+            os.fsync(file.fileno())  # the previous checkpoint is deleted only after this one is on the disk
 
     def _load(self, hash: str) -> tuple[Kept, list[bytes]] | None:
-        """The checkpoint of a point, its state as the only element of a list, from which the engine takes it.
+        """The checkpoint of a point, and its state as the only element of a list, so that the engine can take it out.
 
-        ``None`` if there is none, or none from which the point can go on, which is said.
+        ``None`` if there is no checkpoint. Also ``None``, with a warning, if the point cannot continue from it.
         """
         if not self._folder.is_dir():
             return None
@@ -248,7 +252,7 @@ class Checkpoints:
 
 
 def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
-    """First line, state and checksum of a file, whatever it holds."""
+    """First line, state and checksum of a file. They are not checked here."""
     with path.open("rb") as file:
         head = file.readline(_LONGEST_HEAD)
         state = file.read(max(0, os.fstat(file.fileno()).st_size - len(head) - _CHECKSUM))
@@ -269,7 +273,7 @@ def pending(store: Store) -> list[Kept]:
 
 @cache
 def build() -> str:
-    """A mark of this build of the engine: the first digits of the hash of its file."""
+    """A text that identifies this build of the engine: the first digits of the hash of its file."""
     with Path(_engine.__file__ or "").open("rb") as file:
         return file_digest(file, "sha256").hexdigest()[:12]
 

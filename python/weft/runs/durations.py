@@ -1,4 +1,4 @@
-"""Estimates how long points take, from points of the same sweep that have run, or from the beginning of one point."""
+"""Estimates the run times of points from finished points of the same sweep, or from the first cycles of a trial run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.results.store import Store
 
-# A point is not tried whose network takes longer to build.
+# If building the network of a point takes longer than this [s], the point is not tried.
 _BUILT_SECONDS = 30.0
-# All trials of a sweep together; kinds of points that are not tried count as the others on average.
+# Maximum time of all trials of a sweep [s]. Kinds of points that are not tried get the average of the others.
 _ALL_SECONDS = 30.0
 _LOOK_SECONDS = 0.02
 
@@ -29,16 +29,16 @@ _LOOK_SECONDS = 0.02
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
     """Seconds that each point takes on a machine like this one; ``None`` if unknown.
 
-    A point that runs until its programs or batches are done is not tried: its beginning does not tell when that is.
-    Trials take half a minute together. The last one takes as long as its network takes to build, which can't be
-    interrupted: seconds for a million terminals.
+    A point that runs until its programs or batches are done is not tried, because its first cycles do not show when
+    that will be. All trials together take half a minute. The last trial may exceed this time, because building its
+    network cannot be interrupted. Building takes seconds for a million terminals.
 
     Parameters
     ----------
     points : sequence of Point
         Points of a sweep, with results or without.
     store : Store
-        Its folder; what has run there tells.
+        Folder of the sweep. Points that have run there serve for the estimate.
     threads, blocks : int
         As for `weft.Sweep.run`.
     """
@@ -59,7 +59,7 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
 
 
 def may_end_earlier(point: Point) -> bool:
-    """Whether a point decides by itself how long it runs; the result of `expected` is then the time up to its limit."""
+    """Whether a point decides by itself when it ends. Then `expected` returns the time until its limit."""
     measure = point.resolved.get("measure", {})
     return (
         at(point.resolved, "measure.warmup") == "auto"
@@ -69,7 +69,7 @@ def may_end_earlier(point: Point) -> bool:
 
 
 def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
-    """The point with the highest load of each kind of which nothing is known."""
+    """For each kind of points without a known run time, the point with the highest load."""
     found: dict[str, int] = {}
     for place, point in enumerate(points):
         key = kind_of(point)
@@ -81,7 +81,7 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
 
 
 def _try(point: Point, threads: int, blocks: int) -> float | None:
-    """Run the beginning of a point; seconds that the whole point would take."""
+    """Run the first cycles of a point; returns the seconds that the whole point would take."""
     if not memory.fit([point], threads=threads, blocks=blocks):
         return None
     drain, control, begun = point.drain_cycles(), Control(), time.monotonic()

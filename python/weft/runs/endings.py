@@ -1,4 +1,4 @@
-"""Waits for many futures at a cost that does not grow with those that are still to come."""
+"""Waits for many futures. The cost of a wait does not grow with the number of unfinished futures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 def endings(futures: Collection[Future[_T]], waits: Iterator[float]) -> Iterator[list[Future[_T]]]:
-    """Give the futures that have ended since the last time; none if none has within the next of `waits` [s].
+    """Yield the futures that have ended since the last wait; empty if none has ended within the next of `waits` [s].
 
     Each wait is short, so that Ctrl-C works.
     """

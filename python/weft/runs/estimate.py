@@ -1,4 +1,4 @@
-"""Estimates how long points take from those that have run; points with a higher load take longer."""
+"""Estimates the run times of points from finished points. Points with a higher load take longer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Weight of an idle network if a full load has the weight 1: sources draw and links are billed in any case.
+# Weight of an idle network if a full load has the weight 1. Also without load, sources draw random numbers and links
+# are billed.
 _IDLE = 0.1
-# A run says how long it will take once this part of it is done; before that it is mostly noise.
+# A running point gives an estimate of its time once this share of it is done; before that the estimate is mostly noise.
 _TELLING = 0.05
-# It says how long it may take at most, where its warm-up ends by itself, once this many cycles are done.
+# If its warm-up ends automatically, a running point gives an estimate of its maximum time once this number of cycles is
+# done.
 _FIRST_CYCLES = 1000
-# A longest time within this factor of the likely time is not shown.
+# A maximum time is not shown if it is within this factor of the likely time.
 _WORTH_TELLING = 2.0
 
 
@@ -29,7 +31,7 @@ class Estimate:
     Parameters
     ----------
     points : sequence of Point
-        What is to run; a point is named by its place here.
+        Points to run. A point is identified by its index in this sequence.
     """
 
     def __init__(self, points: Sequence[Point]) -> None:
@@ -45,20 +47,20 @@ class Estimate:
         self._learned: dict[str, float] = defaultdict(float)
 
     def begin(self, place: int) -> None:
-        """Note that a point has begun to run."""
+        """Record that a point has begun to run."""
         self._waiting[self._kinds[place]] -= self._weights[place]
 
     def pace(self, place: int, seconds: float | None) -> None:
-        """Note how long all of a running point takes by the pace of its first cycles; ``None`` if they do not tell."""
+        """Record the total time of a running point, estimated from its first cycles; ``None`` if it is unknown."""
         if seconds is not None and not self._ends_when_done[place]:
             self._paced[place] = seconds
 
     def fraction(self, place: int, cycles: int, of: int) -> float:
-        """Part of the cycles of a running point that is done; 0 where only a limit to its cycles is known."""
+        """Share of the cycles of a running point that is done; 0 if only a limit to its cycles is known."""
         return 0.0 if self._ends_when_done[place] else min(1.0, cycles / max(1, of))
 
     def learn(self, place: int, seconds: float) -> None:
-        """Note how long a point took."""
+        """Record how long a point took [s]."""
         for key in (self._kinds[place], ""):  # "" stands for all kinds together
             self._seconds[key] += seconds
             self._learned[key] += self._weights[place]
@@ -69,25 +71,25 @@ class Estimate:
         Parameters
         ----------
         place : int
-            The point.
+            Index of the point.
         fraction : float
-            Part of its warm-up and window that is done; 1 while the last packets are delivered.
+            Share of its warm-up and window that is done; 1 while the last packets are delivered.
         seconds : float
-            How long it has run.
+            Run time so far [s].
         """
         alike = self._ratio(self._kinds[place])
         expected = None if alike is None else alike * self._weights[place]
         own = self._paced.get(place, seconds / fraction if fraction >= _TELLING else None)
         if expected is None:
             total = own
-        elif own is None or fraction >= 1:  # how long the last deliveries take is known from other points only
+        elif own is None or fraction >= 1:  # the time of the last deliveries is known only from other points
             total = expected
         else:
             total = fraction * own + (1 - fraction) * expected
         return None if total is None else max(0.0, total - seconds)
 
     def most_left(self, place: int, cycles: int, of: int, seconds: float) -> float | None:
-        """Seconds that a running point needs if its warm-up lasts up to its limit; ``None`` if that is no news.
+        """Seconds that a running point needs if its warm-up lasts up to its limit; ``None`` if this adds nothing.
 
         Parameters
         ----------
@@ -106,7 +108,7 @@ class Estimate:
         return most if likely is None or most > _WORTH_TELLING * likely else None
 
     def all_left(self, running: Iterable[tuple[int, float, float]], workers: int) -> float | None:
-        """Seconds until all points are done, given place, fraction and seconds of the running ones."""
+        """Seconds until all points are done, from the index, fraction and run time of each running point."""
         flights = [(place, seconds, self.left(place, fraction, seconds)) for place, fraction, seconds in running]
         known = [(place, seconds + left) for place, seconds, left in flights if left is not None]
         if not known and not self._learned:
@@ -118,7 +120,7 @@ class Estimate:
             for kind, weight in self._waiting.items()
         )
         rest = [left or 0.0 for _, _, left in flights]
-        # the weights of points that wait may leave a rounding error when none is left
+        # the sum of the weights of waiting points may have a rounding error when no point is left
         return max([(sum(rest) + max(0.0, waiting)) / workers, *rest])
 
     def _ratio(self, kind: str) -> float | None:
@@ -128,18 +130,21 @@ class Estimate:
 
 
 def ends_when_done(point: Point) -> bool:
-    """Whether a point runs until its batches or programs are done: its number of cycles is a limit, often a far one."""
+    """Whether a point runs until its batches or programs are done.
+
+    Then its number of cycles is only a limit, often a distant one.
+    """
     return at(point.resolved, "measure.stop.complete") is not None
 
 
 def offered(point: Point) -> float:
-    """Load of a point; 0 where its jobs have loads of their own."""
+    """Load of a point; 0 if its jobs have their own loads."""
     load = at(point.resolved, "traffic.load")
     return float(load) if isinstance(load, int | float) else 0.0
 
 
 def kind_of(point: Point) -> str:
-    """The kind of a point: all of its scenario but name, load and seed."""
+    """The kind of a point: its whole scenario except name, load and seed."""
     traffic = {key: value for key, value in point.resolved["traffic"].items() if key != "load"}
     rest = {key: value for key, value in point.resolved.items() if key not in {"name", "seed", "traffic"}}
     return json.dumps([rest, traffic])

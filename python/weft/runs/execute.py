@@ -1,4 +1,4 @@
-"""Runs points side by side, each in a thread of this process that runs the engine without the GIL."""
+"""Runs points in parallel, each in a thread of this process. The engine runs without the GIL."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
     from weft.runs.pinning import Cores
     from weft.runs.workers import Workers
 
-# A look at the points in flight takes up to 1 ms on a busy machine, so a long run has fewer of them. The next one comes
-# after this part of the time so far, within these limits [s].
+# Checking the running points takes up to 1 ms on a busy machine, so a long run has fewer checks. The time until the
+# next check is this share of the run time so far, within these limits [s].
 _PART, _SHORTEST, _LONGEST = 0.05, 0.1, 1.0
 
 
 @dataclass(frozen=True)
 class Flight:
-    """A point that runs.
+    """Progress of a running point.
 
     Attributes
     ----------
     hash, words : str
-        Name of its folder, and the coordinates that set it apart.
+        Name of the point's folder, and the coordinates that distinguish it.
     fraction : float
-        Part of warm-up and window that is done; 1 while the last packets are delivered. 0 where a point runs until its
-        programs or batches are done.
+        Share of warm-up and window that is done; 1 while the last packets are delivered. It is 0 if a point runs until
+        its programs or batches are done.
     cycles : int
         Cycles done of warm-up and window.
     seconds : float
-        How long it has run.
+        Run time so far [s].
     left_seconds : float or None
-        How long it still needs; ``None`` as long as nothing is known.
+        Estimated remaining time [s]; ``None`` while there is no estimate.
     most_left_seconds : float or None
-        How long it needs if its warm-up, which ends by itself, goes on to its limit; ``None`` if that is not much more.
+        Remaining time if its automatic warm-up lasts until its limit [s]; ``None`` if that is not much more.
     """
 
     hash: str
@@ -63,20 +63,20 @@ class Flight:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a sweep is.
+    """Progress of a sweep.
 
     Attributes
     ----------
     total, done, reused : int
-        Points in all, finished (the reused ones included), and found complete at the start.
+        Number of all points, of finished points (including reused ones), and of points that were complete at the start.
     running : float
-        Sum of the fractions done of the points in flight.
+        Sum of the finished fractions of the running points.
     flying : list of Flight
-        The points in flight.
+        The running points.
     left_seconds : float or None
-        How long the rest takes; ``None`` as long as nothing is known, or if nothing is left.
+        Estimated remaining time [s]; ``None`` while there is no estimate, or if no point is left.
     most_left_seconds : float or None
-        How long it takes if the warm-ups of the points in flight go on to their limits; ``None`` if that is not much
+        Remaining time if the warm-ups of the running points last until their limits [s]; ``None`` if that is not much
         more.
     """
 
@@ -90,7 +90,7 @@ class Status:
 
 
 class _Board:
-    """Which points run and which have finished; threads write to it, and the main thread reads the status."""
+    """Records which points run and which have finished. Threads write to it, and the main thread reads the status."""
 
     def __init__(
         self, points: Sequence[Point], reused: int, workers: int, checkpoints: Checkpoints | None = None
@@ -108,18 +108,18 @@ class _Board:
         return checkpoints.control(point, lambda: self._clocks[place]) if checkpoints else Control()
 
     def running(self) -> list[tuple[str, Control, Clock]]:
-        """The points that run: hash, handle, clock."""
+        """Hash, handle and clock of each running point."""
         with self._lock:
             return [(self._points[place].hash, self.controls[place], clock) for place, clock in self._clocks.items()]
 
     def begin(self, place: int, clock: Clock) -> None:
-        """Note that a point begins."""
+        """Record that a point begins."""
         with self._lock:
             self._clocks[place], self._paces[place] = clock, Pace()
             self._estimate.begin(place)
 
     def end(self, place: int, *, done: bool) -> None:
-        """Note that a point has ended, and whether it is done."""
+        """Record that a point has ended, and whether it is done."""
         with self._lock:
             clock = self._clocks.pop(place)
             if done:
@@ -127,7 +127,7 @@ class _Board:
                 self._estimate.learn(place, clock.seconds)
 
     def status(self) -> Status:
-        """How far all points are."""
+        """The progress of all points."""
         with self._lock:
             # the run continues meanwhile, so its cycle is read only once
             cycles = {place: self.controls[place].cycle for place in self._clocks}
@@ -152,7 +152,7 @@ class _Board:
                 for place, fraction, seconds in running
             ]
             left = self._estimate.all_left(running, self._workers)
-            # during a warm-up, others wait for its worker
+            # during a warm-up, waiting points may need this worker
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
             # the time of waiting points may be unknown
             waits = self._done + len(running) < len(self._points)
@@ -184,41 +184,42 @@ def execute(
     pinned: Cores | None = None,
     workers: Workers | None = None,
 ) -> None:
-    """Run points, the ones with the highest load first: they take longest.
+    """Run points. Points with the highest load run first, because they take longest.
 
     Parameters
     ----------
     points : sequence of Point
         Points to run.
     finish : callable
-        Called for each finished point in its own thread: with its place in `points`, its result and the contents of
+        Called for each finished point in its own thread: with its index in `points`, its result and the contents of
         `run.json`.
     jobs : int, optional
-        Points at a time; by default as many as there are cores for.
+        Number of points that run at the same time; by default as many as the cores allow.
     threads, blocks : int
         Threads and blocks of routers inside each point. With 0 blocks the engine chooses.
     plain : bool
-        Whether the engine takes no shortcut.
+        Whether the shortcuts of the engine are disabled.
     reused : int
-        Further points that need no run, for `watch`.
+        Number of further points that need no run, for `watch`.
     watch : callable, optional
-        Called with the `Status` now and then.
+        Called with the `Status` from time to time.
     admit : callable, optional
-        Called with the place of a point before it runs, in the thread of its run. If the result is false, the point is
+        Called with the index of a point before it runs, in the thread of its run. If the result is false, the point is
         skipped.
     checkpoints : Checkpoints, optional
-        Checkpoints from which points continue, and to which new ones are added. `finish` removes those of its point.
+        Checkpoints from which points continue, and to which new ones are added. `finish` removes the checkpoints of its
+        point.
     pinned : Cores, optional
         Cores to which threads are pinned. Without it threads may move.
     workers : Workers, optional
-        Threads that run the points, and at the same time the points of other sweeps. Their number replaces `jobs`.
+        Threads that run these points, and also points of other sweeps. The number of threads replaces `jobs`.
 
     Raises
     ------
     WeftError
-        The first point's that failed, after all others have finished.
+        The error of the first point that failed, after all others have finished.
     KeyboardInterrupt
-        After the points in flight have stopped; they are not finished.
+        After the running points have stopped; these are not finished.
     """
     count = workers.count if workers else jobs or max(1, cores() // threads)
     board = _Board(points, reused, count, checkpoints)
@@ -238,7 +239,7 @@ def execute(
 
 
 def _run_all(runner: _Runner, places: Sequence[int], pool: ThreadPoolExecutor, tell: Callable[[], None]) -> None:
-    """Run the points at these places, in this order, in the threads of a pool, which others may use too."""
+    """Run the points at these places, in this order, in the threads of a pool that other sweeps may also use."""
     futures: list[Future[None]] = []
     try:
         tell()
@@ -270,11 +271,11 @@ class _Runner:
     pinned: Cores | None
 
     def priority(self, place: int) -> float:
-        """By which points are sorted: the highest load first."""
+        """Sorting key of a point: the highest load comes first."""
         return -offered(self.points[place])
 
     def run(self, place: int) -> None:
-        """Run a point, unless it is not admitted, and pass its measurements on."""
+        """Run a point if it is admitted, and pass its measurements to `finish`."""
         control = self.board.controls[place]
         clock = Clock(self.threads, self.blocks, plain=control.plain)
         self.board.begin(place, clock)
@@ -295,7 +296,7 @@ class _Runner:
             self.board.end(place, done=done)
 
     def stop(self) -> None:
-        """Have all points in flight stop."""
+        """Stop all running points."""
         for control in self.board.controls:
             control.stop()
 
@@ -308,12 +309,12 @@ def _words(points: Sequence[Point]) -> list[str]:
 
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
-    """Wait for all futures, and report now and then."""
+    """Wait for all futures, and report from time to time."""
     for finished in endings(futures, _waits()):
         tell()
         for future in finished:
             if isinstance(problem := future.exception(), WriteError):
-                raise problem  # if the disk is full, the next point fails, too
+                raise problem  # if the disk is full, the next point fails also
 
 
 def _waits() -> Iterator[float]:
@@ -324,7 +325,7 @@ def _waits() -> Iterator[float]:
 
 
 def _raise_first(futures: list[Future[None]]) -> None:
-    """Raise the first error, if there is one; errors of Weft go before others."""
+    """Raise the first error, if there is one; errors of Weft have priority."""
     problems = [problem for future in futures if (problem := future.exception())]
     for problem in sorted(problems, key=lambda problem: not isinstance(problem, WeftError)):
         raise problem

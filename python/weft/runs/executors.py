@@ -1,4 +1,4 @@
-"""Runs points on an executor of `concurrent.futures`: of this machine, of Dask, of MPI."""
+"""Runs points on an executor of `concurrent.futures`: on this machine, of Dask, or of MPI."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ if TYPE_CHECKING:
     from weft.runs.worker import Done
     from weft.scenario.scenario import Scenario
 
-# Seconds between two reports of how far the sweep is; short so that Ctrl-C works.
+# Seconds between two reports of the sweep's progress; short so that Ctrl-C works.
 _LOOK_SECONDS = 0.2
-# After Ctrl-C workers look at the order within a second; those of a broken executor never return.
+# After Ctrl-C, workers check the order within a second; the workers of a broken executor never return.
 _LAST_SECONDS = 10.0
-# A file server may show a folder this much later [s] here than where it was written.
+# A file server may show a folder here up to this time [s] after it was written elsewhere.
 _SEEN_SECONDS = 10.0
 
 
 def check(executor: object, jobs: int | None, *, pin: bool) -> None:
-    """Refuse what is no executor; and points at a time and pinned threads, since its workers are the executor's.
+    """Refuse an object that is not an executor.
+
+    Refuse also `jobs` and `pin`, because an executor manages its own workers.
 
     Raises
     ------
@@ -64,30 +66,31 @@ def run(
     reused: int,
     watch: Callable[[Status], None],
 ) -> None:
-    """Submit each point to the executor, the ones with the highest load first; workers write the results themselves.
+    """Submit each point to the executor, the points with the highest load first. Workers write the results themselves.
 
     Parameters
     ----------
     executor : Executor
-        Its workers have this Weft and see the folder of the results under the same absolute path.
+        The executor. Its workers must have this version of Weft and see the folder of the results under the same
+        absolute path.
     store, scenario, variants, points
-        Where the results go, the scenario and its overrides, as for `Order.write`, and which of its points are run.
+        Folder of the results; the scenario and its overrides, as for `Order.write`; and the points to run.
     client : str
-        Beacon of this run.
+        Name of the beacon of this run.
     how : How
-        How they are run.
+        Settings of the runs.
     reused : int
-        Points besides these that need no run, for `watch`.
+        Number of further points that need no run, for `watch`.
     watch : callable
-        Told the `Status` now and then.
+        Called with the `Status` from time to time.
 
     Raises
     ------
     WeftError
-        The error of the first point that failed, after all other points have finished. It comes at once if workers do
-        not see the folder, or the executor fails.
+        The error of the first point that failed, after all other points have finished. It is raised at once if workers
+        do not see the folder, or the executor fails.
     KeyboardInterrupt
-        After the workers got the order to stop; finished points are kept.
+        After the workers were ordered to stop; finished points are kept.
     """
     orders.clear(store.root)
     order = Order(str(store.root.absolute()), uuid4().hex[:8], how)
@@ -115,12 +118,12 @@ def one(order: Order, hash: str) -> Done:
 def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
     try:
         return executor.submit(one, order, hash)
-    except RuntimeError as problem:  # it was shut down, or a worker has died meanwhile
+    except RuntimeError as problem:  # the executor was shut down, or a worker has died
         raise _failed(problem) from problem
 
 
 def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
-    """Wait for all points, and report now and then."""
+    """Wait for all points, and report from time to time."""
     done, first = 0, None
     for finished in endings(futures, repeat(_LOOK_SECONDS)):
         for future in finished:
@@ -136,12 +139,15 @@ def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watc
 
 
 def _of_a_point(problem: WeftError) -> bool:
-    """Whether an error is about one point, and the others may go on. If one can not be written, no other can."""
+    """Whether an error concerns only one point, so that the others may continue.
+
+    A write error would affect all points.
+    """
     return type(problem) is not WeftError and not isinstance(problem, WriteError)
 
 
 def _check(future: Future[Done], problem: BaseException | None, store: Store, hash: str) -> None:
-    """Refuse a point without results that this machine sees."""
+    """Raise an error if this machine does not see results of a finished point."""
     if isinstance(problem, WeftError):
         raise problem
     if future.cancelled() or isinstance(problem, Exception):

@@ -1,4 +1,4 @@
-"""How points are run, wherever that is."""
+"""Settings of runs, in this process or elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.runs.checkpoints import Every
 
 @dataclass(frozen=True)
 class How:
-    """Settings of a run that change no result of a point.
+    """Settings of a run that do not change the results of a point.
 
     Attributes
     ----------
@@ -43,5 +43,5 @@ class How:
 
     @property
     def every(self) -> Every | None:
-        """How often points write checkpoints; ``None`` if they do not."""
+        """Interval at which points write checkpoints; ``None`` if they do not."""
         return None if self.checkpoint_every is None else Every.of(self.checkpoint_every)

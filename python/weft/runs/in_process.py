@@ -1,4 +1,4 @@
-"""Runs points in this process, and keeps what they measure."""
+"""Runs points in this process, and saves their results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(
     pinned: Cores | None = None,
     workers: Workers | None = None,
 ) -> None:
-    """Run points, those that have checkpoints from there, and save each as soon as it is finished.
+    """Run points, and save each as soon as it is finished. Points that have checkpoints continue from there.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def run(
     how : How
         Threads, blocks and checkpoints of each point.
     reused : int
-        Further points that need no run, for `watch`.
+        Number of further points that need no run, for `watch`.
     watch : callable
-        Called with the `Status` now and then.
+        Called with the `Status` from time to time.
     pinned : Cores, optional
         Cores to which threads are pinned.
     workers : Workers, optional
@@ -53,9 +53,9 @@ def run(
     Raises
     ------
     WeftError
-        The first point's that failed, after all others have finished.
+        The error of the first point that failed, after all others have finished.
     KeyboardInterrupt
-        After the points in flight have stopped; finished points are kept.
+        After the running points have stopped; finished points are kept.
     """
     checkpoints = Checkpoints(store, how.every)
 

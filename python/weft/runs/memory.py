@@ -1,8 +1,10 @@
-"""How much memory points need beside what the machine has left: too much is refused before anything runs.
+"""Compares the memory that points need with the free memory of the machine.
 
-The memory of a point depends on how full its buffers are. Below saturation they are nearly empty; far above it all
-may be full, which in large networks with deep buffers is several times as much. A point is refused by its expected
-memory; its largest possible memory is a warning.
+Points that need too much are refused before anything runs.
+
+The memory of a point depends on how full its buffers are. Below saturation they are nearly empty. Far above saturation
+all buffers may be full, which in large networks with deep buffers takes several times as much memory. A point is
+refused if its expected memory is too much. If only its largest possible memory is too much, there is a warning.
 """
 
 from __future__ import annotations
@@ -35,11 +37,11 @@ class Left:
     Attributes
     ----------
     bytes : int
-        How much [bytes].
+        Amount of memory [bytes].
     of : str
-        What limits it, in words.
+        Text that names the limit.
     counts_reserved : bool
-        Whether it counts memory that is reserved and never touched, which runs reserve for full buffers.
+        Whether the limit counts memory that is reserved but never touched. Runs reserve such memory for full buffers.
     """
 
     bytes: int
@@ -48,16 +50,16 @@ class Left:
 
 
 class MemoryWarning(WeftWarning):
-    """Points are expected to fit into the memory that is left, but would not with all buffers full."""
+    """Points are expected to fit into the free memory, but would not fit with all buffers full."""
 
 
 def left(root: Path = Path("/")) -> Left | None:
-    """The least that machine, control groups and limit of the process leave; ``None`` if the system does not say.
+    """The smallest amount that machine, control groups and process limit leave; ``None`` if the system does not tell.
 
     Parameters
     ----------
     root : Path
-        Where ``proc`` and ``sys`` are.
+        Folder that contains ``proc`` and ``sys``.
     """
     limits = [*_machine(root), *_groups(root), *_process(root)]
     return min(limits, key=lambda limit: limit.bytes, default=None)
@@ -66,26 +68,26 @@ def left(root: Path = Path("/")) -> Left | None:
 def refuse_too_much(
     points: Sequence[Point], *, jobs: int | None, threads: int, blocks: int, limit: Left | None = None
 ) -> None:
-    """Refuse points that are expected to need more memory than there is left, all that run at the same time together.
+    """Refuse points if all that run at the same time are expected to need more memory than is free.
 
     Parameters
     ----------
     points : sequence of Point
-        What is to run.
+        Points to run.
     jobs, threads, blocks : int
         As for `weft.Sweep.run`.
     limit : Left, optional
-        What is left, by default as `left` finds it.
+        Free memory; by default the result of `left`.
 
     Raises
     ------
     ScenarioError
-        With both numbers, and how many points fit.
+        If the points need too much. The message has the needed and the free memory, and how many points fit.
 
     Warns
     -----
     MemoryWarning
-        If they are expected to fit, but would not with all buffers full.
+        If the points are expected to fit, but would not fit with all buffers full.
     """
     limit = limit or left()
     if limit is None or not points:
@@ -121,7 +123,7 @@ def refuse_too_much(
 
 
 def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:
-    """Whether the memory that is left is expected to hold any `at_once` of these points at the same time."""
+    """Whether any `at_once` of these points are expected to fit into the free memory at the same time."""
     limit = left()
 
     def within(needs: list[int]) -> bool:
@@ -133,7 +135,7 @@ def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: 
 
 
 def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> list[int]:
-    """Memory of each point with all buffers full [bytes]; points that differ in load and seed only need the same."""
+    """Memory of each point with all buffers full [bytes]. Points that differ only in load and seed need the same."""
     known: dict[str, int] = {}
     needs = []
     for point in points:
@@ -145,13 +147,13 @@ def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> 
 
 
 def expected(point: Point, *, threads: int = 1, blocks: int = 0) -> int:
-    """Memory that a point is expected to take [bytes]: with all buffers full if it is sure to saturate."""
+    """Memory that a point is expected to need [bytes]. If it is sure to saturate, all buffers count as full."""
     needs = point.memory(threads, blocks)
     return int(needs["most_bytes" if _saturates(point) else "at_load_bytes"])
 
 
 def _expected(points: Iterable[Point], threads: int, blocks: int, limit: Left) -> list[int]:
-    """Memory that counts against a limit [bytes] of each point; points that differ in their seed only need the same."""
+    """Memory of each point that counts against a limit [bytes]. Points that differ only in their seed need the same."""
     if limit.counts_reserved:
         return estimates(points, threads=threads, blocks=blocks)
     known: dict[tuple[str, float], int] = {}
@@ -165,7 +167,7 @@ def _expected(points: Iterable[Point], threads: int, blocks: int, limit: Left) -
 
 
 def _saturates(point: Point) -> bool:
-    """Whether a point offers more than its paths carry, whatever its routing chooses."""
+    """Whether a point offers more than its paths can carry, for any choice of its routing."""
     facts = point.imply()
     if facts["reads_queues"] or facts["channel_load_bound"] is None:
         return False
@@ -175,7 +177,7 @@ def _saturates(point: Point) -> bool:
 
 
 def text(size: float) -> str:
-    """A number of bytes in words, such as ``1.2 GB``."""
+    """A number of bytes as text, such as ``1.2 GB``."""
     unit = 0
     while size >= 999.5 and unit + 1 < len(_UNITS):
         size, unit = size / 1000, unit + 1
@@ -189,7 +191,7 @@ def _machine(root: Path) -> list[Left]:
 
 
 def _groups(root: Path) -> list[Left]:
-    """Memory left by each control group of this process, and the groups above it (both versions of the interface)."""
+    """Memory that each control group of this process and its parents leave, in both versions of the interface."""
     found = []
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -216,7 +218,7 @@ def _group(folder: Path, most: str, now: str, cached: str) -> list[Left]:
 
 
 def _process(root: Path) -> list[Left]:
-    """Memory that the limit of the address space leaves (``ulimit -v``)."""
+    """Memory that the limit of the process's address space leaves (``ulimit -v``)."""
     if sys.platform == "win32":
         return []
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)

@@ -26,7 +26,10 @@ _PAUSE = 0.25
 
 @contextmanager
 def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
-    """The watcher of a sweep: `watch`; for ``None`` a bar in a notebook and nothing elsewhere; nothing if False."""
+    """The watcher of a sweep.
+
+    It is `watch` if given; ``None`` means a bar in a notebook and nothing elsewhere; False nothing.
+    """
     if watch is not None:
         yield watch or None
     elif in_notebook():
@@ -43,12 +46,12 @@ def in_notebook() -> bool:
 
 
 class NotebookBar:
-    """Shows the status of a sweep while it is used as a context; at its end one line stays.
+    """Shows the status of a sweep while it is used as a context; at its end one line remains.
 
     Parameters
     ----------
     name : str
-        What is running.
+        Name of the sweep that is running.
     """
 
     def __init__(self, name: str) -> None:
@@ -68,9 +71,9 @@ class NotebookBar:
             self._show(f"{self._status.done} of {self._status.total} points in {clock(self._seconds)}")
 
     def __call__(self, status: Status) -> None:
-        """Show a status, if the last one has been there for a while."""
+        """Show a status, unless the last one was shown very recently."""
         if self._status is None:
-            self._begun = perf_counter()  # the time of the checks does not count for the rate
+            self._begun = perf_counter()  # the time of the checks before the run does not count for the rate
         self._status = status
         if self._seconds >= self._last + _PAUSE:
             self._last = self._seconds

@@ -1,4 +1,4 @@
-"""Submits points as an array of jobs of Slurm, through submitit."""
+"""Submits points to Slurm as an array of jobs, with the package submitit."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import Plan, SlurmJobs
     from weft.scenario.scenario import Scenario
 
-# Slurm signals a job this long before its time limit [s], but not in the first part of a short one.
+# Slurm signals a job this long before its time limit [s], but never in the first part of a short job.
 _WARNING_SECONDS, _WARNING_PART = 90, 0.2
 # Slurm allows long names; `squeue` shows the beginning.
 _LONGEST_NAME = 40
-# A job decides by itself how often it is queued again (`SlurmJob.checkpoint`).
+# Each job decides by itself how often it is queued again (`SlurmJob.checkpoint`).
 _NO_END = 1_000_000
 
 
 @dataclass(frozen=True)
 class Submission:
-    """The jobs that Slurm got.
+    """The jobs that were submitted to Slurm.
 
     Attributes
     ----------
     array : Array or None
-        The array of jobs; ``None`` if nothing is missing that is not under way.
+        The array of jobs; ``None`` if every missing point is in a job that was submitted before.
     plan : Plan or None
-        Which job runs which points, and what it needs.
+        Points of each job, and needs of the jobs.
     points : int
-        Points that were handed over.
+        Number of submitted points.
     under_way : int
-        Points without results that jobs submitted before are to run.
+        Number of points without results that earlier jobs will run.
     """
 
     array: Array | None
@@ -57,7 +57,7 @@ class Submission:
 
 
 def check() -> None:
-    """Refuse to submit from a machine that can't.
+    """Raise an error if this machine cannot submit jobs.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def check() -> None:
             what = f"there is no Slurm on this machine: {command} is not found"
             raise WeftError.saying(what, "submit from a login node of the cluster, or run here without --on slurm")
     try:
-        import submitit  # noqa: F401 - asks only whether it is there
+        import submitit  # noqa: F401 - this only tests whether the package is installed
     except ImportError as problem:
         what = "submitit, which hands jobs to Slurm, is not installed"
         remedy = "install it where Weft is: pip install submitit (or 'weft-sim[slurm]')"
@@ -93,20 +93,21 @@ def submit(
     Parameters
     ----------
     store, scenario, sets, points
-        Where the results go, what the sweep is, and which of its points are run.
+        Folder of the results, the scenario with its overrides, and the points to run.
     plan, wanted
-        Which job runs which points, and how jobs are to be.
+        Points of each job, and parameters of the jobs.
     name : str
-        What the sweep is called.
+        Name of the sweep.
     how : How
-        How points are run. Nobody asks nodes what memory they have left: the job was given what its points need.
+        Settings of the runs. The free memory of nodes is not checked, because each job requests the memory that its
+        points need.
     search : SearchJob, optional
-        What the only job does in place of running points that are known.
+        Search that the only job makes, instead of running given points.
 
     Raises
     ------
     WeftError
-        If Slurm refuses, with its own words; then nothing is left behind.
+        If Slurm refuses. The error has Slurm's message, and no files are left behind.
     """
     order = Order(str(store.root.absolute()), uuid4().hex[:8], replace(how, force_memory=True))
     chunks = [[points[place].hash for place in job] for job in plan.jobs]
@@ -120,14 +121,14 @@ def submit(
     try:
         numbered = replace(array, job=_submitted(jobs, array, plan, wanted))
     except BaseException:
-        order.remove()  # a job that Slurm has taken all the same finds nothing to do
+        order.remove()  # if Slurm has accepted a job nevertheless, the job finds no order
         raise
     numbered.write()
     return numbered
 
 
 def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: SlurmJobs) -> str:
-    """Hand jobs over; returns the number of their array."""
+    """Submit the jobs; returns the number of their array."""
     import submitit
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 
@@ -140,12 +141,12 @@ def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: Slurm
         "array_parallelism": wanted.max_jobs or len(jobs),
         "signal_delay_s": min(_WARNING_SECONDS, round(_WARNING_PART * 60 * minutes)),
         "setup": list(wanted.setup),
-        # also after the failure of a node, where the configuration of the cluster does not say so
+        # queue the job again also after a node failure, even if the cluster's configuration does not say so
         "additional_parameters": {"requeue": True},
         "partition": wanted.partition,
         "account": wanted.account,
     }
-    with redirect_stderr(io.StringIO()):  # submitit repeats what sbatch says
+    with redirect_stderr(io.StringIO()):  # submitit repeats the output of sbatch
         try:
             executor = submitit.SlurmExecutor(array.order.folder, max_num_timeout=_NO_END, python=wanted.python)
             executor.update_parameters(**{key: value for key, value in parameters.items() if value is not None})

@@ -1,7 +1,9 @@
-"""The order of a sweep to workers elsewhere: a file in its folder, which is gone when they are to stop.
+"""The order of a sweep to its workers on other machines.
 
-A worker gets the folder of the sweep, the name of the order and the hashes of points. The scenario is in the file, so
-a worker that can't read it does not see the folder, and says so before it runs anything.
+It is a file in the sweep's folder; workers stop when the file is removed.
+
+A worker gets the folder of the sweep, the name of the order and the hashes of points. The scenario is in the file. A
+worker that cannot read the file does not see the folder, and reports this before it runs anything.
 """
 
 from __future__ import annotations
@@ -39,11 +41,11 @@ class Order:
     Attributes
     ----------
     root : str
-        Folder of the sweep: an absolute path, which workers must see as the same folder.
+        Folder of the sweep: an absolute path that must be the same folder on all workers.
     id : str
-        Names the order among those of the folder.
+        Name of the order, which is unique in the folder.
     how : How
-        How they are run.
+        Settings of the runs.
     """
 
     root: str
@@ -57,7 +59,7 @@ class Order:
 
     @property
     def stands(self) -> bool:
-        """Whether the order is there: it was given, this machine sees it, and nobody has withdrawn it."""
+        """Whether the order is valid: it was given, this machine sees it, and it is not withdrawn."""
         with suppress(OSError):
             return (self.folder / _ORDER).is_file()
         return False
@@ -65,26 +67,26 @@ class Order:
     def write(
         self, scenario: Scenario, variants: Sequence[Sequence[tuple[str, str]]], client: str | None = None
     ) -> None:
-        """Give the order.
+        """Write the order, so that workers can carry it out.
 
         Parameters
         ----------
         scenario : Scenario
-            What is run.
+            Scenario to run.
         variants : sequence of sequence of tuple
-            Its overrides; with several, points of each.
+            Lists of overrides of the scenario. The order covers the points of all lists.
         client : str, optional
             Beacon of the run that waits for the workers; if it dies, `clear` withdraws the order.
 
         Raises
         ------
         WriteError
-            If it can't be written.
+            If the order cannot be written.
         """
         said = {
             "text": scenario.text,
             "name": scenario.name,
-            # a worker may run in another folder
+            # an absolute path, because a worker may run in another folder
             "source": str(scenario.file.absolute()) if scenario.file else scenario.source,
             "files": {name: b64encode(content).decode("ascii") for name, content in scenario.files.items()},
             "variants": [list(sets) for sets in variants],
@@ -94,12 +96,12 @@ class Order:
         Store(self.folder).replace(_ORDER, json.dumps(said))
 
     def points(self, hashes: Sequence[str]) -> list[Point]:
-        """The points of these hashes, in their order.
+        """The points with these hashes, in the same order.
 
         Raises
         ------
         WeftError
-            If this machine does not see the order, or its Weft or its files are other ones.
+            If this machine does not see the order, or if its version of Weft or its files differ.
         """
         known = _expanded(self.folder / _ORDER)
         if unknown := [each for each in hashes if each not in known]:
@@ -111,18 +113,18 @@ class Order:
         return [known[each] for each in hashes]
 
     def scenario(self) -> tuple[Scenario, list[tuple[str, str]]]:
-        """The scenario and its overrides, the first if there are several.
+        """The scenario and its overrides; the first list of overrides if there are several.
 
         Raises
         ------
         WeftError
-            As `points` does.
+            As for `points`.
         """
         said = _said(self.folder / _ORDER)
         return said.scenario, said.variants[0]
 
     def withdraw(self) -> bool:
-        """Let workers stop, and begin no further point; false if the order was withdrawn before."""
+        """Withdraw the order, so that workers stop and begin no further point; false if it was withdrawn before."""
         try:
             (self.folder / _ORDER).rename(self.folder / _WITHDRAWN)
         except FileNotFoundError:
@@ -132,7 +134,7 @@ class Order:
     def remove(self) -> None:
         """Remove all files of the order; its workers stop."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with suppress(OSError):  # others are in use
+        with suppress(OSError):  # other files may still be in use
             self.folder.parent.rmdir()
 
 
@@ -155,7 +157,7 @@ def clear(root: Path) -> None:
 
 @lru_cache(maxsize=4)
 def _expanded(path: Path) -> Mapping[str, Point]:
-    """The points of an order by hash; a worker that runs many of them expands the sweep once."""
+    """The points of an order by hash. A worker that runs many points expands the sweep only once."""
     said = _said(path)
     return {point.hash: point for sets in said.variants for point in said.scenario.points(sets)}
 

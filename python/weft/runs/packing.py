@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 def packed(seconds: Sequence[float | None], *, job_seconds: float, at_once: int, most: int) -> list[list[int]]:
-    """Points of each job: the longest first, each into the job that has least to do so far.
+    """Assigns points to jobs. The longest point is assigned first, each to the job with the least work so far.
 
     Parameters
     ----------
     seconds : sequence of float or None
-        How long each point takes; ``None`` if nothing is known: such a point has a job of its own, as long as there
-        are enough.
+        Run time of each point [s]; ``None`` if unknown. A point with unknown time gets a separate job as long as there
+        are enough jobs.
     job_seconds : float
-        How long a job is to take; a longer point has a job of its own.
+        Intended run time of a job [s]. A longer point gets a separate job.
     at_once : int
-        Points that run at the same time in a job.
+        Number of points that run at the same time in a job.
     most : int
-        Most jobs; with many points each takes longer.
+        Maximum number of jobs. If there are many points, each job takes longer.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def packed(seconds: Sequence[float | None], *, job_seconds: float, at_once: int,
 
 
 def longest(jobs: Sequence[Sequence[int]], seconds: Sequence[float | None], at_once: int) -> float | None:
-    """Seconds of the job that takes longest; ``None`` if nothing is known of one of its points."""
+    """Run time of the longest job [s]; ``None`` if the time of one of its points is unknown."""
     if any(each is None for each in seconds):
         return None
     times = [each or 0.0 for each in seconds]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.critical_path import Path
 
-# Most transfers whose packets are watched, the longest ones first.
+# Maximum number of transfers whose packets are watched; the longest transfers are watched first.
 MOST = 5000
 
 
@@ -31,15 +31,15 @@ class Crossed:
     Attributes
     ----------
     router, port : int or str, int
-        Its sender.
+        Router and port of its sender.
     link : str
-        Its link class.
+        Link class of the channel.
     to : int, str or None
         The router that it leads to; ``None``: a terminal.
     transfers : int
-        Transfers of the path whose last packet crossed it.
+        Number of transfers of the path whose last packet crossed the channel.
     waited_cycles : int
-        From when their heads arrived at the router until they left it, all together [cycles].
+        Total time from the arrival of the heads at the router until they left it [cycles].
     """
 
     router: int | str
@@ -59,13 +59,13 @@ class Critical:
     summary : dict
         The measured numbers of the run.
     paths : list of Path
-        One per job that runs a program.
+        One path per job that runs a program.
     crossed : list of Crossed
         Channels that the watched packets crossed, the one with the most transfers first.
     watched, transfers : int
-        Transfers whose packet was watched, and all transfers that packets made.
+        Number of transfers whose packet was watched, and of all transfers made by packets.
     interface_cycles, network_cycles : int
-        Of the watched transfers: until the last packet left the interface of its terminal, and from then on.
+        Cycles of the watched transfers: until the last packet left the interface of its terminal, and after that.
     """
 
     summary: dict[str, Any]
@@ -78,12 +78,12 @@ class Critical:
 
 
 def find(point: Point, *, threads: int = 1, blocks: int = 0, force_memory: bool = False) -> Critical:
-    """Run a point twice: for the path, and for the packets on it.
+    """Run a point twice: first to find the path, then to watch the packets on it.
 
     Parameters
     ----------
     point : Point
-        What to run; its `measure.rank_states` must be set.
+        Point to run; its `measure.rank_states` must be set.
     threads, blocks, force_memory
         As for `watch.run`.
 
@@ -112,7 +112,7 @@ def find(point: Point, *, threads: int = 1, blocks: int = 0, force_memory: bool 
 
 
 def _crossed(lives: Iterable[dict[str, Any]]) -> list[Crossed]:
-    """The channels that packets crossed behind their injection."""
+    """The channels that packets crossed after their injection."""
     found: dict[tuple[Any, ...], list[int]] = {}
     for life in lives:
         for visit in life["routers"]:

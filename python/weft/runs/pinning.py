@@ -1,4 +1,4 @@
-"""Cores for points that run side by side: each of their threads stays on a core of its own."""
+"""Assigns cores to points that run in parallel. Each of their threads stays on its own core."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def allowed() -> list[int]:
 
 
 class Cores:
-    """Hands a core to each thread of a point that begins, and takes them back when the point ends.
+    """Assigns a core to each thread of a point that begins, and releases the cores when the point ends.
 
     Parameters
     ----------
     points, threads : int
-        Points at a time, and threads of each.
+        Number of points that run at the same time, and threads per point.
 
     Raises
     ------
     WeftError
-        If that needs more cores than this process may use, or the system can't pin threads.
+        If the threads need more cores than this process may use, or the system cannot pin threads.
     """
 
     def __init__(self, points: int, threads: int) -> None:
@@ -59,12 +59,15 @@ class Cores:
 
     @classmethod
     def of(cls, jobs: int | None, threads: int, points: int) -> Self:
-        """Cores for a sweep of some points, `jobs` at a time (``None``: as many as there are cores for)."""
+        """Cores for a sweep of some points, of which `jobs` run at the same time.
+
+        ``None``: as many as the cores allow.
+        """
         return cls(min(jobs or max(1, len(allowed()) // threads), points), threads)
 
     @contextmanager
     def lent(self) -> Iterator[list[int]]:
-        """The cores of one point, by thread, while it runs."""
+        """The cores of one point, one per thread, while the point runs."""
         cores = self._free.get()
         try:
             yield cores

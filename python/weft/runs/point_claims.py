@@ -1,10 +1,11 @@
-"""Claims of points, so that two processes on one folder do not run the same point: files that one of them can create.
+"""Claims of points. They prevent two processes in the same folder from running the same point.
 
-A point's claims are files ``.claims/HASH/NUMBER``. The highest number counts. It names the run of the point, and the
-beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead run is not removed, which two could do
-at the same time. The next number overrules it: only one process can create that file. Whoever has finished a point
-removes its claims, and notes it if another run has overruled its own meanwhile. Each point has a folder of its own,
-so that a claim costs the same in a sweep of any size.
+A point's claims are files ``.claims/HASH/NUMBER``. The claim with the highest number is valid. It names the run of the
+point, and the beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead run is not removed,
+because two processes could do this at the same time. Instead, a claim with the next number overrules it: only one
+process can create that file. A process that has finished a point removes the point's claims. If another run has
+overruled its own claim in the meantime, the process records this. Each point has a separate folder, so that the cost of
+a claim does not depend on the size of the sweep.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ class Claims:
     root : Path
         Folder of the sweep.
     mark : str
-        Name of the beacon of this run in that folder; it is there before the first claim.
+        Name of the beacon of this run in that folder. The beacon exists before the first claim.
     job : str, optional
-        Job of a batch system, for the notes. It does not prove that a run is alive. A batch system whose controller
-        has died and returned may begin a job while its former run still runs.
+        Job of a batch system, for the records. It does not prove that a run is alive: after a restart of its
+        controller, a batch system may start a job again while the former run of the job is still active.
     """
 
     def __init__(self, root: Path, mark: str, job: str | None = None) -> None:
@@ -57,22 +58,23 @@ class Claims:
             if last >= 0 and self._lives(self._file(hash, last)):
                 return False
             if not self._create(self._file(hash, last + 1)):
-                continue  # another was first, or has just removed the folder: look again
-            if max(_numbers(self._folder / hash), default=0) > last + 1:  # the first look saw an old list of the folder
+                continue  # another process was first, or has just removed the folder: check again
+            # the first check saw an old list of the folder
+            if max(_numbers(self._folder / hash), default=0) > last + 1:
                 self._file(hash, last + 1).unlink(missing_ok=True)
                 continue
             self._mine[hash] = last + 1
             return True
 
     def finished(self, hash: str, *, same: bool | None) -> None:
-        """Give up the claim of a point whose results are there; note if another run has overruled it.
+        """Release the claim of a finished point; record if another run has overruled it.
 
         Parameters
         ----------
         hash : str
             The point.
         same : bool or None
-            Whether the results are those that were there before; ``None`` if there were none.
+            Whether the results equal those that existed before; ``None`` if there were none.
         """
         mine = self._mine.pop(hash)
         last = max(_numbers(self._folder / hash), default=-1)
@@ -82,12 +84,12 @@ class Claims:
         self._remove(hash, range(mine + 1))
 
     def free(self, hash: str) -> None:
-        """Give up the claim of a point, if this run has it, and leave the point to others."""
+        """Release the claim of a point, if this run has it, so that others can run the point."""
         if (number := self._mine.pop(hash, None)) is not None:
             self._remove(hash, [number])
 
     def free_all(self) -> None:
-        """Give up all claims."""
+        """Release all claims."""
         for point in list(self._mine):
             self.free(point)
 
@@ -95,8 +97,8 @@ class Claims:
         return self._folder / hash / str(number)
 
     def _remove(self, hash: str, numbers: Iterable[int]) -> None:
-        """Remove claims of a point, and its folder behind the last one."""
-        with suppress(OSError):  # a claim that is left behind is that of a dead run
+        """Remove claims of a point, and its folder after the last claim is gone."""
+        with suppress(OSError):  # a claim that is left behind counts as that of a dead run
             for number in numbers:
                 self._file(hash, number).unlink(missing_ok=True)
             (self._folder / hash).rmdir()
@@ -115,26 +117,26 @@ class Claims:
     def _lives(self, path: Path) -> bool:
         """Whether the run that has made a claim is alive."""
         who = _read(path)
-        if who is None:  # just created, or by a run that died before it wrote: its age tells
+        if who is None:  # the claim was just created, or its run died before it wrote: the age of the file decides
             with suppress(OSError):
                 return beacon.now(self._root) - path.stat().st_mtime < beacon.SILENT_SECONDS
             return False
         return beacon.works(self._root, who["beacon"])
 
     def _note(self, hash: str, note: dict[str, Any]) -> None:
-        with suppress(OSError):  # the results are saved, which counts more
+        with suppress(OSError):  # the results are saved, which is more important
             (self._folder / f"{hash}{_TWICE}").write_text(json.dumps(note), encoding="utf-8")
 
 
 def run_twice(root: Path) -> list[dict[str, Any]]:
-    """The points of a folder that two runs have run: ``hash``, ``by``, ``overruled_by``, ``same``."""
+    """The points of a folder that were run twice: ``hash``, ``by``, ``overruled_by``, ``same``."""
     notes = sorted((root / _FOLDER).glob(f"*{_TWICE}"))
     return [{"hash": path.name.removesuffix(_TWICE), **note} for path in notes if (note := _json(path)) is not None]
 
 
 def _numbers(folder: Path) -> list[int]:
     """The numbers of the claims of a point."""
-    with suppress(OSError):  # there are none
+    with suppress(OSError):  # there are no claims
         return [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
     return []
 

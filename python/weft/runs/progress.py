@@ -1,4 +1,4 @@
-"""Shows the progress of a sweep on standard error: bars on a terminal, a line now and then in a file."""
+"""Shows the progress of a sweep on standard error: bars on a terminal, a line from time to time in a file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from weft.runs.execute import Flight, Status
 
-# Most running points with a bar of their own.
+# Maximum number of running points with their own bars.
 _SHOWN = 8
-# Most characters that are shown of the coordinates of a point.
+# Maximum number of characters that are shown of the coordinates of a point.
 _WIDEST = 48
-# Seconds before the first line in a file, and how much longer each further one takes, up to the longest.
+# Seconds before the first line in a file, factor by which each further interval is longer, and longest interval [s].
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
 
 
-# A likely time of fewer seconds says nothing beside the worst case.
+# A likely time of fewer seconds gives no information next to the worst case.
 _TELLING = 1.0
 
 
@@ -36,14 +36,14 @@ class Bar:
     Parameters
     ----------
     name : str
-        What is running.
+        Name of the sweep.
     console : rich.console.Console, optional
-        Where to, by default standard error.
+        Console to which the status is written; by default standard error.
 
     Attributes
     ----------
     name : str
-        What is running; it may change.
+        Name of the sweep; it may change.
     """
 
     def __init__(self, name: str, console: Console | None = None) -> None:
@@ -71,7 +71,7 @@ class Bar:
     def __call__(self, status: Status) -> None:
         """Show a status."""
         if self._status is None:
-            self._begun = perf_counter()  # the time of the checks does not count for the rate
+            self._begun = perf_counter()  # the time of the checks before the run does not count for the rate
             if status.reused:
                 self.say(f"{status.reused} of {status.total} done before")
         self._status = status
@@ -87,15 +87,15 @@ class Bar:
         return perf_counter() - self._begun
 
     def say(self, words: str, of: str = "") -> None:
-        """Write a line, about what is running or about something else."""
+        """Write a line, about the sweep or about another subject."""
         self._console.print(f"{of or self.name}: {words}", markup=False, highlight=False, soft_wrap=True)
 
 
 def words(status: Status, seconds: float) -> str:
-    """How far a sweep is after some seconds: points, rate and time left."""
+    """Text on the progress of a sweep after some seconds: points, rate and remaining time."""
     new = status.done + status.running - status.reused
     left = status.left_seconds
-    if left is None and new > 0:  # a search does not know how long its rounds take, only how many points are left
+    if left is None and new > 0:  # a search does not know how long its rounds take, only how many points remain
         # a search may run more points than it had planned
         left = max(0.0, status.total - status.done - status.running) * seconds / new
     rate = f", {60 * new / seconds:.3g} a minute" if new > 0 and seconds > 0 else ""
@@ -103,16 +103,17 @@ def words(status: Status, seconds: float) -> str:
 
 
 def _left_words(likely: float | None, most: float | None) -> str:
-    """How long something still takes; where warm-ups may go on to their limits, the range."""
+    """Text with the remaining time; a range if warm-ups may last until their limits."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
-    if likely is None or not _TELLING <= likely < most:  # no time at all is left only if the likely one was too short
+    # a remaining time of zero only means that the likely time was too short
+    if likely is None or not _TELLING <= likely < most:
         return f", at most {clock(most)} left"
     return f", between {clock(likely)} and {clock(most)} left"
 
 
 def flight_words(flight: Flight) -> str:
-    """How far a point is."""
+    """Text on the progress of a point."""
     if flight.fraction >= 1:
         return f"{flight.cycles} cycles, delivering the last packets, {clock(flight.seconds)} so far"
     rate = f" at {flight.cycles / flight.seconds / 1000:.3g} kcycles/s" if flight.cycles and flight.seconds else ""
@@ -122,7 +123,7 @@ def flight_words(flight: Flight) -> str:
 
 
 def _slowest(status: Status) -> list[str]:
-    """The point in flight that takes longest, in words."""
+    """Text on the running point that takes longest."""
     if not status.flying:
         return []
     last = max(status.flying, key=lambda flight: flight.most_left_seconds or flight.left_seconds or 0.0)
@@ -130,7 +131,7 @@ def _slowest(status: Status) -> list[str]:
 
 
 class _Bars:
-    """A bar of all points, and bars of those in flight."""
+    """A bar for all points, and a bar for each running point."""
 
     def __init__(self, name: str, console: Console) -> None:
         self.progress = Progress(

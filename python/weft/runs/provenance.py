@@ -1,4 +1,7 @@
-"""Where and how long a point ran. `run.json` holds it, apart from the results, which are the same on every machine."""
+"""Machine and duration of a point's run.
+
+They are stored in `run.json`, separate from the results, which are the same on every machine.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,11 @@ class Clock:
     Attributes
     ----------
     threads, blocks : int
-        Threads and blocks of routers of the run; blocks 0: chosen by the engine.
+        Threads and blocks of routers of the run; 0 blocks: the engine chooses.
     resumed : int
-        How often it has gone on from a checkpoint.
+        Number of times that the run has continued from a checkpoint.
     plain : bool
-        Whether the engine took no shortcut.
+        Whether the shortcuts of the engine were disabled.
     """
 
     threads: int
@@ -41,11 +44,11 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds since then, with those up to the checkpoint from which the run continues."""
+        """Seconds since the start of the run, plus the seconds before the checkpoint from which the run continues."""
         return self._before + perf_counter() - self._begun
 
     def resume(self, seconds: float, resumed: int, blocks: int) -> None:
-        """Note that the run continues from a checkpoint, and the seconds up to it."""
+        """Record that the run continues from a checkpoint, and the seconds before it."""
         self._before, self.resumed, self.blocks = seconds, resumed, blocks
 
     def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +73,7 @@ class Clock:
 
 @cache
 def machine() -> dict[str, Any]:
-    """The machine at hand: ``system``, ``python``, ``cpu``, ``cores`` that this process may use, ``memory_gib``."""
+    """Facts of this machine: ``system``, ``python``, ``cpu``, ``cores`` that this process may use, ``memory_gib``."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
@@ -98,7 +101,7 @@ def _cpu() -> str:
 
 
 def _memory_gib() -> float | None:
-    """Memory of the machine; ``None`` if the system does not say."""
+    """Memory of the machine; ``None`` if the system does not tell."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB, 1)
     except (AttributeError, OSError, ValueError):

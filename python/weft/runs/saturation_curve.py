@@ -1,13 +1,13 @@
 """A curve of a search for saturation: its loads, their runs, and its row of the table.
 
-A load is too much for a point in three cases. Its results say ``saturated`` (the network accepts less than 97 % of
-the offered load, or does not deliver the packets of the window in time). More than 3 % of the packets are dropped at
-faults. Or the network gets stuck. With several seeds, half of the runs decide. The load is open if half of the runs
-are doubtful. A run is doubtful if its window is too short for its bursts. It is also doubtful if it accepted less
-than 97 % of the offered load before it had settled. Where the paths of all packets are known in advance, a load above
-the limit of their channels is too much, whatever a run shows. A load at which a run had not settled does not count as
-carried: the search looks for the highest one that has. Where terminals wait for replies the load follows the network,
-and there is nothing to search.
+A load is too much for a point in three cases. Its results say ``saturated`` (the network accepts less than 97 % of the
+offered load, or does not deliver the packets of the window in time). More than 3 % of the packets are dropped at
+faults. Or the network gets stuck. With several seeds, half of the runs decide. The load is open if half of the runs are
+doubtful. A run is doubtful if its window is too short for its bursts. It is also doubtful if it accepted less than 97 %
+of the offered load before it had settled. If the paths of all packets are known in advance, a load above the limit of
+their channels is too much, whatever a run shows. A load at which a run had not settled does not count as carried: the
+search looks for the highest load at which runs have settled. If terminals wait for replies, the load depends on the
+network, and there is no load to search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROUNDING = 1e-6
 
 @dataclass
 class Curve:
-    """The search of one curve, with the points of every load and seed that it has asked for."""
+    """The search of one curve, with the points of every load and seed that it has requested."""
 
     coordinates: dict[str, Any]
     search: Search
@@ -51,7 +51,10 @@ class Curve:
         return variants
 
     def wanted(self, loads: Sequence[float], store: Store) -> list[float]:
-        """Loads whose verdicts are needed next: those of the search, and then between settled and unsettled points."""
+        """Loads whose verdicts are needed next.
+
+        At first these are loads of the bisection, then loads between settled and unsettled points.
+        """
         if (asked := self.search.wanted()) or self.search.bracket()[2] is not Verdict.FOUND:
             return asked
         low, late = self.carried(store), [load for load in sorted(self.points) if self.is_late(load, store)]
@@ -73,7 +76,7 @@ class Curve:
         )
 
     def mean(self, load: float | None, column: str, store: Store) -> float | None:
-        """Mean over the seeds of a load; ``None`` where nothing was measured."""
+        """Mean over the seeds of a load; ``None`` if nothing was measured."""
         if load is None:
             return None
         values = [value for point in self.points[load] if (value := store.summary(point.hash)[column]) is not None]
@@ -81,7 +84,7 @@ class Curve:
 
 
 def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
-    """Overrides that make these coordinates the only point: each is a value, and a sweep over this one value."""
+    """Overrides that make these coordinates the only point: each sets a value, and a sweep over only this value."""
     return [
         pair
         for path, value in coordinates.items()
@@ -90,12 +93,12 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def over(points: Sequence[Point], store: Store) -> bool | None:
-    """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
+    """Whether at least half of the seeds say that the load is too much; ``None`` if undecided seeds would decide."""
     return _engine.is_too_much([soundness.verdict(store.summary(point.hash)) for point in points])
 
 
 def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
-    """Share of dropped packets at a load, where that is why it is not carried; else ``None``."""
+    """Share of dropped packets at a load, if this is the reason why it is not carried; otherwise ``None``."""
     summaries = [] if load is None else [store.summary(point.hash) for point in curve.points[load]]
     if not summaries or 2 * sum(map(soundness.is_over, summaries)) >= len(summaries):
         return None
@@ -104,7 +107,7 @@ def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
 
 
 def _unsettled(curve: Curve, store: Store) -> int:
-    """At how many loads that count as carried a run had not settled."""
+    """Number of loads that count as carried although a run had not settled."""
     return sum(
         any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
         for points in curve.points.values()
@@ -117,13 +120,13 @@ def _stuck(points: Sequence[Point], store: Store) -> bool:
 
 
 def _flaw(points: Sequence[Point], store: Store) -> str | None:
-    """Flaws of the points at the highest load that is carried, by which its latency is no good number."""
+    """Flaws of the points at the highest carried load that make its latency unreliable; ``None`` without flaws."""
     found = soundness.worst(store.summary(point.hash) for point in points)
     return found.words if found else None
 
 
 def _risk(curve: Curve, store: Store) -> str | None:
-    """The parameter of the power policy by whose warning other loads may not be carried; ``None`` if there is none."""
+    """The parameter of the power policy because of which other loads may not be carried; ``None`` without warning."""
     found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
     return next(filter(None, found), None)
 

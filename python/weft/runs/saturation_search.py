@@ -1,4 +1,4 @@
-"""Searches the load at which a network saturates, for each curve of a sweep, in rounds of points."""
+"""Searches for the load at which a network saturates, for each curve of a sweep, in rounds of points."""
 
 from __future__ import annotations
 
@@ -45,16 +45,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Round:
-    """Points that a search runs side by side.
+    """Points that a search runs in parallel.
 
     Attributes
     ----------
     points : list of Point
-        Those that have no results.
+        Points of the round without results.
     variants : list of list of tuple
-        Overrides of the scenario that give all points of the round.
+        Overrides of the scenario that define all points of the round.
     reused, before, total : int
-        Points of the round that have results, points of the rounds before, and all that the search may come to.
+        Number of points of the round with results, of points in earlier rounds, and of all points that the search may
+        need.
     """
 
     points: list[Point]
@@ -77,32 +78,32 @@ class Round:
 
 
 class SaturationSearch:
-    """The search of all curves of a scenario; who runs the points of its rounds, and where, is up to the caller.
+    """The search of all curves of a scenario. The caller decides how and where the points of its rounds are run.
 
     Parameters
     ----------
     scenario, sets
-        What is searched, and its overrides.
+        The scenario, and its overrides.
     out : path, optional
         Folder of the results, by default ``results/<name of the file>-saturation``.
     asked : Asked
-        What is to be found.
+        Goal of the search.
 
     Attributes
     ----------
     store : Store
-        The folder of all points that are run on the way.
+        Folder of all points that the search runs.
     scenario, sets, asked
-        As given.
+        The parameters of the same names.
     named : Named
-        What the search is called.
+        Name of the search.
     ends : list of Point
-        The points of all curves at both ends of the range.
+        The points of all curves at the two ends of the range.
 
     Raises
     ------
     ScenarioError
-        If a point can't run, if `traffic.load` decides nothing, or if there is no such range.
+        If a point cannot run, if `traffic.load` has no effect, or if the range is not valid.
     """
 
     def __init__(
@@ -130,16 +131,19 @@ class SaturationSearch:
         self.store = Store(out if out is not None else Path("results") / self.named.folder)
 
     def most_at_once(self) -> list[Point]:
-        """As many points as a round has at most: both ends of each curve, or two loads, with all seeds."""
+        """Points of the largest possible round: the two ends of each curve, or two loads, with all seeds."""
         return self.asked.seeds * self.ends
 
     def left(self) -> tuple[int, int]:
-        """The most further rounds and runs that the search may need."""
+        """Maximum number of further rounds and of runs that the search may need."""
         loads = [curve.search.left() for curve in self._curves]
         return max(loads), self.asked.seeds * sum(loads)
 
     def rounds(self) -> Iterator[Round]:
-        """The rounds of the search, from its beginning; when the next is asked for, the points of one have results."""
+        """The rounds of the search.
+
+        Before the next round is requested, all points of the current one must have results.
+        """
         self._curves = _curves(self._first, self._loads)
         known: set[str] = set()
         while wanted := [(curve, load) for curve in self._curves for load in curve.wanted(self._loads, self.store)]:
@@ -155,7 +159,10 @@ class SaturationSearch:
                 curve.search.learn(load, over=over(curve.points[load], self.store))
 
     def write_list(self, *words: str) -> None:
-        """Write the list of the points that the search has asked for so far; `words`: more of the command line."""
+        """Write the list of points that the search has requested so far.
+
+        `words` are additional words of the command line.
+        """
         points = [point for curve in self._curves for load in sorted(curve.points) for point in curve.points[load]]
         asked = ["--tolerance", f"{self.asked.tolerance:g}", "--from", f"{self._loads[0]:g}"]
         asked += ["--to", f"{self._loads[-1]:g}", "--seeds", f"{self.asked.seeds}"]
@@ -163,7 +170,7 @@ class SaturationSearch:
         self.store.write_manifest(self.named, points, command)
 
     def table(self) -> pl.DataFrame:
-        """The row of each curve, which is also written into the folder; for when there is no further round."""
+        """The row of each curve, which is also written into the folder. Call this after the last round."""
         frame = frame_of([saturation_curve.row(curve, self.store, self.asked.tolerance) for curve in self._curves])
         self.store.replace(of_sweep.FILE, frame.write_csv())
         return frame
@@ -182,7 +189,7 @@ def find(
     Raises
     ------
     WeftError
-        As `weft.Sweep.saturation` does.
+        As for `weft.Sweep.saturation`.
     """
     given.execution(jobs, how.threads, how.blocks, watch)
     if executor is not None:
@@ -220,7 +227,7 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
     Raises
     ------
     ScenarioError
-        If there is no such range.
+        If the range is not valid.
     """
     _check_tolerance(tolerance)
     if not 0 < lower < upper <= 1:
@@ -243,7 +250,10 @@ def _check_tolerance(tolerance: float) -> None:
 
 
 def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:
-    """Load that the terminals of all points can send [flits/terminal/cycle], from their networks at some load."""
+    """Maximum load that the terminals of all points can send [flits/terminal/cycle].
+
+    It follows from their networks at some load.
+    """
     given.number(load, "lower", 0.5)
     return min(point.most_load() for point in scenario.points([*sets, (LOAD, json.dumps(load))]))
 

@@ -1,4 +1,4 @@
-"""The job of a search for saturation: it makes the search, with as many points at a time as its cores allow.
+"""The job that makes a search for saturation. Its cores limit the number of points that run at the same time.
 
 It withdraws its own order at the end of the search. So an existing order belongs to a search that has not ended.
 """
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchJob:
-    """The task of the job of a search apart from its order.
+    """The task of the job of a search, without its order.
 
     Attributes
     ----------
     asked : Asked
-        What it is to find.
+        Goal of the search.
     command : tuple of str
-        Words that the command line has besides, for the list of points.
+        Additional words of the command line, for the list of points.
     """
 
     asked: Asked
     command: tuple[str, ...]
 
     def work(self, order: Order, *, jobs: int, job: str | None, done: Done) -> None:
-        """Make the search; its order is withdrawn when all is found."""
+        """Make the search, and withdraw its order at the end."""
         search = SaturationSearch(*order.scenario(), order.root, self.asked)
         with worker(order, jobs=jobs, job=job, done=done) as one:
             for each in search.rounds():

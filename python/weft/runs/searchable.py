@@ -1,4 +1,4 @@
-"""Refuses searches for saturation in which `traffic.load` does not decide, or loads that can't run."""
+"""Refuses searches for saturation in which `traffic.load` does not set the load, and loads that cannot run."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def check(point: Point) -> None:
 
 
 def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
-    """Refuse a scenario in which a workload says by itself what its terminals send. It has no load to be set."""
+    """Refuse a scenario in which a workload itself defines what its terminals send. Such a workload has no load."""
     try:
         traffics = [point.resolved["traffic"] for point in scenario.points(sets)]
     except ScenarioError:
-        return  # it lacks the load that is searched, or what the search refuses with its load
+        return  # the scenario lacks the load that is searched, or has a fault that the search reports with its load
     for traffic in traffics:
         if own := _own_demand(_jobs(traffic), traffic):
             what = "this workload says by itself what its terminals send: there is no load to search"
@@ -68,7 +68,7 @@ def _own_demand(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str
 
 
 def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
-    """The key by which the terminals of all jobs wait for replies; ``None`` if some do not."""
+    """The key that makes the terminals of all jobs wait for replies; ``None`` if some jobs do not wait."""
     waits = [
         f"{path}.reply.outstanding" if job.get("reply") else "traffic.reply.outstanding"
         for path, job in (jobs or {"traffic": traffic}).items()
@@ -78,7 +78,7 @@ def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> st
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Why `traffic.load` is not the load of a job (an empty job means all traffic): fault, remedy and path."""
+    """The reason why `traffic.load` is not the load of a job (an empty job means all traffic): fault, remedy, path."""
     if "load" in job:
         what = "this job has a load of its own, as all others: traffic.load changes nothing"
         return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
@@ -91,7 +91,7 @@ def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[
 
 
 def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
-    """Refuse loads that can't run, such as one above the peak of bursts, before anything has run."""
+    """Refuse loads that cannot run, such as a load above the peak of bursts, before anything has run."""
 
     def refused(load: float) -> bool:
         return _refusal(scenario, sets, load) is not None
@@ -104,7 +104,7 @@ def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequ
 
 
 def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
-    """Why a load can't run."""
+    """The error that says why a load cannot run; ``None`` if it can."""
     try:
         for point in scenario.points([*sets, (LOAD, json.dumps(load))]):
             point.check_network()

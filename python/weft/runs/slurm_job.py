@@ -1,4 +1,4 @@
-"""A job of Slurm runs its points, and when Slurm ends it early, it queues itself again for the rest."""
+"""A Slurm job that runs its points. If Slurm ends the job early, it queues itself again for the remaining points."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from weft.runs.orders import Order
     from weft.runs.search_job import SearchJob
 
-# How long a job waits at its end for points that other jobs run, in case these have died.
+# Time that a job waits at its end for points that other jobs run [s], in case these jobs have died.
 _PATIENCE_SECONDS = 120.0
-# A job that was ended early this often in a row without progress does not queue itself again.
+# If a job was ended early this many times in a row without progress, it does not queue itself again.
 _FRUITLESS = 10
-# A job that Slurm warns after this part of its time limit has reached the limit: Slurm warns up to 150 s early, but
-# short jobs only in their last fifth, or up to a minute before that.
+# If Slurm warns a job after this share of its time limit, the job has reached the limit. Slurm warns up to 150 s early,
+# but short jobs only in their last fifth, or up to a minute before that.
 _LATE = 0.5
 
 
 @dataclass
 class SlurmJob:
-    """The job of some points; submitit calls it in the job, and `checkpoint` when Slurm is about to end it.
+    """The job of some points.
+
+    Inside the job, submitit calls this object, and its method `checkpoint` when Slurm is about to end the job.
 
     Attributes
     ----------
@@ -64,18 +66,18 @@ class SlurmJob:
     _preempted: bool = False
 
     def __call__(self) -> Done:
-        """Run the points that have no results; returns what was done."""
+        """Run the points that have no results; returns the work that was done."""
         self._done, self._begun, self._ending, self._preempted = Done(), time.monotonic(), False, False
         again = signal.getsignal(_signal_of_slurm())
 
         def asked_to_end(number: int, frame: FrameType | None) -> None:
-            if self._ending:  # while it cleans up
+            if self._ending:  # a signal arrived while the job cleans up
                 return
             self._ending = True
             state = slurm_queue.state(os.environ.get("SLURM_JOB_ID", ""))
             if state == slurm_queue.RUNNING and callable(again) and self.order.stands:
                 self._preempted = True
-                again(number, frame)  # nobody has cancelled it: it is preempted, and queues itself again
+                again(number, frame)  # nobody has cancelled the job: it is preempted, and queues itself again
             sys.exit(128 + number)
 
         for each in (signal.SIGTERM, signal.SIGUSR1):
@@ -99,7 +101,7 @@ class SlurmJob:
             work(self.order, self.hashes, jobs=self.at_once, job=job, patience_seconds=patience, done=done)
 
     def checkpoint(self) -> Any:
-        """The job queued in place of this one: the same, without finished points; ``None`` if that is no use."""
+        """The job to queue instead of this one: the same without finished points; ``None`` if that would be useless."""
         from submitit.helpers import DelayedSubmission
 
         self._ending = True
@@ -107,7 +109,7 @@ class SlurmJob:
         further = any(cycle > before.get(point, 0) for point, cycle in self.reached.items())
         self.fruitless = 0 if self._done.ran or further else self.fruitless + 1
         late = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
-        # results that its points are about to write are seen the next time that it is ended
+        # results that its points are about to write are counted the next time that the job is ended
         first = 2 if self.order.how.checkpoint_every else 1
         if self.fruitless >= (first if late else _FRUITLESS):
             why = "its time limit is too short for a point" if late else f"that happened {self.fruitless} times"
@@ -122,13 +124,13 @@ class SlurmJob:
 
 
 def _signal_of_slurm() -> signal.Signals:
-    """The signal that Slurm sends before the time limit, as submitit has chosen it."""
+    """The signal that Slurm sends before the time limit. submitit has chosen it."""
     from submitit import JobEnvironment
 
     return signal.Signals[f"SIG{JobEnvironment.USR_SIG}"]
 
 
 def _job(order: Order) -> str:
-    """Names this job among all that ever work in the folder."""
+    """A name that is unique among all jobs that ever work in the folder."""
     array, number = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{order.id}/{array}_{number}" if array else f"{order.id}/{os.environ.get('SLURM_JOB_ID')}"

@@ -1,4 +1,4 @@
-"""Settings of jobs of Slurm: those of the user, and those that follow from the points."""
+"""Settings of Slurm jobs: those chosen by the user, and those computed from the points."""
 
 from __future__ import annotations
 
@@ -21,38 +21,37 @@ if TYPE_CHECKING:
 
 # Slurm allows 1,001 jobs in an array, unless its configuration says otherwise (MaxArraySize).
 _MOST_JOBS = 1000
-# Defaults: length of a job, shortest limit, and the ratio of a limit to the expected time.
+# Defaults: intended length of a job, shortest time limit, and ratio of a limit to the expected time.
 _JOB_SECONDS, _LEAST_LIMIT_SECONDS, _MARGIN = 1800.0, 600.0, 3.0
-# Slurm counts minutes.
+# Slurm counts whole minutes.
 _SHORTEST_SECONDS = 60.0
-# Python with Weft takes 0.1 GB; the rest is for memory that a system also counts, such as buffers of files.
+# Python with Weft needs 0.1 GB; the rest is for memory that the system also counts, such as file buffers.
 _PYTHON_BYTES = 400_000_000
 
 
 @dataclass(frozen=True)
 class SlurmJobs:
-    """How the jobs of `Sweep.submit` are to be.
+    """Parameters of the jobs of `Sweep.submit`.
 
     Attributes
     ----------
     partition, account : str or None
-        As of ``sbatch``; ``None``: the cluster's default.
+        Options of ``sbatch`` with the same names; ``None``: the cluster's default.
     time_limit_seconds : float or None
-        Time limit of a job; by default three times as long as its points take, at least 10 minutes.
+        Time limit of a job; by default three times the expected time of its points, at least 10 minutes.
     job_seconds : float or None
-        How long the points of one job are to take together, as expected; by default 30 minutes, and at most half the
-        time limit.
+        Intended total time of the points of one job [s]; by default 30 minutes, and at most half the time limit.
     memory_bytes : int or None
-        Memory of a job; by default what its points need with all buffers full.
+        Memory of a job; by default the memory that its points need with all buffers full.
     cpus : int or None
-        Cores of a job; points run at the same time as far as they suffice. By default as many as `Sweep.submit` has
-        ``threads``: a point at a time.
+        Cores of a job. They limit the number of points that run at the same time. The default is the number of
+        ``threads`` of `Sweep.submit`, which runs one point at a time.
     max_jobs : int or None
-        Most jobs that run at the same time.
+        Maximum number of jobs that run at the same time.
     setup : tuple of str
-        Lines of the shell before Python starts in a job: ``module load python``.
+        Shell commands that run before Python starts in a job, such as ``module load python``.
     python : str or None
-        What starts Python in a job, e.g. ``apptainer exec weft.sif python``; by default the Python at hand.
+        Command that starts Python in a job, e.g. ``apptainer exec weft.sif python``; by default the current Python.
     """
 
     partition: str | None = None
@@ -71,7 +70,7 @@ class SlurmJobs:
         Raises
         ------
         WeftError
-            If a number is none or too small.
+            If a value is not a number or is too small.
         """
         for name in ("cpus", "max_jobs"):
             if (value := getattr(self, name)) is not None:
@@ -91,9 +90,9 @@ class Plan:
     Attributes
     ----------
     jobs : list of list of int
-        Places of points, per job.
+        Indices of the points of each job.
     job_seconds : float or None
-        How long the longest job takes, as expected; ``None`` if that is not known.
+        Expected time of the longest job [s]; ``None`` if it is unknown.
     limit_seconds : float
         Time limit of a job.
     memory_bytes : int
@@ -122,13 +121,13 @@ def plan(
     Parameters
     ----------
     wanted : SlurmJobs
-        What is chosen.
+        Settings chosen by the user.
     points, every : sequence of Point
-        Points to run, and all points of the sweep: those that have run tell how long others take.
+        Points to run, and all points of the sweep. The times of finished points serve to estimate those of the others.
     store : Store
         Folder of the sweep.
     how : How
-        How points are run.
+        Settings of the runs.
 
     Raises
     ------
@@ -151,7 +150,7 @@ def plan(
 
 
 def plan_search(wanted: SlurmJobs, search: SaturationSearch, how: How) -> Plan:
-    """Needs of the job of a search for saturation; its points are those that it will run.
+    """Needs of the job of a search for saturation.
 
     Raises
     ------
@@ -180,7 +179,7 @@ def _cores(wanted: SlurmJobs, how: How) -> tuple[int, int]:
 
 
 def _limit(wanted: SlurmJobs, takes: float | None) -> float:
-    """Time limit [s] of jobs, of which the longest takes so long."""
+    """Time limit of jobs [s] if the longest takes the time `takes` [s]."""
     if wanted.time_limit_seconds is not None:
         return wanted.time_limit_seconds
     if takes is None:
@@ -190,7 +189,7 @@ def _limit(wanted: SlurmJobs, takes: float | None) -> float:
 
 
 def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
-    """Memory [bytes] of a job in which points of these needs run at the same time."""
+    """Memory of a job [bytes] in which points with these needs run at the same time."""
     least = _PYTHON_BYTES + sum(needs)
     if wanted.memory_bytes is not None and wanted.memory_bytes < least and not how.force_memory:
         _refuse_too_little(wanted.memory_bytes, least, len(needs))
@@ -198,7 +197,7 @@ def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
 
 
 def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], limit: float, how: How) -> None:
-    if how.checkpoint_every:  # a point goes on in the next job
+    if how.checkpoint_every:  # with checkpoints, a point continues in the next job
         return
     known = [(each, point) for each, point in zip(seconds, points, strict=True) if each is not None]
     certain = [each for each, point in known if not durations.may_end_earlier(point)]

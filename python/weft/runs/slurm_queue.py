@@ -1,4 +1,4 @@
-"""Asks Slurm about jobs by their name, which says whose order they run; and ends them."""
+"""Queries Slurm about jobs by their name, which identifies their order, and cancels jobs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cluster() -> str:
 
 
 def state(job: str) -> str | None:
-    """State of a job, by its number; ``None`` if Slurm does not say."""
+    """State of a job, by its number; ``None`` if Slurm does not tell."""
     try:
         return _ask(["squeue", "--noheader", f"--jobs={job}", "--format=%T"]).strip() or None
     except WeftError:
@@ -60,7 +60,7 @@ def state(job: str) -> str | None:
 
 
 def cancel(name: str) -> None:
-    """Cancel the jobs of this name; nothing if there are none.
+    """Cancel the jobs with this name, if there are any.
 
     Raises
     ------

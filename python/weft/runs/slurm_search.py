@@ -1,4 +1,7 @@
-"""Submits a search for saturation as one job of Slurm: which load comes next depends on what the others have given."""
+"""Submits a search for saturation to Slurm as one job.
+
+One job is enough, because the next load depends on the results of earlier loads.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchSubmission:
-    """The job that Slurm got.
+    """The job that was submitted to Slurm.
 
     Attributes
     ----------
     array : Array or None
         The job that makes the search, as an array of one; ``None`` if nothing is missing.
     plan : Plan or None
-        What the job needs; ``None`` if it was submitted before and has not ended.
+        Needs of the job; ``None`` if it was submitted before and has not ended.
     """
 
     array: Array | None
@@ -34,14 +37,14 @@ class SearchSubmission:
 
 
 def submit(search: SaturationSearch, wanted: SlurmJobs, how: How, command: Sequence[str]) -> SearchSubmission:
-    """Submit a search, unless all its points have results, or a job makes it already.
+    """Submit a search, unless all its points have results, or a job already makes the search.
 
     Raises
     ------
     ScenarioError
         If the job has less time or memory than its points need.
     WeftError
-        As `weft.Sweep.submit` does.
+        As for `weft.Sweep.submit`.
     """
     on_slurm.check()
     search.store.check_owner(search.named, search.ends)

@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ArrayStatus:
-    """How far an array of jobs is.
+    """Progress of an array of jobs.
 
     Attributes
     ----------
     job : str or None
-        Its number; ``None`` if the submission was cut off before Slurm named it.
+        Number of the array; ``None`` if the submission was interrupted before Slurm returned a number.
     submitted_utc : str
-        When.
+        Time of the submission (UTC).
     jobs, running, pending : int
-        Jobs in all, those that run, and those that wait.
+        Number of all jobs, of running jobs, and of waiting jobs.
     reasons : list of str
-        Why jobs wait, in Slurm's words.
+        Reasons why jobs wait, as Slurm gives them.
     unasked : str or None
-        Why nothing is known of its jobs: Slurm does not answer, or is not on this machine.
+        Reason why the state of the jobs is unknown: Slurm does not answer, or is not on this machine.
     ended : list of str
-        What the jobs that have ended without finishing their points have left in their logs, or that they have not.
+        Last lines in the logs of jobs that ended without finishing their points, or texts that say that there are none.
     logs : str
         Folder of the logs.
     """
@@ -60,37 +60,37 @@ class ArrayStatus:
 
 @dataclass(frozen=True)
 class SweepStatus:
-    """How far a sweep is.
+    """Progress of a sweep.
 
     Attributes
     ----------
     name, folder : str
         Name of the sweep and its folder.
     points, done, missing, damaged : int
-        Points in all, finished, without results, and with results that can't be used.
+        Number of all points, of finished points, of points without results, and of points with unusable results.
     unlisted : int
-        Points in the folder that the sweep no longer has.
+        Number of points in the folder that the sweep no longer has.
     endings : dict
-        Finished points by ending: ``drained``, ``saturated``, ``not_complete``, ``stalled``.
+        Number of finished points by ending: ``drained``, ``saturated``, ``not_complete``, ``stalled``.
     result_model : int
-        Version of the results that this Weft reads; points of others are damaged.
+        Version of the results that this Weft reads. Points of other versions count as damaged.
     point_seconds_mean : float or None
         Mean duration of the finished points [s].
     running : list of dict
-        The runs at work: ``host``, ``pid``, ``started_utc``, ``job`` (if a batch system runs it), ``seconds``,
-        ``done``, ``reused``, ``left_seconds``, and ``flying``, the points in flight.
+        The active runs: ``host``, ``pid``, ``started_utc``, ``job`` (if a batch system runs it), ``seconds``, ``done``,
+        ``reused``, ``left_seconds``, and ``flying``, the running points.
     arrays : list of ArrayStatus
-        The arrays of jobs that the points were handed to and that may not have ended, or have left points out.
+        Arrays of jobs that may not have ended, or that have ended without finishing all their points.
     run_twice : list of dict
-        Points that two runs have run, because one of them was taken for dead: ``hash``, ``by``, ``overruled_by``,
-        ``same`` (whether both have the same results; ``None`` if only one of them is finished).
+        Points that were run twice, because one of the two runs was considered dead: ``hash``, ``by``, ``overruled_by``,
+        ``same`` (whether the two results are equal; ``None`` if only one run is finished).
     checkpoints : list of dict
-        Points without results that go on from a checkpoint: ``hash``, ``coordinates``, ``cycle`` reached (at most the
-        end of the window), and ``seconds`` run up to it.
+        Points without results that will continue from a checkpoint: ``hash``, ``coordinates``, ``cycle`` reached (at
+        most the end of the window), and ``seconds`` of run time before it.
     damage : list of Damaged
-        The points that can't be used, and why.
+        The points that cannot be used, with the reasons.
     command : str or None
-        What runs the rest.
+        Command that runs the remaining points.
     """
 
     name: str
@@ -112,12 +112,12 @@ class SweepStatus:
 
 
 def status(folder: str | Path) -> SweepStatus:
-    """Look at the folder of a sweep, and at every byte of its points, without disturbing runs that work in it.
+    """Examine the folder of a sweep, and every byte of its points, without disturbing active runs.
 
     Raises
     ------
     ResultsError
-        If it was not written by a sweep.
+        If no sweep wrote the folder.
     """
     store = Store(folder)
     results = ResultSet(store, thorough=True)

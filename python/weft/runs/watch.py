@@ -1,4 +1,4 @@
-"""Runs a point once more and records each step in the lives of some packets."""
+"""Runs a point once more and records each step of some packets from creation to delivery (their "lives")."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished
 
 _LOOK_SECONDS = 0.1
-# Most packets that a call watches.
+# Maximum number of packets that a call watches.
 _MOST = 10_000
 
 
@@ -27,7 +27,7 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
     Raises
     ------
     ScenarioError
-        For a name that is none, or for more packets than can be watched.
+        If a name does not have this form, or if there are more packets than can be watched.
     """
     found: dict[tuple[int, int], None] = {}
     for name in names:
@@ -37,7 +37,7 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
         if not (colon and all(_is_number(part) for part in (terminal, first, last)) and int(first) <= int(last)):
             what = f"{name!r} names no packet"
             raise ScenarioError.saying(what, "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, numbers from 0: 3:0, 3:0-5")
-        # a range of more than _MOST packets is not made: one packet beyond them is enough to refuse it
+        # a range of more than _MOST packets is cut off: one packet beyond the limit is enough to refuse it
         named = range(int(first), min(int(last), int(first) + _MOST) + 1)
         found |= dict.fromkeys((int(terminal), number) for number in named)
         if len(found) > _MOST:
@@ -59,13 +59,13 @@ def run(
     blocks: int = 0,
     force_memory: bool = False,
 ) -> Finished:
-    """Run a point and watch the packets with these names, or else the first ones of the window.
+    """Run a point and watch the packets with these names, or without names the first packets of the window.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, or needs more memory than there is left (unless `force_memory`), none of the packets
-        with names is made in it, or there are too many to watch.
+        If the point cannot run, needs more memory than is free (unless `force_memory`), creates none of the named
+        packets, or there are too many packets to watch.
     """
     if first > _MOST:
         raise ScenarioError.saying(f"{first} packets are more than can be watched", f"watch at most {_MOST}")
@@ -88,7 +88,7 @@ def run(
 
 
 def missing(finished: Finished) -> list[str]:
-    """A line for each packet that was to be watched but was never created."""
+    """A line for each requested packet that was never created."""
     return [
         f"packet {journey['terminal']}:{journey['seq']} was not made: "
         f"terminal {journey['terminal']} made {journey['made']} in this run"
@@ -105,25 +105,26 @@ def journeys(
     Parameters
     ----------
     point : Point
-        What to run; its results on disk, if there are any, stay as they are.
+        Point to run. Its results on disk, if there are any, are not changed.
     names : sequence of str
-        ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``: packets by their number among those that the terminal made.
+        ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``: packets by terminal, and by their number among the packets
+        that the terminal created.
     threads, blocks : int
-        As for `Sweep.run`; they change nothing.
+        As for `Sweep.run`; they do not change the result.
     force_memory : bool
-        Run even if the point needs more memory than there is left.
+        Run even if the point needs more memory than is free.
 
     Returns
     -------
     list of dict
-        One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (packets that the terminal made), and
-        ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``; ``None`` if
-        it was not made.
+        One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (number of packets that the terminal
+        created), and ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``;
+        ``None`` if the packet was not created.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, or needs too much memory, or none of the packets is made in it.
+        If the point can't run, or needs too much memory, or creates none of the packets.
     """
     given.instance(point, Point, "journeys", "point of a sweep", 'write e.g. weft.load("my.yaml").points[0]')
     given.execution(None, threads, blocks, None)
@@ -132,7 +133,7 @@ def journeys(
 
 
 def _remedy(finished: Finished) -> str:
-    """Which packet to name instead, if the first one was not made."""
+    """Text that suggests another packet, if the first one was not created."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
     if finished.summary[ENDING.column] == STALLED:

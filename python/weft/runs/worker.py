@@ -23,26 +23,27 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.runs.orders import Order
 
-# Seconds between two looks whether the order stands, and whether others have finished the points that they run.
+# Seconds between two checks of whether the order is still valid, and whether other workers have finished the points
+# that they run.
 _LOOK_SECONDS = 1.0
-# Many workers may write beacons into one folder: each does it so seldom.
+# Many workers may write beacons into the same folder, so each writes its own only this seldom [s].
 _BEACON_SECONDS = 5.0
 
 
 @dataclass
 class Done:
-    """The work of a worker; small, since it is sent to the owner of the order.
+    """The work that a worker has done. This object is small, because it is sent to the owner of the order.
 
     Attributes
     ----------
     host : str
-        Where.
+        Host name of the worker's machine.
     ran : list of str
-        Points that it has run.
+        Points that the worker has run.
     left : list of str
         Points that other workers are running.
     withdrawn : bool
-        Whether it has stopped because the order was withdrawn.
+        Whether the worker has stopped because the order was withdrawn.
     """
 
     host: str = field(default_factory=socket.gethostname)
@@ -64,27 +65,28 @@ def work(
     patience_seconds: float | None = None,
     done: Done | None = None,
 ) -> Done:
-    """Run the points of an order that have no results yet, each unless another worker runs it.
+    """Run the points of an order that have no results yet, except points that other workers are running.
 
     Parameters
     ----------
     order : Order
-        Says what the points are and how they are run.
+        Order that defines the points and the settings of the runs.
     hashes : sequence of str
-        Which points.
+        Hashes of the points.
     jobs : int
-        Points at a time.
+        Number of points that run at the same time.
     job : str, optional
-        The job of a batch system that this process is.
+        Job of a batch system in which this process runs.
     patience_seconds : float, optional
-        How long to wait at the end for points that others run, in case these die; without end by default.
+        Time to wait at the end for points that other workers run, in case these die; by default there is no limit.
     done : Done, optional
-        Filled in as points are finished, for a reader that does not wait until the end.
+        Object that is updated as points finish, for a reader that does not wait until the end.
 
     Raises
     ------
     WeftError
-        If this machine does not see the order, or a point fails; after the others have finished.
+        If this machine does not see the order. Also if a point fails; then the error is raised after the other points
+        have finished.
     """
     done = done or Done()
     points = order.points(hashes)
@@ -97,7 +99,7 @@ def work(
 
 @contextmanager
 def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[Worker]:
-    """A worker of an order, for as long as it stands: the context ends early when it is withdrawn."""
+    """A worker of an order, for as long as the order is valid. The context ends early if the order is withdrawn."""
     store = Store(Path(order.root))
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:
         claims = Claims(store.root, beacon.name, job)
@@ -111,7 +113,7 @@ def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[
 
 @dataclass
 class Worker:
-    """Claims points and runs them; made by `worker`."""
+    """Claims points and runs them. `worker` creates it."""
 
     order: Order
     store: Store
@@ -119,7 +121,7 @@ class Worker:
     beacon: Beacon
     done: Done
     jobs: int
-    looked: float = -math.inf  # short points, too, look before they run
+    looked: float = -math.inf  # so that short points also check before they run
 
     def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
         """Run the missing points, and wait for those that other workers run."""
@@ -139,7 +141,7 @@ class Worker:
                 time.sleep(_LOOK_SECONDS)
 
     def _missing(self, points: Sequence[Point]) -> list[Point]:
-        """Points that this worker has not run and that have no results, unless all are to be run again."""
+        """Points that this worker has not run and that have no results, unless all points must be run again."""
         ran = set(self.done.ran)
         left = [point for point in points if point.hash not in ran]
         return [point for point in left if self.order.how.force or not self.store.sound(point.hash)]
@@ -152,7 +154,7 @@ class Worker:
             point = points[place].hash
             if not self.claims.take(point):
                 return False
-            if not how.force and self.store.sound(point):  # finished by another before the claim
+            if not how.force and self.store.sound(point):  # another worker finished the point before this claim
                 self.claims.free(point)
                 return False
             return True
@@ -187,5 +189,5 @@ class Worker:
                 raise _WithdrawnError
 
     def _sums(self, hash: str) -> Any:
-        """The checksums of the results that are there; ``None`` if there are none, or if they are damaged."""
+        """The checksums of existing results; ``None`` if there are none, or if they are damaged."""
         return self.store.run_info(hash).get("file_crc32") if self.store.sound(hash) else None

@@ -8,21 +8,21 @@ from weft.runs.provenance import cores
 
 
 class Workers(ThreadPoolExecutor):
-    """The threads of sweeps that run side by side: the `executor` of each `weft.Sweep.run`.
+    """The common threads of sweeps that run in parallel. Pass it as `executor` to each `weft.Sweep.run`.
 
     Points run in the order in which sweeps submit them.
 
-    They do not check memory: `weft.runs.memory.fit` tells whether the points of several sweeps fit.
+    The threads do not check memory. `weft.runs.memory.fit` returns whether the points of several sweeps fit.
 
     Parameters
     ----------
     jobs : int, optional
-        Points at a time, by default as many as there are cores.
+        Number of points that run at the same time; by default the number of cores.
 
     Attributes
     ----------
     count : int
-        Points at a time.
+        Number of points that run at the same time.
     """
 
     def __init__(self, jobs: int | None = None) -> None:

@@ -1,6 +1,6 @@
 """Turns networks and traffic matrices that exist only in memory into files of a scenario.
 
-The same network with the same attributes has the same hash, in whichever order its links were added.
+The same network with the same attributes has the same hash, independent of the order in which its links were added.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 GRAPH, MATRIX = "topology.json", "matrix.npy"
 
-# Types of attributes that a file can hold; numbers of NumPy are among them.
+# Types of attributes that a file can store; NumPy numbers are included.
 _SCALARS = (str, bool, Number)
 
 
 def graph(network: Any) -> bytes:
-    """A NetworkX graph as node-link JSON: nodes in their order, links by the places of their ends.
+    """A NetworkX graph as node-link JSON: nodes in their order, links by the indices of their ends.
 
     Attributes of nodes and edges that are texts or numbers are kept.
 
     Raises
     ------
     ScenarioError
-        If it is no NetworkX graph, or NetworkX is not installed.
+        If the network is not a NetworkX graph, or NetworkX is not installed.
     """
     try:
         networkx = import_module("networkx")
@@ -45,7 +45,7 @@ def graph(network: Any) -> bytes:
 
 
 def node_link(network: Any, about: dict[str, Any]) -> bytes:
-    """A NetworkX graph as the bytes of node-link JSON, with remarks about the graph that no reader needs."""
+    """A NetworkX graph as the bytes of node-link JSON, with notes about the graph that readers may ignore."""
     place = {node: number for number, node in enumerate(network)}
     links = list(network.edges(data=True))
     if not network.is_directed():
@@ -67,7 +67,7 @@ def matrix(numbers: ArrayLike) -> bytes:
     Raises
     ------
     ScenarioError
-        If these are no numbers in rows of one length.
+        If these are not numbers in rows of equal length.
     """
     import numpy as np
 
@@ -92,13 +92,13 @@ def _id(node: Any) -> int | str:
 
 
 def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
-    """Attributes that are texts or numbers; those that are called as the keys of the format are left out."""
+    """Attributes that are texts or numbers; attributes with the names of the format's keys are left out."""
     plain = {str(name): _plain(value) for name, value in attributes.items() if isinstance(value, _SCALARS)}
     return {name: value for name, value in sorted(plain.items()) if name not in ends}
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number becomes a number of Python; any other value becomes text, which the reader of the file shows."""
+    """A NumPy number becomes a Python number. Any other value becomes text, and the reader of the file reports it."""
     if isinstance(value, bool | int | float | str):
         return value
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

@@ -1,7 +1,7 @@
-"""The text of a Python function that exists in memory, with all that it uses, as a file of its own.
+"""Converts a Python function that exists in memory, with all that it uses, to the text of a separate file.
 
 The file holds the definition, the imports, the constants and the other functions that it uses. It is executed when the
-scenario is, in this process or in another, and results keep it.
+scenario runs, in this process or in another, and results store it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def text_of(function: Callable[..., Any]) -> bytes:
     Raises
     ------
     ScenarioError
-        If its text is not known (it is no `def`, or was typed without a file), or if it uses an object that no file can
-        hold.
+        If the text of the function is not known (it is not a `def`, or was typed without a file), or if it uses an
+        object that a file cannot store.
     """
     file = _File()
     file.add(function.__name__, function)
@@ -39,7 +39,7 @@ def text_of(function: Callable[..., Any]) -> bytes:
 
 
 class _File:
-    """A file that grows by the objects that a function uses."""
+    """The text of a file, to which the objects are added that a function uses."""
 
     def __init__(self) -> None:
         self.imports: list[str] = []
@@ -47,7 +47,7 @@ class _File:
         self.known: dict[str, Any] = {}
 
     def add(self, name: str, value: Any) -> None:
-        """Add a name and its value, after all that the value uses."""
+        """Add a name and its value, after everything that the value uses."""
         value = getattr(value, "function", value) if type(value).__name__ == "PythonModel" else value
         if name in self.known:
             if self.known[name] is not value and self.known[name] != value:
@@ -75,7 +75,7 @@ class _File:
         self.imports.append(line)
 
     def _refer(self, name: str, value: Any) -> None:
-        """A class, or a function of an installed package."""
+        """Add an import of a class, or of a function of an installed package."""
         module = inspect.getmodule(value)
         own = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         if module is None or own is None or "." in own or getattr(module, own, None) is not value:
@@ -95,7 +95,10 @@ class _File:
         self.parts.append(self._with_defaults(text, node, function))
 
     def _with_defaults(self, text: str, node: ast.FunctionDef, function: FunctionType) -> str:
-        """The text of a definition with the defaults that the function has, which its names may no longer give."""
+        """The text of a definition with the current defaults of the function.
+
+        The names in the text may have other values by now.
+        """
         changes: list[tuple[ast.expr, str]] = []
         for name, place, value in _defaults(node.args, function):
             if callable(value) and isinstance(place, ast.Name):
@@ -123,7 +126,7 @@ def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef
 
 
 def _defaults(arguments: ast.arguments, function: FunctionType) -> Iterator[tuple[str, ast.expr, Any]]:
-    """Name, place in the text, and value of each default."""
+    """Name, position in the text, and value of each default."""
     by_place = [*arguments.posonlyargs, *arguments.args][-len(arguments.defaults) :] if arguments.defaults else []
     for argument, place, value in zip(by_place, arguments.defaults, function.__defaults__ or (), strict=True):
         yield argument.arg, place, value
@@ -141,7 +144,7 @@ def _is_written(place: ast.expr, value: Any) -> bool:
 
 
 def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
-    """A text with other expressions in some places. Places count bytes."""
+    """A text in which some expressions are replaced. Positions count bytes."""
     kept = text.encode()
     starts = [0, *accumulate(len(line) for line in kept.splitlines(keepends=True))]
     for place, new in reversed(changes):
@@ -153,7 +156,7 @@ def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
-    """The names that code and the functions in it take from outside of themselves."""
+    """The global names that code and the functions inside it use."""
     own = set(code.co_varnames) | set(code.co_cellvars)
     for instruction in dis.get_instructions(code):
         if instruction.opname in _LOADS and isinstance(instruction.argval, str) and instruction.argval not in own:

@@ -20,7 +20,10 @@ def is_installed(module: ModuleType) -> bool:
 
 
 def are_installed(name: str, places: Iterable[str]) -> bool:
-    """The same of a module that need not be imported yet: its name, and its file or the folders of its package."""
+    """Whether a module is installed, given its name, and its file or the folders of its package.
+
+    It need not be imported.
+    """
     top = name.partition(".")[0]
     if top == "__main__":
         return False
@@ -31,7 +34,7 @@ def are_installed(name: str, places: Iterable[str]) -> bool:
 
 @cache
 def _folders() -> list[Path]:
-    """Folders of packages that a user does not edit."""
+    """Folders of installed packages, which a user does not edit."""
     paths = sysconfig.get_paths()
     named = {Path(paths[key]).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     on_path = {Path(entry).resolve() for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}

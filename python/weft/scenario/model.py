@@ -1,4 +1,4 @@
-"""`weft.model`: a model with its parameters as a Python object, checked before any scenario is read."""
+"""`weft.model`: a model with its parameters as a Python object. It is checked before any scenario is read."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        The model in the shape of a scenario. `weft.load` takes it under its key, in a list of a sweep, and among
+        The model in the shape of a scenario. `weft.load` accepts it under its key, in a list of a sweep, and in
         `overrides`.
 
     Raises
     ------
     ScenarioError
-        If there is no model of this name, or no such model has a parameter.
+        If there is no model of this name, or no model of this name has one of the parameters.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
         raise ScenarioError.saying(f"there is no model {name!r}", remedy)
     schema = _engine.schema()
     each = [[key.key for key in of_models.keys(schema, of_models.model(schema, family, name))] for family in families]
-    # models of several families may have one name: that which has most of the parameters is meant
+    # models of several families may have the same name: the model with the most of these parameters is meant
     known = min(each, key=lambda own: len(parameters.keys() - set(own)))
     if parameters.keys() <= set(known):
         return {name: parameters}

@@ -1,4 +1,4 @@
-"""Graph files of other programs, read by NetworkX and turned into node-link JSON, which the engine reads."""
+"""Reads graph files of other programs with NetworkX, and converts them to node-link JSON, which the engine reads."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from weft.scenario import attach
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Lines that begin with one of these signs hold no edge. The first sign may also follow an edge.
+# Lines that begin with one of these signs contain no edge. The first sign may also follow an edge.
 _COMMENT, _COMMENTS = "#", ("#", "%")
-# Attributes of an edge up to a comment: quoted texts are whole.
+# Attributes of an edge up to a comment. Quoted texts are matched as a whole.
 _UP_TO_COMMENT = re.compile(r"""(?:[^#'"]|'[^']*'|"[^"]*")*""")
 
 
 def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
     """Node-link JSON of a graph file of another format: the name of the new file, and its bytes.
 
-    The new file is kept with the results. Its key `graph` names the file it was made of, with the digest.
+    The new file is stored with the results. Its key `graph` names the original file and its digest.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
     format : str
         `gml`, `edge_list` or `adjacency`.
     content : bytes
-        The file.
+        Content of the file.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
         raise ScenarioError.saying(what, help) from problem
     try:
         network = read(networkx, content.decode("utf-8-sig"))
-    except Exception as problem:  # a damaged file makes a reader fail in any way
+    except Exception as problem:  # a damaged file may cause any exception in a reader
         what = f"{name} is not read as {words}: {_why(problem)}"
         raise ScenarioError.saying(what, "correct the file, or write it with networkx.write_graphml") from problem
     source = {"file": PurePath(name).name, "sha256": hashlib.sha256(content).hexdigest(), "format": format}
@@ -62,18 +62,21 @@ def _why(problem: Exception) -> str:
 
 
 def _gml(networkx: Any, text: str) -> Any:
-    """Nodes have their numbers as names: labels may repeat."""
+    """Read GML. The names of nodes are their numbers, because labels may repeat."""
     try:
         return networkx.parse_gml(text, label="id")
     except networkx.NetworkXError as problem:
-        # collections such as the Topology Zoo repeat edges without saying that they may
+        # collections such as the Topology Zoo repeat edges without declaring that edges may repeat
         if "is duplicated" not in str(problem) or "multigraph" in text:
             raise
         return networkx.parse_gml(text.replace("graph [", "graph [\n  multigraph 1", 1), label="id")
 
 
 def _edge_list(networkx: Any, text: str) -> Any:
-    """Two names per line, then perhaps a weight or a dict of attributes; every line is a link of its own."""
+    """Read an edge list: two names per line, then possibly a weight or a dict of attributes.
+
+    Every line is a separate link.
+    """
     lines = [line for line in map(_without_comment, text.splitlines()) if line]
     if not lines:
         raise ValueError("no line with two names")
@@ -85,7 +88,7 @@ def _edge_list(networkx: Any, text: str) -> Any:
 
 
 def _without_comment(line: str) -> str:
-    """A line up to its comment. A `#` in a text of the attributes, such as a colour, begins none."""
+    """A line without its comment. A `#` inside an attribute's text, such as a colour, does not start a comment."""
     if line.lstrip().startswith(_COMMENTS):
         return ""
     names, brace, attributes = line.partition("{")
@@ -96,7 +99,7 @@ def _without_comment(line: str) -> str:
 
 
 def _with_a_dict(number: int, line: str, comma: str | None) -> str:
-    """A line whose weight is a dict of attributes, which NetworkX reads in every line."""
+    """The line with its weight written as a dict of attributes, because NetworkX expects a dict in every line."""
     names, brace, attributes = line.partition("{")
     words = [word.strip() for word in names.split(comma) if word.strip()]
     if not 2 <= len(words) <= (2 if brace else 3):

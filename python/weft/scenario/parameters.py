@@ -15,16 +15,16 @@ _KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list"
 
 
 class Parameter(NamedTuple):
-    """A key of a scenario, described in words."""
+    """A key of a scenario with its description."""
 
     key: str
     kind: str
     default: str
     meaning: str
     choices: list[tuple[str, str]]
-    """Words that it may be, and what they mean."""
+    """Words that are allowed as its value, with their meanings."""
     target: Schema
-    """Its own schema."""
+    """Schema of the value."""
 
 
 def model(schema: Schema, family: str, name: str) -> Schema:
@@ -32,7 +32,7 @@ def model(schema: Schema, family: str, name: str) -> Schema:
     place = schema
     for key in family.split("."):
         place = target(schema, target(schema, place)["properties"][key])
-    # a family of which a scenario names one member, or the keys of those that it names
+    # either a family of which a scenario names one member, or the parameters of the members that it names
     choices = place.get("oneOf", [place])
     return target(schema, next(each["properties"][name] for each in choices if name in each.get("properties", {})))
 
@@ -47,7 +47,7 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         words: dict[str, str] = {}
         for choice in own.get("oneOf", [own] if "enum" in own else []):
             meaning = _prose(choice, target(schema, choice)) if "enum" not in choice else ""
-            # a word alone and a word with parameters name the same thing
+            # a word alone and the same word with parameters name the same thing
             words |= {word: meaning for word in _words(choice) if word not in words}
         yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
 
@@ -55,11 +55,11 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
 def inner(
     schema: Schema, parameter: Parameter, apart: Callable[[Parameter], bool] = lambda _: False
 ) -> Iterator[Parameter]:
-    """The keys inside what a parameter may be, at any depth, each with its path.
+    """The keys inside the possible values of a parameter, at any depth, each with its path.
 
-    `spares.even.target` is a key of a word, `off[].from` one of the items of a list, `a.b` one of a mapping, `a.*.b`
-    one of a mapping with any keys. Keys inside a parameter that is `apart` are left out, and a schema that holds
-    itself is followed once.
+    `spares.even.target` is a key of a word with parameters, `off[].from` a key of the items of a list, `a.b` a key of a
+    mapping, and `a.*.b` a key inside a mapping with arbitrary keys. Keys inside a parameter for which `apart` is true
+    are left out. A schema that contains itself is followed once.
     """
     return _inner(schema, parameter, apart, ())
 
@@ -95,12 +95,12 @@ def _direct(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
 
 
 def _words(choice: Schema) -> list[str]:
-    """The words of one way to write a value."""
+    """The words in one of the possible forms of a value."""
     return [choice["const"]] if "const" in choice else [*choice.get("enum", []), *choice.get("properties", {})]
 
 
 def target(schema: Schema, place: Schema) -> Schema:
-    """The schema behind references, and behind the "or null" of a key that may be left out."""
+    """The schema after references are resolved, without the "or null" of an optional key."""
     while "$ref" in place or "anyOf" in place:
         if "$ref" in place:
             place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]
@@ -110,7 +110,7 @@ def target(schema: Schema, place: Schema) -> Schema:
 
 
 def _kind(place: Schema) -> str:
-    """Possible values, in words; for a quantity an example, which shows the unit."""
+    """Text on the possible values. For a quantity it is an example, which shows the unit."""
     if "oneOf" in place or "enum" in place:
         return "one of"
     if examples := place.get("examples"):

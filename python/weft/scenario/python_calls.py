@@ -1,7 +1,7 @@
 """Calls the Python functions that scenarios name.
 
-A function is executed from the text that the scenario holds, never imported: the hash of a point covers this text. A
-fault is one `ScenarioError` that names the call and the line of the user's file.
+A function is executed from its text in the scenario. It is never imported, because the hash of a point covers only this
+text. Any fault becomes a `ScenarioError` that names the call and the line of the user's file.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
 MOST_SECONDS = 10.0
 # Longest time that a file may take to be executed [s]; its imports may be slow.
 MOST_SECONDS_OF_FILE = 60.0
-# Time between two looks at the calls [s].
+# Time between two checks of the running calls [s].
 _LOOK_SECONDS = 0.5
-# Most values of a generator.
+# Maximum number of values that a generator may yield.
 _MOST_VALUES = 100_000
-# Sources or packets for which a function is called a second time, in another order.
+# Number of sources or packets for which a function is called a second time, in another order.
 AGAIN = 64
-# Characters of a line that a message shows.
+# Maximum number of characters of a line that a message shows.
 _MOST_SHOWN = 60
 
 
 class TooLongError(BaseException):
-    """A call takes too long. No `except Exception` of the user stops it."""
+    """A call takes too long. An `except Exception` in the user's code does not catch this error."""
 
 
 class Patience:
-    """Ends loops in Python that never end: a thread raises `TooLongError` in the thread of the call."""
+    """Interrupts Python calls that take too long: a watching thread raises `TooLongError` in the thread of the call."""
 
     def __init__(self) -> None:
-        self._ends: dict[int, float] = {}  # by thread, the time at which its call must be over
+        self._ends: dict[int, float] = {}  # by thread, the time until which its call must end
         self._watcher: threading.Thread | None = None
         self._starting = threading.Lock()
 
     def call(self, seconds: float, function: Callable[..., Any], *positional: Any, **named: Any) -> Any:
-        """Call a function, for `seconds` at most."""
+        """Call a function, for at most `seconds`."""
         self._start()
         thread = threading.get_ident()
         self._ends[thread] = time.monotonic() + seconds
@@ -67,7 +67,7 @@ class Patience:
             self._ends.pop(thread, None)
 
     def _start(self) -> None:
-        """Start the thread that watches, unless it runs already. A forked process has no threads at first."""
+        """Start the watching thread unless it already runs. A forked process starts without it."""
         if self._watcher is None or not self._watcher.is_alive():
             with self._starting:
                 if self._watcher is None or not self._watcher.is_alive():
@@ -83,12 +83,12 @@ class Patience:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
 
 
-# The watcher of all calls of this process.
+# The object that watches all calls of this process.
 _PATIENCE = Patience()
 
 
 class Place(NamedTuple):
-    """The place of a function: text and name of its file, its own name, and the family of its model."""
+    """The location of a function: text and name of its file, its own name, and the family of its model."""
 
     text: bytes
     file: str
@@ -102,19 +102,19 @@ class UserFunction:
     Attributes
     ----------
     file, name : str
-        Where it is.
+        Name of the function's file, and name of the function.
     function : callable
         The function itself.
     fixed : dict
         Arguments that are the same in each call.
     takes : set of str
-        Names among `varying` that it takes.
+        Names in `varying` that the function has as parameters.
     """
 
     def __init__(self, place: Place, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]) -> None:
         self.file, self.name = place.file, place.name
         self._source = f"<{self.file}>"
-        self.function: Any = None  # an error in the file has no function yet
+        self.function: Any = None  # if the file has an error, there is no function yet
         found = self._executed(place.text)
         if isinstance(found, PythonModel):
             if found.family != place.family:
@@ -156,7 +156,7 @@ class UserFunction:
             raise ScenarioError.saying(f"{self.file} is not UTF-8 text", "save it as UTF-8") from problem
         linecache.cache[self._source] = (len(text), None, lines, self._source)
         module = ModuleType(f"weft_function_{self.file.removesuffix('.py')}_{zlib.crc32(text):08x}")
-        sys.modules[module.__name__] = module  # dataclasses look there
+        sys.modules[module.__name__] = module  # dataclasses look up their module there
         try:
             self._refuse_local(ast.parse(text))
             code = compile(text, self._source, "exec", dont_inherit=True)
@@ -191,7 +191,7 @@ class UserFunction:
     def _arguments(
         self, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]
     ) -> tuple[dict[str, Any], set[str]]:
-        """The arguments that do not vary, and the varying ones that the function takes."""
+        """The arguments that do not vary, and the names of varying arguments that the function has as parameters."""
         parameters = inspect.signature(self.function).parameters
         takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         own = {
@@ -218,7 +218,7 @@ class UserFunction:
         return fixed, varying & own
 
     def line(self, problem: BaseException) -> str:
-        """The last line of the user's file on the way to an exception."""
+        """The last line of the user's file in the traceback of an exception."""
         place = problem.__traceback__
         number = None
         while place is not None:
@@ -257,7 +257,7 @@ class UserFunction:
         return self._place(lines[-1] if lines else self._first_line())
 
     def raised(self, problem: BaseException, call: str, seconds: float) -> ScenarioError:
-        """The error for a call that raised an exception; it may take these seconds."""
+        """The error for a call that raised an exception. The allowed time of the call is `seconds`."""
         if isinstance(problem, TooLongError):
             what = f"{call} did not return within {seconds:g} s ({self.line(problem)})"
             return ScenarioError.saying(what, "end its loop: a function is called once for each of many cases")
@@ -267,23 +267,23 @@ class UserFunction:
 
 
 def unequal(function: UserFunction, case: str) -> ScenarioError:
-    """The error for a function that answers the same question in two ways."""
+    """The error for a function that returns different results for equal arguments."""
     what = f"`{function.name}` of {function.file} returns something else when it is called again for {case}"
     help = "return a result of the arguments alone; draw random numbers with the argument `rng` of a pattern"
     return ScenarioError.saying(what, help)
 
 
 def brief(value: Any) -> str:
-    """A value as a message shows it."""
+    """A value as short text for a message."""
     try:
         text = repr(value)
-    except Exception:  # an integer of more than 4300 digits, or an object of the user
+    except Exception:  # an integer of more than 4300 digits, or a user's object, may fail
         return f"a {type(value).__name__} that can't be written"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
 def _is_local(name: str) -> bool:
-    """Whether an imported module is a file of the user. A module that is not found is none."""
+    """Whether an imported module is a file of the user. The result is false for a module that is not found."""
     if name.startswith("."):
         return True
     top = name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""`weft.pattern` and `weft.routing`: models that are Python functions, as objects that scenarios in Python may hold."""
+"""`weft.pattern` and `weft.routing`: models that are Python functions, as objects for scenarios in Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class PythonModel:
-    """A model that is a Python function. It is called as the function is.
+    """A model that is a Python function. It can be called like the function.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class PythonModel:
     function : callable
         The function.
     parameters : dict
-        Arguments by which Weft calls it, in addition to those that it always gives.
+        Arguments that Weft passes to the function, in addition to those that it always passes.
     """
 
     family: str
@@ -61,27 +61,27 @@ def pattern(function: Callable[..., Any], /, **parameters: Any) -> PythonModel: 
 @overload
 def pattern(function: None = None, /, **parameters: Any) -> Maker: ...
 def pattern(function: Callable[..., Any] | None = None, /, **parameters: Any) -> PythonModel | Maker:
-    """Make a traffic pattern of a function; also a decorator.
+    """Make a traffic pattern from a function. It can be used as a decorator.
 
     Parameters
     ----------
     function : callable
         ``destination(source, rng)``: the terminal to which `source` sends its next packet. It may also return ``None``
-        (this packet is not sent), or a dict of terminals with their weights. It takes what it needs of ``source``,
-        ``rng`` (a ``numpy.random.Generator``), ``terminals``, ``terminals_per_router``, ``widths`` and ``seed``, by
+        (this packet is not sent), or a dict of terminals with their weights. Its parameters may be any of ``source``,
+        ``rng`` (a ``numpy.random.Generator``), ``terminals``, ``terminals_per_router``, ``widths`` and ``seed``, with
         these names.
     **parameters : value
-        More arguments: texts, numbers, lists.
+        Further arguments of the function: texts, numbers, lists.
 
     Returns
     -------
     PythonModel
-        For the key ``traffic.pattern`` of a scenario in Python.
+        Value for the key ``traffic.pattern`` of a scenario in Python.
 
     Notes
     -----
-    The function is called before the run, once per source, or 1000 times if it takes ``rng``. The table of its results
-    is what runs.
+    The function is called before the run, once per source, or 1000 times if it takes ``rng``. The run uses the table of
+    its results.
 
     Examples
     --------
@@ -99,27 +99,29 @@ def routing(function: Callable[..., Any], /, **parameters: Any) -> PythonModel: 
 @overload
 def routing(function: None = None, /, **parameters: Any) -> Maker: ...
 def routing(function: Callable[..., Any] | None = None, /, **parameters: Any) -> PythonModel | Maker:
-    """Make a routing of a function; also a decorator.
+    """Make a routing from a function. It can be used as a decorator.
 
     Parameters
     ----------
     function : callable
         ``next_hops(router, packet)``: the hops that a packet may take at a router that is not its destination. A hop is
-        a port, or a tuple of a port and a VC class; the result is one hop or a list. With a third argument ``queues``
-        (flits by port) it returns a dict of hops with their costs, and the hop of least cost is taken. It may also take
-        ``network``. See `weft.scenario.python_network` for the attributes of ``router``, ``packet`` and ``network``.
+        a port, or a tuple of a port and a VC class; the result is one hop or a list. If the function has a third
+        parameter ``queues`` (flits by port), it returns a dict of hops with their costs, and the packet takes the hop
+        of least cost. The function may also have a parameter ``network``. See `weft.scenario.python_network` for the
+        attributes of ``router``, ``packet`` and ``network``.
     **parameters : value
-        More arguments: texts, numbers, lists.
+        Further arguments of the function: texts, numbers, lists.
 
     Returns
     -------
     PythonModel
-        For the key ``routing`` of a scenario in Python.
+        Value for the key ``routing`` of a scenario in Python.
 
     Notes
     -----
     Without ``queues`` the function is called before the run, once for each router, destination and VC class of the last
-    hop, and runs as a table. With ``queues`` it is also called for each packet at each router: such a run is slow.
+    hop, and the run uses the table of its results. With ``queues`` the function is also called during the run, for each
+    packet at each router. Such a run is slow.
 
     Examples
     --------
@@ -143,7 +145,10 @@ def _made(family: str, function: Callable[..., Any] | None, parameters: dict[str
 
 
 def plain(value: Any, files: dict[str, bytes]) -> Any:
-    """A part of a scenario in which each function is the text that a file of a scenario has. Adds texts to `files`."""
+    """A part of a scenario in which each function is replaced by its form in a scenario file.
+
+    Adds their texts to `files`.
+    """
     if isinstance(value, PythonModel):
         return value.written(files)
     if isinstance(value, Mapping):
@@ -168,7 +173,7 @@ def warn_if_slow(points: Sequence[Point]) -> None:
 
 
 def _reads_queues(text: bytes, name: str) -> bool:
-    """Whether a function in a text takes `queues`; the text is not executed."""
+    """Whether a function in a text has a parameter `queues`. The text is not executed."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return any(each.arg == "queues" for each in [*node.args.args, *node.args.kwonlyargs])

@@ -1,4 +1,4 @@
-"""The network as a routing in Python sees it: routers, their ports, and the packet that is to be routed."""
+"""The network that a routing in Python gets: routers, their ports, and the packet to route."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Router(int):
     Attributes
     ----------
     network : Network
-        The network that it is part of.
+        The network of the router.
     """
 
     network: Network
@@ -28,7 +28,7 @@ class Router(int):
 
     @property
     def name(self) -> str:
-        """Its name in the file of the topology; else its number."""
+        """Name of the router in the file of the topology; otherwise its number."""
         return self.network.names[self] if self.network.names else str(int(self))
 
     @property
@@ -38,11 +38,11 @@ class Router(int):
 
     @property
     def neighbors(self) -> list[Router]:
-        """Routers behind these ports, in the same order."""
+        """Neighbouring routers, in the order of `ports`."""
         return [self.neighbor(port) for port in self.network.ports[self]]
 
     def neighbor(self, port: int) -> Router:
-        """The router behind a port."""
+        """The neighbouring router at a port."""
         peer = self.network.peers[self][port]
         if peer is None:
             raise ValueError(f"port {port} of router {self.name} leads to no router")
@@ -56,17 +56,20 @@ class Router(int):
         return peers.index(neighbor)
 
     def distance(self, other: int) -> int:
-        """Links on a shortest path to another router."""
+        """Number of links on a shortest path to another router."""
         return self.network.distances(other)[self]
 
     def minimal_ports(self, destination: int) -> list[int]:
-        """Ports that begin a shortest path. A list, because a tuple of two numbers is one hop: port and VC class."""
+        """Ports at which a shortest path begins.
+
+        The result is a list, because a tuple of two numbers would be one hop: port and VC class.
+        """
         distances, peers = self.network.distances(destination), self.network.peers[self]
         return [port for port in self.network.ports[self] if distances[peers[port] or 0] < distances[self]]
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """Its place on the grid of the network, dimension 0 first; empty without a grid."""
+        """Coordinates of the router in the grid of the network, dimension 0 first; empty without a grid."""
         place, rest = [], int(self)
         for width in self.network.widths or ():
             place.append(rest % width)
@@ -99,11 +102,12 @@ class Network:
     hosts : list of Router
         Routers with terminals.
     peers : list of list
-        For each router and port, the number of the router behind the port; ``None`` for a terminal and an unused port.
+        For each router and port, the number of the neighbouring router; ``None`` for a port to a terminal and an unused
+        port.
     names : list of str
-        Names of the routers; empty where they are their numbers.
+        Names of the routers; empty if the names are the numbers.
     widths : list of int or None
-        Routers of each dimension of the grid.
+        Number of routers in each dimension of the grid; ``None`` without a grid.
     """
 
     def __init__(
@@ -116,7 +120,7 @@ class Network:
         self._distances: dict[int, list[int]] = {}
 
     def distances(self, destination: int) -> list[int]:
-        """Links from each router to one; the number of routers where no path leads there."""
+        """Number of links from each router to a destination; it is the number of all routers if there is no path."""
         known = self._distances.get(destination)
         if known is None:
             known = [len(self.routers)] * len(self.routers)
@@ -132,7 +136,7 @@ class Network:
         return known
 
     def to_networkx(self) -> Any:
-        """The routers as a NetworkX graph, with a copy that functions may change."""
+        """The routers as a NetworkX graph. Each call returns a copy, which the function may change."""
         from importlib import import_module
 
         networkx = import_module("networkx")

@@ -12,19 +12,19 @@ from weft.scenario.python_calls import AGAIN, Place, UserFunction, brief, unequa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Separates the generators of patterns from others that the same seed begins.
+# Constant that separates the random generators of patterns from others with the same seed.
 _PATTERN = 0x70617474
 
 
 def destinations(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
 ) -> list[list[tuple[int, float]]]:
-    """The destinations of each source with their shares of its packets, by the function of a pattern.
+    """The destinations of each source with their shares of its packets, computed by the function of a pattern.
 
     Raises
     ------
     ScenarioError
-        If the file or a result is wrong; with the call and the line.
+        If the file or a result is wrong. The error names the call and the line.
     """
     draws = known.pop("draws")
     function = UserFunction(Place(text, file, name, "pattern"), given, known, {"source", "rng"})
@@ -43,14 +43,14 @@ def destinations(
 
 
 class _Pattern:
-    """The function of a pattern among some terminals."""
+    """The function of a pattern, applied to a number of terminals."""
 
     def __init__(self, function: UserFunction, terminals: int, seed: int, draws: int) -> None:
         self.function, self.terminals, self.seed = function, terminals, seed
         self.draws = draws if "rng" in function.takes else 1
 
     def row(self, source: int) -> list[tuple[int, float]]:
-        """The destinations of a source with their shares, each once, in order."""
+        """The destinations of a source with their shares, each once, in ascending order."""
         shares: dict[int, float] = {}
         for number, result in enumerate(self._results(source)):
             for terminal, share in self._checked(source, number, result):
@@ -58,7 +58,7 @@ class _Pattern:
         return [(terminal, share / self.draws) for terminal, share in sorted(shares.items())]
 
     def _results(self, source: int) -> Iterator[Any]:
-        """The results of all calls for a source. The same calls give the same results each time."""
+        """The results of all calls for a source. Repeated calls give the same results."""
         arguments = self.function.fixed | {"source": source}
         if "rng" in self.function.takes:
             import numpy as np
@@ -97,7 +97,7 @@ class _Pattern:
 
 
 def _weight(value: Any) -> float:
-    """A weight as a number; -1 for a value that is none."""
+    """A weight as a number; -1 for a value that is not a number."""
     try:
         return float(value) if isinstance(value, Real) else -1.0
     except OverflowError:

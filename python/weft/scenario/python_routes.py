@@ -14,26 +14,26 @@ from weft.scenario.python_network import Network, Packet, Router
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# VC classes that a link can have.
+# Maximum number of VC classes of a link.
 MAX_CLASSES = 16
-# Most memory of the hops before they are a table of the engine [bytes].
+# Maximum memory of the hops before they are converted to a table of the engine [bytes].
 MOST_BYTES = 2_000_000_000
-# Memory of a state, of the hops that several states may share, and of each of these hops [bytes]. The sums are within
-# 10 % of the peaks that `tracemalloc` shows on HyperX 10x10 and 14x14.
+# Memory of a state, of the set of hops that several states may share, and of each of these hops [bytes]. Their sums are
+# within 10 % of the peaks that `tracemalloc` shows for HyperX 10x10 and 14x14.
 _STATE_BYTES, _HOPS_BYTES, _HOP_BYTES = 200, 300, 16
-# Routers of a path that a message shows.
+# Maximum number of routers of a path that a message shows.
 _SHOWN = 12
 
 Hop = tuple[int, int]
 """Port and VC class."""
 Hops = tuple[tuple[Hop, int], ...]
-"""Hops with the rank of their cost."""
+"""Hops, each with the rank of its cost."""
 Row = tuple[int, int, int, list[tuple[int, int, int]]]
 """Router, destination router, VC class of the last hop plus 1 (0 at the source), and hops: port, VC class, rank."""
 
 
 class State(NamedTuple):
-    """A packet for one destination at a router, and the VC class of its last hop."""
+    """The state of a packet: its router, its destination, and the VC class of its last hop."""
 
     router: int
     destination: int
@@ -41,9 +41,10 @@ class State(NamedTuple):
 
 
 class Routes:
-    """The hops that packets may take, by their state.
+    """The hops that packets may take, by the state of the packet.
 
-    A hop has the rank of its cost in an idle network: those of rank 0 are taken while all queues are empty.
+    The rank of a hop is the rank of its cost in an idle network. While all queues are empty, packets take hops of rank
+    0.
     """
 
     def __init__(self, function: UserFunction, network: Network) -> None:
@@ -60,7 +61,7 @@ class Routes:
         Raises
         ------
         ScenarioError
-            If a call fails, names a hop that is not there, or lets packets go round for ever.
+            If a call fails, names a hop that does not exist, or lets packets circulate forever.
         """
         for destination in self.network.hosts:
             done: set[State] = set()
@@ -72,7 +73,7 @@ class Routes:
                 raise unequal(self.function, self._case(state))
 
     def _walk(self, start: State, done: set[State]) -> None:
-        """Search depth first; a state that is met again on its own path is a loop."""
+        """Search depth first. If a state occurs again on its own path, there is a loop."""
         if start in done:
             return
         path: dict[State, Iterator[State]] = {start: self._after(start)}
@@ -88,7 +89,7 @@ class Routes:
                 path[following] = self._after(following)
 
     def _after(self, state: State) -> Iterator[State]:
-        """The next states of packets that have not arrived."""
+        """The next states of a packet, without states in which it has arrived."""
         self.hops[state] = self._evaluated(state)
         self.bytes += _STATE_BYTES
         if self.bytes > MOST_BYTES:
@@ -101,7 +102,7 @@ class Routes:
                 yield State(peer, state.destination, vc)
 
     def _evaluated(self, state: State) -> Hops:
-        """The hops of a packet in an idle network, by cost. Equal hops are one object, which saves memory."""
+        """The hops of a packet in an idle network, by cost. Equal sets of hops share one object to save memory."""
         costs = self.called(state, self._empty(state), None)
         ranks = {cost: rank for rank, cost in enumerate(sorted(set(costs.values())))}
         hops = tuple(sorted(((hop, ranks[cost]) for hop, cost in costs.items()), key=lambda each: (each[1], each[0])))
@@ -112,7 +113,7 @@ class Routes:
         return self._shared[hops]
 
     def rows(self) -> list[Row]:
-        """The table as the engine reads it."""
+        """The table in the form that the engine reads."""
         triples = {ranked: (*ranked[0], ranked[1]) for ranked in self._ranked}
         listed = {hops: [triples[ranked] for ranked in hops] for hops in self._shared}
         return [
@@ -121,11 +122,11 @@ class Routes:
         ]
 
     def _empty(self, state: State) -> list[int]:
-        """The queues of a router in an idle network."""
+        """The queue lengths of a router in an idle network."""
         return [0] * len(self.network.peers[state.router])
 
     def _arguments(self, state: State, queues: Sequence[int]) -> dict[str, Any]:
-        """The arguments of a call. The queues are new in each call: the function may change them."""
+        """The arguments of a call. The queues are a new list in each call, because the function may change it."""
         routers = self.network.routers
         arguments = dict(self.function.fixed)
         arguments["router"] = routers[state.router]
@@ -151,7 +152,7 @@ class Routes:
         return costs
 
     def _hops(self, router: Router, result: Any) -> tuple[dict[Hop, float], tuple[str, str] | None]:
-        """The hops of a result with their costs, or what is wrong with it and the remedy."""
+        """The hops of a result with their costs, or the fault of the result and the remedy."""
         costs: dict[Hop, float] = {}
         if isinstance(result, Mapping) and not self.reads_queues:
             return costs, ("costs without queues", "return a list of hops, or take `queues` as an argument")
@@ -191,7 +192,7 @@ class Routes:
         return f"a packet to router {names[state.destination].name}, {vc}, at router {names[state.router].name}"
 
     def call(self, state: State, packet: tuple[int, int, int] | None) -> str:
-        """The call in words."""
+        """The call as text."""
         if packet is None:
             return f"`{self.function.name}` for {self._case(state)}"
         source, number, target = packet
@@ -224,7 +225,7 @@ class Chooser:
         Raises
         ------
         ScenarioError
-            If the call fails, or names a hop that it does not name with empty queues.
+            If the call fails, or returns a hop that it does not return with empty queues.
         """
         state, routes = State(router, destination, vc), self.routes
         costs = routes.called(state, queues, packet)
@@ -241,7 +242,7 @@ class Chooser:
 
 
 def _number(cost: Any) -> float:
-    """A cost as a number; NaN for a value that is none."""
+    """A cost as a number; NaN for a value that is not a number."""
     try:
         return float(cost) if isinstance(cost, Real) else nan
     except OverflowError:
@@ -256,12 +257,12 @@ def _listed_ports(router: Router) -> str:
 def routes(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
 ) -> tuple[list[Row], Chooser | None]:
-    """The table of a routing, and the caller of a function that reads queues. Ranks are for empty queues.
+    """The table of a routing, and the object that calls a function that reads queues. Ranks apply to empty queues.
 
     Raises
     ------
     ScenarioError
-        If the file or a result is wrong; with the packet, the router and the line.
+        If the file or a result is wrong. The error names the packet, the router and the line.
     """
     network = Network(known["peers"], known["hosts"], known["names"], known["widths"])
     function = UserFunction(

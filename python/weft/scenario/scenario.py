@@ -1,4 +1,4 @@
-"""A scenario: the text of one file and the overrides on top of it."""
+"""A scenario: the text of one file and the overrides of its values."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """Name of a sweep.
+    """The names of a sweep.
 
     Attributes
     ----------
     name : str
         Name of the scenario, with a mark of the overrides if there are any.
     title : str
-        Head of its table: the name, and the overrides.
+        Title of its table: the name, and the overrides.
     folder : str
-        Name of the folder of its results: of the scenario's file, or of the scenario if it has none, with a mark.
+        Name of the folder of its results. It is the name of the scenario's file, or of the scenario without a file,
+        plus a mark.
     source : str
-        What errors call the file of the scenario.
+        Name of the scenario's file in errors.
     file : Path or None
-        The file; ``None`` for a scenario that was in memory only.
+        The file; ``None`` for a scenario that was only in memory.
     """
 
     name: str
@@ -52,18 +53,18 @@ class Named:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario as a person wrote it, without any check yet.
+    """A scenario as the user wrote it, not yet checked.
 
     Attributes
     ----------
     text : str
-        YAML (JSON is YAML too).
+        Text in YAML (JSON is also YAML).
     name : str
-        Name of the sweep, unless the text names it, and of the default folder of its results.
+        Name of the default folder of the results, and of the sweep unless the text names the sweep.
     source : str
-        What errors call the file; other files that it names are looked for in its folder.
+        Name of the scenario's file in errors. Other files that the scenario names are looked up in its folder.
     files : mapping of str to bytes
-        Files that the scenario names and that exist in memory only.
+        Files that the scenario names and that exist only in memory.
     """
 
     text: str
@@ -78,7 +79,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If the file can't be read, or is no text.
+            If the file cannot be read, or is not text.
         """
         from weft._engine import read
 
@@ -87,7 +88,7 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
-        """Make a scenario of a dict in the shape of a file: strings with units, lists under ``sweep`` and ``zip``.
+        """Make a scenario from a dict in the form of a file: strings with units, lists under ``sweep`` and ``zip``.
 
         Functions (`weft.pattern`) become files of the scenario.
         """
@@ -98,16 +99,16 @@ class Scenario:
         return cls(text, name, f"<{name}>", files)
 
     def _repr_html_(self) -> str:
-        """Its text, in a notebook."""
+        """The text of the scenario as HTML, for a notebook."""
         return html_table.head(self.name, f"a scenario, from {self.source}") + html_table.lines(self.text.splitlines())
 
     def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
-        """Check the scenario and expand its sweep into points; overrides as pairs of path and text.
+        """Check the scenario and expand its sweep into points; `sets` are overrides as pairs of path and text.
 
         Raises
         ------
         ScenarioError
-            With file, line, column, the fault and the remedy.
+            If the scenario is not valid. The error has file, line, column, the fault and the remedy.
         """
         from weft._engine import expand
 
@@ -119,7 +120,7 @@ class Scenario:
 
     @property
     def file(self) -> Path | None:
-        """Its file; ``None`` for a scenario that is in memory only."""
+        """The scenario's file; ``None`` for a scenario that is only in memory."""
         path = Path(self.source)
         try:
             return path if path.is_file() else None
@@ -130,11 +131,11 @@ class Scenario:
         """Name of a sweep, from its first point and its overrides."""
         name = one_line(str(first.resolved.get("name") or self.name))
         folder = slug(self.name if self.file else name)
-        if not self.file:  # two scenarios in memory may have one name
+        if not self.file:  # two scenarios in memory may have the same name
             folder += f"-{hashlib.sha256(self.text.encode(errors='surrogateescape')).hexdigest()[:8]}"
         if not sets:
             return Named(name, name, folder, self.source, self.file)
-        # overrides make another sweep, whose table must not replace that of the file
+        # overrides make a different sweep, whose table must not replace that of the file
         content = hashlib.sha256(json.dumps(list(sets)).encode())
         for each in self.files.values():
             content.update(each)
@@ -143,14 +144,14 @@ class Scenario:
         return Named(f"{name}-{mark}", f"{name} ({words})", f"{folder}-{mark}", self.source, self.file)
 
     def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
-        """Words of the command line that runs this scenario; ``None`` if parts of it exist in memory only."""
+        """Words of the command line that runs this scenario; ``None`` if parts of it exist only in memory."""
         if self.files or not self.file:
             return None
         return [name, self.source, *(word for path, value in sets for word in ("--set", f"{path}={value}")), *more]
 
 
 def written(value: Any) -> str:
-    """The text of an override: a string as it stands, any other value as JSON."""
+    """The text of an override: a string is unchanged, any other value becomes JSON."""
     return value if isinstance(value, str) else _json(value)
 
 
@@ -163,7 +164,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON for a number or an array of NumPy, a mapping or a path."""
+    """A JSON value for a NumPy number or array, a mapping or a path."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -174,7 +175,7 @@ def _plain(value: Any) -> Any:
 
 
 def _brief(path: str, value: str) -> str:
-    """An override as a title shows it: a model by its label, any text that is not JSON as it was written."""
+    """An override as text in a title: a model by its label, and text that is not JSON unchanged."""
     try:
         return label(json.loads(value), path)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Words for people: short labels of values, plain tables, and the lives of packets line by line."""
+"""Text for users: short labels of values, plain tables, and the histories of packets line by line."""

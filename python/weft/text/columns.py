@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 GAP = "  "
-# Letters per line of a text that is wrapped.
+# Characters per line of a wrapped text.
 WIDTH = 110
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
-    """Lines of a table with a head. `left` says which columns are flush left: how many, or their numbers.
+    """Lines of a table with a heading. `left` names the columns that are flush left, by their count or their indices.
 
-    A column of remarks has no head, and so no rule below it.
+    A column of notes has no heading, and so no rule below it.
     """
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -34,9 +34,9 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 
 
 def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = False) -> list[str]:
-    """Lines of a text of at most `width` letters, broken at spaces, behind a slash and, if wanted, a hyphen.
+    """Breaks a text into lines of at most `width` characters, at spaces, after slashes and, if requested, hyphens.
 
-    A longer word has a line of its own, or is cut if `cut_words`.
+    A longer word gets a separate line, or is cut if `cut_words` is true.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = Fa
 def number(value: float | None, digits: int) -> str:
     """A number with `digits` decimal places; a dash for ``None``.
 
-    A small number that would be written as zero keeps two significant digits.
+    A small number that would be rounded to zero keeps two significant digits.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def number(value: float | None, digits: int) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A duration as a clock shows it; below ten seconds with one decimal place.
+    """A duration in the form of a clock; below ten seconds, in seconds with one decimal place.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Meanings of the words in results. The engine lists the words; a word without a meaning here is shown as it is."""
+"""Meanings of the words in results. The engine lists the words.
+
+A word without a meaning in this module is shown unchanged.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, st
     return {word: meanings.get(word, word.replace("_", " ")) for word in words}
 
 
-# Why the head of a watched packet waits.
+# Reasons why the head of a watched packet waits.
 WAITING_MEANINGS = explained(
     _engine.WAITING_REASONS,
     {
@@ -35,7 +38,7 @@ WAITING_MEANINGS = explained(
         "lost_switch": "another flit got the switch",
     },
 )
-# Why a packet of a stalled network can't move.
+# Reasons why a packet of a stalled network cannot move.
 STALL_MEANINGS = explained(
     _engine.STALL_CAUSES,
     {
@@ -46,5 +49,5 @@ STALL_MEANINGS = explained(
         "unanswered": "its terminal keeps requests until their replies have left",
     },
 )
-# Tables of a point that a scenario has to request.
+# Tables of a point that are written only if the scenario requests them.
 RECORD_MEANINGS = {each["name"]: each["meaning"] for each in _engine.recordings()}

@@ -1,4 +1,4 @@
-"""Paths from users, and names of folders made of names of scenarios."""
+"""Checks paths from users, and makes folder names from scenario names."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pathlib import Path
 
 from weft.errors import WeftError
 
-# A longer name is cut off, and ends with a hash of the whole.
+# A longer name is cut, and ends with a hash of the whole name.
 _LONGEST = 80
 
 
 def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path:
-    """The path that a person gave.
+    """The path that a user gave.
 
     Parameters
     ----------
     given : object
-        Text, or anything with ``__fspath__``.
+        A text, or any object with ``__fspath__``.
     what : str
-        What it is to be, for the error: ``"a folder of results"``.
+        Meaning of the path, for the error: ``"a folder of results"``.
     kind : type
         The class of the error.
 
     Raises
     ------
     WeftError
-        If it is no path.
+        If the value is not a path.
     """
     path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path:
@@ -37,7 +37,7 @@ def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path
 
 
 def slug(name: str) -> str:
-    """A name that is safe as that of one folder: letters, digits, ``_``, ``.``, ``+`` and ``-``, not too long."""
+    """A safe folder name made from a name: letters, digits, ``_``, ``.``, ``+`` and ``-``, with limited length."""
     safe = re.sub(r"[^\w.+-]+", "-", name).strip(".-")
     if len(safe.encode()) > _LONGEST:
         kept = safe.encode()[: _LONGEST - 9].decode(errors="ignore")

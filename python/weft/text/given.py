@@ -1,4 +1,4 @@
-"""Checks arguments of programs: a value of a wrong type is refused with its name and the right type."""
+"""Checks arguments of public functions. A value of a wrong type causes an error with its name and the right type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = (1 << 32) - 1
 
 
 def refused(value: object, name: str, what: str, help: str, kind: type[WeftError] = WeftError) -> WeftError:
-    """The error for a value that is not what it should be."""
+    """The error for a value that is not valid."""
     shown = repr(value)
     return kind.saying(f"{name}: {shown if len(shown) <= 60 else f'{shown[:57]}...'} is no {what}", help)
 
@@ -27,19 +27,19 @@ def instance(  # noqa: PLR0917 - one word each
     Raises
     ------
     WeftError
-        If it is not of the type `of`: of the class `kind`.
+        If the value is not of the type `of`. The error is of the class `kind`.
     """
     if not isinstance(value, of):
         raise refused(value, name, what, help, kind)
 
 
 def whole(value: object, name: str, least: int = 1) -> int:
-    """A whole number from `least` on.
+    """Check that a value is an integer of at least `least`, and return it.
 
     Raises
     ------
     WeftError
-        If it is none.
+        If the value is not such a number.
     """
     try:
         read = -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # just what is asked
@@ -51,12 +51,12 @@ def whole(value: object, name: str, least: int = 1) -> int:
 
 
 def number(value: object, name: str, example: float) -> float:
-    """A finite number.
+    """Check that a value is a finite number, and return it.
 
     Raises
     ------
     WeftError
-        If it is none.
+        If the value is not a finite number.
     """
     read = float(value) if isinstance(value, SupportsFloat) and not isinstance(value, bool | str | bytes) else nan
     if not isfinite(read):
@@ -65,12 +65,12 @@ def number(value: object, name: str, example: float) -> float:
 
 
 def listed(value: object, name: str, example: str) -> list[Any]:
-    """A list, or anything else that has items; a text is none.
+    """Check that a value is a list or another object with items (but not a text), and return it as a list.
 
     Raises
     ------
     WeftError
-        If it is none.
+        If the value is not of this kind.
     """
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         raise refused(value, name, "list", f"write e.g. {name}=[{example}]")
@@ -78,12 +78,12 @@ def listed(value: object, name: str, example: str) -> list[Any]:
 
 
 def words(value: object, name: str, example: str) -> list[str]:
-    """A list of texts.
+    """Check that a value is a list of texts, and return it.
 
     Raises
     ------
     WeftError
-        If it is none; a single text is none.
+        If the value is not a list of texts; a single text is not accepted.
     """
     found = listed(value, name, repr(example))
     if not all(isinstance(each, str) for each in found):
@@ -92,12 +92,12 @@ def words(value: object, name: str, example: str) -> list[str]:
 
 
 def keyed(value: object, name: str, example: str) -> dict[str, Any]:
-    """A mapping whose keys are texts.
+    """Check that a value is a mapping whose keys are texts, and return it.
 
     Raises
     ------
     WeftError
-        If it is none.
+        If the value is not such a mapping.
     """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise refused(value, name, "mapping with texts as keys", f"write e.g. {name}={example}")
@@ -105,12 +105,12 @@ def keyed(value: object, name: str, example: str) -> dict[str, Any]:
 
 
 def execution(jobs: object, threads: object, blocks: object, watch: object) -> None:
-    """Check how points are to be run.
+    """Check the arguments with which points are run.
 
     Raises
     ------
     WeftError
-        If a number is none or too small, or `watch` can't be called.
+        If a value is not a number or is too small, or `watch` cannot be called.
     """
     if jobs is not None:
         whole(jobs, "jobs")

@@ -1,4 +1,4 @@
-"""Tables and folded text in HTML, as notebooks show them: no scripts, no styles but those of the notebook."""
+"""Tables and folded text in HTML for notebooks, without scripts and without other styles than the notebook's."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1)
 
 
 def head(title: str, words: str) -> str:
-    """A line with a kind and a name."""
+    """A heading line with a title in bold, and a text."""
     return f"<div><b>{escape(title)}</b>: {escape(words)}</div>"
 
 
 def lines(texts: Sequence[str]) -> str:
-    """Lines below each other; empty if there are none."""
+    """Lines one below the other; empty if there are no lines."""
     return f'<pre style="white-space: pre-wrap">{escape(chr(10).join(texts))}</pre>' if texts else ""
 
 
 def folded(summary: str, text: str) -> str:
-    """A text that opens on a click."""
+    """A text that is shown after a click on `summary`."""
     return f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# A label shows all entries of a list up to this length.
+# Lists of up to this length are shown with all entries in a label.
 _LISTED = 16
 
 
@@ -24,10 +24,11 @@ def at(tree: Any, path: str) -> Any:
 
 
 def label(value: Any, path: str = "") -> str:
-    """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options are in brackets.
+    """Short text for a value: ``{"ugal_p": {}}`` becomes ``ugal_p``, with its options in brackets.
 
-    `path` is the place of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. Of a
-    long list the label has the number of entries, and a checksum that separates it from other lists of this length.
+    `path` is the place of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. The
+    label of a long list has the number of entries, and a checksum that distinguishes it from other lists of this
+    length.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def brief(labels: Sequence[str]) -> list[str]:
-    """Labels without their options; a label keeps them if another label has the same name.
+    """Labels without their options. A label keeps its options if another label has the same name.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def brief(labels: Sequence[str]) -> list[str]:
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:
-    """In words: the swept values of a point.
+    """The swept values of a point, as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The question which of the known words was meant by one that is not known."""
+"""Suggests known words that are similar to an unknown word ("did you mean ...?")."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Letters that two words share at their beginning, and letters that each has after them: saturate and saturation.
+# Number of letters that two words must share at their beginning, and that each may have after them, as in saturate and
+# saturation.
 _STEM = 5
 _ENDING = 4
-# Letters of words in which one is missing, and in which one is another: shorter words differ by as much.
+# Minimum lengths of words in which a letter may be missing, and in which a letter may be wrong: shorter different words
+# may differ by only one letter.
 _SHORT = 3
 _LONG = 4
 
 
 def meant(word: object, known: Iterable[str], otherwise: str) -> str:
-    """The question whether a similar word was meant; the other text if there is no similar word."""
+    """The question whether a similar word was meant; `otherwise` if there is no similar word."""
     alike = [
         each for each in dict.fromkeys(known) if _is_slip(_plain(str(word)), _plain(each)) or same(str(word), each)
     ]
@@ -25,7 +27,9 @@ def meant(word: object, known: Iterable[str], otherwise: str) -> str:
 
 
 def same(word: str, known: str) -> bool:
-    """Whether two names mean the same: each of their parts is the same word, with at most a slip or another ending.
+    """Whether two names mean the same.
+
+    Each of their parts must be the same word, up to a typing error or another ending.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def _plain(word: str) -> str:
 
 
 def _is_slip(word: str, known: str) -> bool:
-    """Whether one letter is missing, extra or wrong, or two neighbours are swapped; a digit is no slip."""
+    """Whether one letter is missing, extra or wrong, or two neighbouring letters are swapped. Digits must be equal."""
     start = _shared(word, known)
     a, b = word[start:], known[start:]
     end = _shared(a[::-1], b[::-1])
@@ -59,7 +63,7 @@ def _is_slip(word: str, known: str) -> bool:
 
 
 def _is_ending(word: str, known: str) -> bool:
-    """Whether two words differ in their endings only: a plural, or saturate and saturation."""
+    """Whether two words differ only in their endings, such as a plural, or saturate and saturation."""
     stem = _shared(word, known)
     endings = word[stem:], known[stem:]
     is_plural = stem > 1 and sorted(endings) == ["", "s"]
@@ -67,6 +71,6 @@ def _is_ending(word: str, known: str) -> bool:
 
 
 def _shared(word: str, other: str) -> int:
-    """Letters that two words share at their beginning."""
+    """Number of letters that two words share at their beginning."""
     places = (place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b)
     return next(places, min(len(word), len(other)))

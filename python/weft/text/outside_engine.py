@@ -1,7 +1,7 @@
-"""The engine of another package, which has more models, in place of that of Weft.
+"""Uses the engine of another package, which has more models, instead of Weft's engine.
 
-A package that is built from `template` offers its engine by an entry point of the group ``weft.engine``. Where one is
-installed, ``weft._engine`` is that module.
+A package that is built from `template` offers its engine by an entry point of the group ``weft.engine``. If such a
+package is installed, ``weft._engine`` is its module.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ NAME = "weft._engine"
 
 
 class _Unusable(ModuleType):
-    """In place of an engine that can't be used: every use of it raises the error."""
+    """A placeholder for an engine that cannot be used. Every use of it raises the error."""
 
     def __init__(self, problem: WeftError) -> None:
         super().__init__(NAME)
         self.__dict__["_problem"] = problem
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # the machinery of imports asks for these
+        if name.startswith("__"):  # Python's import system reads these attributes
             raise AttributeError(name)
         raise self.__dict__["_problem"]
 
 
 def use() -> None:
-    """Take the engine of another package if one is installed."""
+    """Use the engine of another package if such a package is installed."""
     if NAME in sys.modules or not (offered := sorted(entry_points(group=GROUP), key=lambda point: point.name)):
         return
     engine = _engine(offered)
@@ -61,10 +61,10 @@ def _engine(offered: list[EntryPoint]) -> ModuleType:
 
 
 def _other_version(engine: ModuleType) -> str:
-    """The fault of the version of an engine; empty if there is none."""
+    """The fault of an engine's version, as text; empty if the version is right."""
     own = getattr(engine, "VERSION", "unknown")
     try:
         wanted = version("weft-sim")
-    except PackageNotFoundError:  # Weft runs from its sources
+    except PackageNotFoundError:  # Weft runs from its source folder
         return ""
     return "" if own == wanted else f"it is of Weft {own}, and Weft {wanted} is installed"

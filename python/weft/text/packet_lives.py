@@ -1,4 +1,4 @@
-"""The lives of watched packets in words, a line per step."""
+"""The histories of watched packets as text, a line per step."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from weft.text.engine_words import WAITING_MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Most candidates of a choice, and choices of a head, that are printed; the data have all.
+# Maximum numbers of candidates of a choice, and of choices of a head, that are printed; the data have all.
 _CANDIDATES, _CHOICES = 16, 8
 
 _ENDED = "when the run ended"
 
 
 def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
-    """When a packet that was not delivered was last seen: at the end of the run, or when it was discarded.
+    """Text on when a packet that was not delivered was last seen: at the end of the run, or when it was discarded.
 
-    The journey of a packet does not say which. But if packets of the window were dropped and none is missing, then
-    every packet of the window that was not delivered was dropped.
+    The record of a packet does not say which. But if packets of the window were dropped, and no packet is unaccounted
+    for, then every undelivered packet of the window was dropped.
     """
     if not summary.get("dropped_packets"):
         return _ENDED
@@ -34,7 +34,7 @@ def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
 
 
 def lines(journey: dict[str, Any], summary: dict[str, Any]) -> list[str]:
-    """The life of a packet, a line per step. `summary` is that of the run in which the packet was watched."""
+    """The history of a packet, a line per step. `summary` belongs to the run in which the packet was watched."""
     life = journey["life"]
     terminal, flits = journey["terminal"], life["flits"]
     counted = "measured" if life["measured"] else "not measured: created outside the window"
@@ -114,7 +114,7 @@ def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
 
 
 def _head(choice: dict[str, Any]) -> list[str]:
-    """Heads of the columns for the numbers that the routing compared."""
+    """Headings of the columns with the numbers that the routing compared."""
     first = choice["candidates"][0]
     if first["credits"] is not None:
         return ["credits"]
@@ -158,7 +158,7 @@ def _end(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _reasons(life: dict[str, Any]) -> str:
-    """Reasons for which the head waited, and the cycles of each; the longest wait comes first."""
+    """Text with the reasons why the head waited, and the cycles of each; the longest wait comes first."""
     spent: Counter[str] = Counter()
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]

@@ -1,4 +1,4 @@
-"""Parameters with a new name: the old one is still read for a minor version, with a `DeprecationWarning`."""
+"""Parameters with a new name. The old name is still accepted for one minor version, with a `DeprecationWarning`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Answer = TypeVar("Answer")
 
 
 def renamed(**names: str) -> Callable[[Callable[Parameters, Answer]], Callable[Parameters, Answer]]:
-    """Let a function also take keyword arguments under their old names.
+    """Make a function accept keyword arguments also under their old names.
 
     Parameters
     ----------
     **names : str
-        New names by old ones. Type checkers see only the new ones.
+        New names by old ones. Type checkers see only the new names.
     """
 
     def wrap(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:

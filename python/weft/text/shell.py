@@ -1,4 +1,4 @@
-"""Command lines that a message suggests: whoever pastes one into a shell gets what it says."""
+"""Writes the command lines that messages suggest. A command line can be pasted into a shell unchanged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 
 
 def command(*words: object) -> str:
-    """A command of Weft as one line: words that a shell would read otherwise are quoted.
+    """A command of Weft as one line: words that a shell would interpret are quoted.
 
     Examples
     --------
@@ -17,7 +17,7 @@ def command(*words: object) -> str:
 
 
 def word(text: object) -> str:
-    """A word of a command line, quoted where it has to be.
+    """A word of a command line, quoted if necessary.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Numbers with SI prefixes. `report/assets/numbers.js` has the same function, and one table of tests holds both."""
+"""Numbers with SI prefixes. `report/assets/numbers.js` has the same function, and one table of tests covers both."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
 
 
 def si(value: float | None, unit: str, digits: int = 3) -> str:
-    """A number with this many significant digits, in its unit with the prefix that suits it.
+    """A number with `digits` significant digits, in its unit with a suitable prefix.
 
     Parameters
     ----------
     value : float or None
-        In `unit`; a dash stands for ``None`` and for NaN.
+        The number in `unit`. ``None`` and NaN give a dash.
     unit : str
         A unit without a prefix: ``W``, ``J``, ``s``.
     digits : int
-        Significant digits; zeros at the end are left out.
+        Number of significant digits; zeros at the end are left out.
 
     Examples
     --------
@@ -36,19 +36,20 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
         return "-"
     if value == 0 or math.isinf(value):
         return f"{value:g} {unit}".replace("-0 ", "0 ")
-    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])  # of the rounded number: 999.9 has that of 1000
+    # the exponent of the rounded number: 999.9 has the exponent of 1000
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     place = min(max(exponent // 3, -_NONE), len(_PREFIXES) - 1 - _NONE)
     rounded = float(f"{value / 10.0 ** (3 * place):.{digits}g}")
     return f"{rounded:.15g} {_PREFIXES[_NONE + place]}{unit}"
 
 
 def number(text: str, units: Mapping[str, float]) -> float:
-    """A quantity as a resolved scenario writes it, in the unit whose factor is 1.
+    """Reads a quantity of a resolved scenario, and converts it to the unit whose factor is 1.
 
     Raises
     ------
     ValueError
-        If it is in none of the units.
+        If the quantity has none of the units.
     """
     found = re.fullmatch(r"([0-9.]+) ?(\D+)", text)
     if not found or found[2] not in units:

@@ -22,11 +22,11 @@ _TEX = {
     "\N{MINUS SIGN}": "$-$",
     "±": r"$\pm$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
-# Letters of a line of a heading in LaTeX, whose columns are as wide as their longest line.
+# Characters per line of a heading in LaTeX. A column is as wide as its longest line.
 _WIDTH = 12
-# Letters of a line below the table: LaTeX breaks no line of a cell.
+# Characters of a line below the table, because LaTeX does not break lines in a cell.
 _NOTE = 90
-# Letters that Markdown would read as marks; < and & would begin HTML.
+# Characters that Markdown would interpret as marks; < and & would start HTML.
 _MARKS = re.compile(r"([\\`*_~|$]|\](?=[(\[:]))")
 
 
@@ -37,9 +37,9 @@ class Section:
     Attributes
     ----------
     title : str
-        What they have in common; empty for nothing.
+        Common property of the rows; empty if there is none.
     rows : sequence of sequence of str
-        Cells; a number is flush right, and a dash stands for a number that is not known.
+        Cells. Numbers are flush right, and a dash stands for an unknown number.
     """
 
     title: str
@@ -47,16 +47,16 @@ class Section:
 
 
 def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int], notes: Sequence[str] = ()) -> str:
-    """A ``tabular`` of LaTeX, for a document that loads the package booktabs.
+    """A LaTeX ``tabular``, for a document that loads the package booktabs.
 
     Parameters
     ----------
     head : sequence of str
-        Headings of the columns, with units in brackets: words and unit stand below each other, in short lines.
+        Headings of the columns, with units in brackets: words and unit are one below the other, in short lines.
     sections : sequence of Section
-        The rows; the title of a section has a line of its own.
+        The rows; the title of a section is on a separate line.
     left : collection of int
-        Numbers of the columns that hold words, which are flush left.
+        Indices of the columns with text, which are flush left.
     notes : sequence of str
         Lines below the table.
     """
@@ -80,7 +80,7 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
 
 
 def _stacked(head: Sequence[str]) -> list[list[str]]:
-    """The rows of a head: words of all columns end in one row, and their units begin in the next.
+    """The rows of a heading. The words of all columns end in the same row, and their units start in the next row.
 
     Examples
     --------
@@ -103,16 +103,16 @@ def _tex_row(cells: Sequence[str]) -> str:
 
 
 def _tex_cell(text: str) -> str:
-    """A cell; the sign of a number is that of mathematics, and a missing value an en dash."""
+    """A cell in LaTeX. A number has a mathematical minus sign, and a missing value is an en dash."""
     if re.fullmatch(r"[+-][\d.]+(e[+-]?\d+)?( %)?", text):
         return f"${text[0]}${escaped_tex(text[1:])}"
-    # A bracket at the begin of a row would be an option of the line before.
+    # a bracket at the start of a row would be read as an option of the previous line
     words = "--" if text == "-" else escaped_tex(text)
     return f"{{{words}}}" if words.startswith(("[", "*")) else words
 
 
 def escaped_tex(text: str) -> str:
-    r"""Text in which no letter is a command of LaTeX.
+    r"""Text in which all special characters of LaTeX are escaped.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def escaped_tex(text: str) -> str:
 def markdown(
     head: Sequence[str], sections: Sequence[Section], *, left: Collection[int], notes: Sequence[str] = ()
 ) -> str:
-    """Tables of Markdown (GitHub's), one per section, under its title in bold; parameters are those of `tex`."""
+    """Tables in GitHub's Markdown, one per section, below its title in bold. The parameters are those of `tex`."""
     rule = ["---" if place in left else "---:" for place in range(len(head))]
     parts = []
     for section in sections:
@@ -141,7 +141,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def escaped_markdown(text: str) -> str:
-    r"""Text in which no letter is a mark of Markdown.
+    r"""Text in which all special characters of Markdown are escaped.
 
     Examples
     --------

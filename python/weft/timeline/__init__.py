@@ -1,1 +1,1 @@
-"""A run as a trace that Perfetto and Chrome show: packets, control packets and link states over time."""
+"""Writes a run as a trace for Perfetto and Chrome: packets, control packets and link states over time."""

@@ -16,7 +16,7 @@ _CATEGORY = "control"
 
 
 class _Mark(NamedTuple):
-    """A packet leaves its router, or arrives at its destination."""
+    """The event that a packet leaves its router, or arrives at its destination."""
 
     cycle: int
     router: int
@@ -26,9 +26,9 @@ class _Mark(NamedTuple):
 
 
 def events(packets: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
-    """A mark of one cycle where a packet leaves and where it arrives, and an arrow between the two.
+    """Marks of one cycle at the departure and the arrival of each packet, and an arrow between the two marks.
 
-    Packets that a router sends in one cycle with the same words, as in a broadcast, share a mark.
+    If a router sends several packets with the same text in one cycle, as in a broadcast, these packets share a mark.
     """
     yield named(CONTROL, None, f"control packets{clock.note}")
     yield ordered(CONTROL, None, CONTROL)
@@ -55,7 +55,7 @@ def _marks(number: int, packet: dict[str, Any]) -> Iterator[_Mark]:
 
 
 def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Clock) -> Iterator[Event]:
-    """The slice of these marks, and the ends of arrows at it."""
+    """The slice that represents these marks, and the ends of arrows at this slice."""
     first = marks[0]
     inside = span.cut(first.cycle, first.cycle + 1)
     if inside is None:

@@ -1,4 +1,4 @@
-"""Ranks in a trace: a track with the states of each rank, one with its messages, and an arrow per message."""
+"""Ranks in a trace: for each rank, a track with its states and a track with its messages; and an arrow per message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = {WAIT: "wait for rank {}", TRANSFER: "transfer, rank {}"}
 
 
 class _End(NamedTuple):
-    """A message begins at its sender, or has arrived at its receiver."""
+    """The event that a message begins at its sender, or has arrived at its receiver."""
 
     rank: int
     cycle: int
@@ -58,7 +58,7 @@ def _states(states: pl.DataFrame, first: int, span: Span, clock: Clock) -> Itera
 
 
 def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock: Clock) -> Iterator[Event]:
-    """Marks where messages begin and arrive, by rank and time, each with its end of an arrow."""
+    """Marks for the begin and the arrival of messages, by rank and time, each with its end of an arrow."""
     first, arrows = begin
     rows = messages.to_dicts()
     ends = [_End(row["from_rank"], row["begun_cycle"], False, number) for number, row in enumerate(rows)]
@@ -74,7 +74,7 @@ def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock:
         yield mark
         if span.first <= row["begun_cycle"] and row["arrived_cycle"] < span.last:
             place = {key: mark[key] for key in ("pid", "tid", "ts")} | {"name": "message", "cat": _CATEGORY}
-            # numbers of arrows of control packets have another name and category
+            # arrows of control packets may have the same numbers, because their name and category differ
             arrow = {"ph": "f", "bp": "e"} if end.arrives else {"ph": "s"}
             yield {**place, **arrow, "id": arrows + end.number}
 

@@ -1,10 +1,9 @@
 """A run as a timeline: ranks and messages of programs, packets, control packets and power states of links.
 
 The format is the Trace Event Format of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
-Complete events (``X``) are slices with a beginning and a length. Flows (``s`` and ``f``) are arrows from a slice to
-another one. Metadata (``M``) name processes and tracks. Times are microseconds of simulated time, with whole
-nanoseconds; a cycle that is not a whole number of nanoseconds is drawn as one. The arguments of each slice hold its
-cycles.
+Complete events (``X``) are slices with a beginning and a length. Flows (``s`` and ``f``) are arrows between slices.
+Metadata (``M``) name processes and tracks. Times are microseconds of simulated time, in whole nanoseconds. If a cycle
+is not a whole number of nanoseconds, it is drawn as such a number. The arguments of each slice contain its cycles.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# Keys of the summary that the trace holds beside the events.
+# Keys of the summary that the trace contains in addition to the events.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
 SHOWN = ("link_states", "control_packets", "rank_states", "message_times")
-"""The recordings that a trace shows, if the point made them."""
+"""The recordings that a trace shows, if the scenario of the point requests them."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,11 @@ class Timeline:
     ranks, messages : DataFrame
         States of the ranks of programs, and their messages, if they were recorded and there were any.
     left_out : int
-        Control packets that were wanted but are left out, because they are too many.
+        Number of requested control packets that are left out because there are too many.
     span : Span
-        The cycles of the part.
+        The range of cycles that the trace covers.
     about : dict
-        Facts of the point and of the run that the trace holds beside the events.
+        Facts of the point and of the run that the trace contains in addition to the events.
     """
 
     finished: Finished
@@ -82,7 +81,10 @@ class Timeline:
             yield from _links(self.states, self.channels, self.span, clock)
 
     def write(self, file: Path) -> int:
-        """Write the trace as JSON, an event per line; the file appears complete, or not at all. Returns the slices."""
+        """Write the trace as JSON, an event per line. The file appears only when it is complete.
+
+        Returns the number of slices.
+        """
         slices = 0
         with replaced(file) as partial, partial.open("w", encoding="utf-8") as out:
             head = {"displayTimeUnit": "ns", "otherData": self.about}
@@ -106,35 +108,35 @@ def record(
     blocks: int = 0,
     force_memory: bool = False,
 ) -> Timeline:
-    """Run a point and record what is wanted of it.
+    """Run a point and record the requested data.
 
     Parameters
     ----------
     point : Point
-        What to run. Its recordings that the trace shows (`SHOWN`) are in it if its `measure` asks for them.
+        Point to run. The trace contains the recordings in `SHOWN` that the point's `measure` requests.
     names : sequence of str
-        Packets, as `weft.runs.watch.packets` reads them.
+        Names of packets, in the form that `weft.runs.watch.packets` reads.
     first : int
-        Without `names`: the first so many packets of the measured window.
+        Without `names`, this number of packets is recorded: the first ones of the measured window.
     wanted : Wanted, optional
-        Which links and control packets, by default all links and the first 1000 packets.
+        Selection of links and control packets; by default all links and the first 1000 control packets.
     from_cycle, to_cycle : int, optional
-        The part of the run in the trace, from `from_cycle` to before `to_cycle`; by default all of it.
+        The part of the run in the trace, from `from_cycle` to before `to_cycle`; by default the whole run.
     threads, blocks : int
-        As for `Sweep.run`; they change nothing.
+        As for `Sweep.run`; they do not change the result.
     force_memory : bool
-        Run even if the point needs more memory than there is left.
+        Run even if the point needs more memory than is free.
 
     Returns
     -------
     Timeline
-        The part of the run, to be written with its method `write`.
+        The part of the run. Its method `write` writes the trace.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, no packet of `names` is made in it, no cycle is between `from_cycle` and `to_cycle`, or
-        a router or a kind that is wanted does not exist.
+        If the point can't run, it creates no packet of `names`, no cycle is between `from_cycle` and `to_cycle`, or a
+        requested router or kind does not exist.
     """
     wanted = wanted or Wanted()
     wanted.check(point.network())
@@ -148,7 +150,7 @@ def record(
     if from_cycle >= end:
         what = f"the run ended after {end} cycles: nothing is from cycle {from_cycle} on"
         raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
-    # steps that end with the last cycle end at the beginning of the next one
+    # a step that ends with the last cycle ends at the beginning of the next cycle
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
@@ -172,7 +174,7 @@ def _states_within(span: Span, states: pl.DataFrame, channels: pl.DataFrame) -> 
 
 
 def _control_within(span: Span, control: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
-    """Wanted control packets that were under way in the part of the run."""
+    """Requested control packets that were in flight during the part of the run."""
     if control.is_empty():
         return control
     came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
@@ -186,7 +188,7 @@ def _table(folder: Path, name: str) -> pl.DataFrame:
 
 
 def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
-    """A track per packet. Steps that were cut off, because the run ended or the packet was lost, end with the run."""
+    """A track per packet. A step that was cut off, because the run ended or the packet was lost, ends with the run."""
     yield named(PACKETS, None, f"packets{clock.note}")
     yield ordered(PACKETS, None, PACKETS)
     made = [journey for journey in finished.journeys if journey["life"] is not None]
@@ -205,7 +207,7 @@ _Step = tuple[str, str, int, int | None, Args]
 
 
 def _steps(life: dict[str, Any]) -> Iterator[_Step]:
-    """Slices of a packet in order, each before the slices inside it: name, category, cycles, arguments."""
+    """Slices of a packet in order: name, category, cycles, arguments. A slice comes before the slices inside it."""
     yield "source queue", "queue", life["created_cycle"], life["injected_cycle"], {"flits": life["flits"]}
     left, wire = life["injected_cycle"], "injection link"
     for visit in life["routers"]:
@@ -224,7 +226,7 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
-    """A slice for a router, and inside it slices for the steps of the head there, as far as it got."""
+    """A slice for a router, and inside it slices for the steps of the head in this router, as far as it went."""
     leaving = visit["exit"] or {}
     args = {"in_port": visit["port"], "in_vc": visit["vc"]}
     if visit["choices"]:

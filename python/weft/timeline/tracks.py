@@ -1,4 +1,4 @@
-"""Makes the events of a trace: places them on tracks, and turns cycles into times."""
+"""Makes the events of a trace, assigns them to tracks, and converts cycles to times."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ class Span:
     Attributes
     ----------
     first, last : int
-        Cycles from `first` to before `last`.
+        First cycle, and the cycle after the last one.
     """
 
     first: int
     last: int
 
     def cut(self, first: int, last: int) -> Span | None:
-        """The part of a slice that is inside; `None` if there is none."""
+        """The part of a slice that is inside this span; `None` if there is none."""
         first, last = max(first, self.first), min(last, self.last)
         return Span(first, last) if first < last else None
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Turns cycles into the times of a trace.
+    """Converts cycles to the times of a trace.
 
     Attributes
     ----------
     cycle_seconds : float
-        Length of a cycle.
+        Length of a cycle [s].
     """
 
     cycle_seconds: float
 
     @property
     def nanoseconds(self) -> int:
-        """Nanoseconds that are drawn for a cycle; viewers show only whole ones."""
+        """Number of nanoseconds that are drawn for a cycle; viewers show only whole nanoseconds."""
         return round(self.cycle_seconds * 1e9) if self._is_whole else 1
 
     @property
     def note(self) -> str:
-        """A note for the reader if the times of the trace are not those of the run."""
+        """A note for the reader if the times of the trace differ from those of the run."""
         return "" if self._is_whole else f" (each cycle of {self.cycle_seconds * 1e12:g} ps drawn as 1 ns)"
 
     @property
@@ -58,7 +58,7 @@ class Clock:
         return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
 
     def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
-        """A complete event on a track: a process, and a number there."""
+        """A complete event on a track. A track is a process and a number in this process."""
         begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
         place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}
         cycles = {"from_cycle": span.first, "to_cycle": span.last}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
 
 _HEIGHT = 2.3
-# Share of the place of a group that its bars take.
+# Share of the space of a group that its bars take.
 _FILLED = 0.8
 
 
@@ -30,20 +30,21 @@ def grouped(
     looks: Sequence[str] = (),
     wide: bool = False,
 ) -> tuple[Drawing, Axes]:
-    """A figure of one panel with a bar of each series in each group.
+    """A figure with one panel, with a bar per series in each group.
 
     Parameters
     ----------
     title, y : str
-        Head, and the vertical axis with its unit.
+        Title, and label of the vertical axis with its unit.
     groups : sequence of str
         Names below the groups.
     bars : mapping of str to sequence of float
-        By series, heights in the order of the groups; ``None`` for a bar that is missing.
+        For each series, heights in the order of the groups; ``None`` for a missing bar.
     looks : sequence of str
-        Labels in a fixed order, so that a series has the colour that it has in other figures.
+        Labels in a fixed order, so that a series has the same colour as in other figures.
     wide : bool
-        Whether it is as wide as a page, with slanted names, for many groups; else as a column.
+        Whether the figure is as wide as a page, with slanted names, for many groups; otherwise it is as wide as a
+        column.
     """
     order = list(dict.fromkeys([*looks, *bars]))
     fills = {name: style.fill(order.index(name)) for name in bars}

@@ -1,4 +1,4 @@
-"""The claims of a paper, as ``claims.csv`` in its folder lists them."""
+"""The claims of a paper, which ``claims.csv`` in its folder lists."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Claim:
     Attributes
     ----------
     id : str
-        Its number: ``T-033``.
+        Number of the claim, such as ``T-033``.
     section, scenario, metric : str
         Section of the paper, and the runs and the quantity that the claim is about.
     printed : str
-        The value as printed.
+        The value as printed in the paper.
     kind : str
         ``exact``, ``approx`` or ``trend``.
     """

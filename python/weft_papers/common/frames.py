@@ -1,4 +1,4 @@
-"""Finished points as the rows of a frame, with the numbers that figures and claims of papers look at."""
+"""Finished points as rows of a frame, with the numbers that figures and claims of papers use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 ENERGY = "energy_network_per_bit_pj"
-# The mechanism with which the others are compared.
+# The mechanism with which the other mechanisms are compared.
 BASELINE = "baseline"
-# Numbers of a summary that frames keep; null where the results lack one.
+# Numbers of a summary that frames keep; a number is null if the results lack it.
 NUMBERS = (
     "seed",
     "terminals",
@@ -35,7 +35,7 @@ NUMBERS = (
     "warmup_cycles",
 )
 _FLAGS = ("saturated", "warmup_settled", "power_settled")
-# Whether a point that is not overloaded was measured before it had settled, for whatever reason.
+# Column that says whether a point that is not overloaded was measured before it had settled, for any reason.
 UNSETTLED = "unsettled"
 SCHEMA: dict[str, Any] = {
     "mechanism": pl.String,
@@ -50,20 +50,22 @@ SCHEMA: dict[str, Any] = {
 
 
 def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> list[dict[str, Any]]:
-    """A row per finished point; `mechanism` says of its resolved scenario what the paper calls what runs there.
+    """A row per finished point.
+
+    `mechanism` is a function from its resolved scenario to the paper's name of the mechanism.
 
     Returns
     -------
     list of dict
-        ``mechanism``, ``policy`` (its parameters as JSON), ``load`` (as set) [flits/terminal/cycle], ``saturated``,
-        ``warmup_settled``, ``power_settled``, ``unsettled``, ``hops_max`` [links], ``stalled``, ``derived`` (whether a
-        row was worked out from another one: false here) and the numbers of `NUMBERS`.
+        ``mechanism``, ``policy`` (its parameters as JSON), ``load`` (set by the scenario) [flits/terminal/cycle],
+        ``saturated``, ``warmup_settled``, ``power_settled``, ``unsettled``, ``hops_max`` [links], ``stalled``,
+        ``derived`` (whether the row was computed from another row: false here) and the numbers of `NUMBERS`.
     """
     return [_row(results, point, mechanism) for point in range(len(results))]
 
 
 def frame(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """A frame of such rows, with `more` columns (types by name); a number that is not finite is null."""
+    """A frame of such rows. `more` names further columns with their types. A number that is not finite becomes null."""
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()
     found = pl.DataFrame(rows, schema=SCHEMA | dict(more or {}))

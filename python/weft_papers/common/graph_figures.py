@@ -1,4 +1,4 @@
-"""Draws networks of a paper: routers as circles, links as lines with a look and a meaning for each kind."""
+"""Draws networks of a paper: routers are circles, links are lines, and each kind of link has its look and meaning."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Wire:
     Attributes
     ----------
     ends : tuple of str
-        Names of the two routers; an arrow points at the second one.
+        Names of the two routers; an arrow points at the second router.
     kind : str
-        What it is, in the words of the legend.
+        Kind of link or arrow, as named in the legend.
     bend : float
-        How far it leaves the straight line, as a share of its length; 0 is straight.
+        Distance from the straight line, as a share of the length; 0 is straight.
     arrow : bool
-        Whether it has a direction.
+        Whether it is an arrow.
     """
 
     ends: tuple[str, str]
@@ -64,15 +64,15 @@ def network(
     axes : Axes
         The panel.
     places : mapping of str to (float, float)
-        Where each router is drawn.
+        Position of each router.
     wires : iterable of Wire
-        Links and arrows, the lowest one first.
+        Links and arrows, in the order in which they are drawn over each other.
     looks : mapping of str to mapping
-        For each kind of wire, how matplotlib draws a line of it.
+        For each kind of wire, the arguments of its line for matplotlib.
     size : float
         Area of a circle [square points].
     names : mapping of str to str, optional
-        What is written into the circles; by default the names of the routers.
+        Texts inside the circles; by default the names of the routers.
     """
     for wire in wires:
         ends = [places[end] for end in wire.ends]
@@ -100,19 +100,19 @@ def network(
 
 
 def bare(axes: Axes) -> None:
-    """A panel without axes, in which a circle is a circle."""
+    """Remove the axes of a panel, and give its two directions the same scale."""
     axes.set_aspect("equal")
     axes.margins(0.12)
     axes.set_axis_off()
 
 
 def legend(looks: Mapping[str, Mapping[str, Any]]) -> list[Artist]:
-    """An entry for each kind of wire."""
+    """Legend entries, one for each kind of wire."""
     return [Line2D([], [], label=kind, **look) for kind, look in looks.items()]
 
 
 def numbers(panels: Mapping[str, Sequence[Wire]]) -> pl.DataFrame:
-    """The wires of each panel, a row each."""
+    """A frame with a row for each wire of each panel."""
     rows = [
         {"panel": panel, "from": wire.ends[0], "to": wire.ends[1], "kind": wire.kind}
         for panel, wires in panels.items()

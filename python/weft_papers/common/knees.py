@@ -1,4 +1,4 @@
-"""Knees of curves of latency over load: the loads on both sides, and a sweep with more loads between them."""
+"""Finds the knees of curves of latency over load: the loads on both sides, and a sweep with more loads in between."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from weft.results import quantities as q
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A load is too much where less than this share of it is accepted.
+# A load is too much if the network accepts less than this share of it.
 ACCEPTED = 0.95
-# A curve of latency over load is steep from this multiple of its least latency on, as a reader takes it.
+# Multiple of the lowest latency from which on a curve of latency over load counts as steep, as a reader would see it.
 STEEP = 3.0
 _LOAD = "traffic.load"
-# A gap between loads that is smaller than this share of the upper load is not divided any more.
+# A gap between two loads is not divided any more if it is smaller than this share of the upper load.
 _CLOSE = 0.02
 
 
 def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
     """The highest load of a curve before its knee, and the next load that was run; ``None`` if there is no knee.
 
-    A load is beyond the knee if it saturates or less than 95 % of it is accepted. A load with three times the least
-    latency is beyond it as well.
+    A load is beyond the knee if it saturates or less than 95 % of it is accepted. A load is also beyond the knee if its
+    latency is three times the lowest latency.
     """
     points = points.filter(~pl.col("stalled").fill_null(value=False)).sort("load")
     latency = pl.col(q.LATENCY.column)
@@ -43,19 +43,19 @@ def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
 
 
 def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any] | None:
-    """Overrides that replace a sweep by loads which divide the gap at the knee of each curve into three.
+    """Overrides for a sweep whose loads divide the gap at the knee of each curve into three.
 
     Parameters
     ----------
     frames : sequence of polars.DataFrame
         Rows of the points of each sweep that was run.
     points : sequence of sequence of mapping
-        The same points, with their ``coordinates``. A curve is the points that differ in the load only.
+        The same points, with their ``coordinates``. A curve consists of the points that differ only in load.
 
     Returns
     -------
     dict or None
-        A zip of all coordinates; ``None`` if no curve has a knee, or all gaps are small.
+        Overrides with a `zip` over all coordinates; ``None`` if no curve has a knee, or all gaps are small.
     """
     curves: dict[str, Mapping[str, Any]] = {}
     rows = []
@@ -76,7 +76,7 @@ def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str
 
 
 def _curve(coordinates: Mapping[str, Any]) -> str:
-    """The name of a curve: all coordinates of a point but its load."""
+    """The name of a curve: all coordinates of a point except its load."""
     return json.dumps({path: value for path, value in coordinates.items() if path != _LOAD}, sort_keys=True)
 
 

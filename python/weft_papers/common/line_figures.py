@@ -1,4 +1,4 @@
-"""Draws curves of a paper in the look of `weft.plot`: a line per series, hollow markers where it is saturated."""
+"""Draws curves of a paper in the look of `weft.plot`: a line per series, with hollow markers at saturated points."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from weft_papers.common.paper import Figure
 
 _HEIGHT, _PANELS = 2.3, 2.0
-# Below this end of an axis, labels are so long that a panel has room for few.
+# If an axis ends below this value, its labels are so long that a panel has room for only a few.
 _TINY = 0.01
-# The first format is for the report, the others are for papers and slides.
+# Formats of figures. The first format is for the report, the others are for papers and slides.
 FORMATS = ("svg", "pdf", "png")
 _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
 
@@ -40,13 +40,14 @@ class Series:
     Attributes
     ----------
     label : str
-        Its entry in the legend.
+        Legend entry of the curve.
     x, y : sequence of float
-        Coordinates of its points.
+        Coordinates of the curve's points.
     over : sequence of bool
-        Points that are saturated; empty if none is.
+        Whether each point is saturated; empty if no point is.
     theory_of : str
-        Label of the series for which it is the theory: it is dashed, in the colour of that series, without markers.
+        Label of the series whose theory this curve shows. The curve is dashed, without markers, in the colour of that
+        series.
     """
 
     label: str
@@ -57,7 +58,7 @@ class Series:
 
 
 def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
-    """A column of a frame over its load where it is known; means over seeds."""
+    """A column of a frame over load, as means over seeds. Unknown values are left out."""
     means = (
         points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
     )
@@ -67,8 +68,7 @@ def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
 def latency_over_load(points: pl.DataFrame, label: str) -> Series:
     """Mean latency over load.
 
-    A saturated point has none, whether some of its packets were delivered or all still wait: it is drawn at the upper
-    edge.
+    A saturated point has no latency, even if some of its packets were delivered. It is drawn at the upper edge.
     """
     column = pl.col(LATENCY.column)
     known = pl.when(pl.col("saturated")).then(inf).when(column > 0).then(column)
@@ -85,16 +85,16 @@ def curves(
     most: float = inf,
     looks: Sequence[str] = (),
 ) -> tuple[Drawing, Axes]:
-    """A figure of one panel, a column wide.
+    """A figure with one panel, as wide as a column.
 
     Parameters
     ----------
     title, x, y : str
-        Head and axes, with units.
+        Title, and labels of the axes with units.
     series : sequence of Series
         The curves.
     at_top : bool
-        Whether saturated points have no value: then they are drawn at the upper edge, and lines end before them.
+        Whether saturated points have no value. Then they are drawn at the upper edge, and lines end before them.
     most : float
         Highest upper end of the axis; higher points are not shown.
     looks : sequence of str
@@ -134,7 +134,7 @@ def panels(
     """
     labels = dict.fromkeys([*looks, *(each.label for series in shown.values() for each in series)])
     known = style.looks(list(labels))
-    # an entry for each curve, and one for saturated points if any panel has some
+    # an entry for each curve, and an entry for saturated points if any panel has some
     named = {each.label: each for series in shown.values() for each in series}
     over = [any(any(each.over) for series in shown.values() for each in series)]
     entries = legend([replace(named[each], over=over) for each in labels if each in named], known)
@@ -154,17 +154,17 @@ def panels(
             _over_the_top(axes, series, known)
     tables = {name: numbers_of(x, y, series, at_top=at_top) for name, series in shown.items()}
     labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
-    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series
+    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without any point lacks the column of series
     return drawing
 
 
 def _heights(series: Iterable[Series], *, at_top: bool) -> list[float]:
-    """The heights of points that are shown where they are, not at the upper edge."""
+    """The heights of points that are drawn at their values, not at the upper edge."""
     return [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
 
 
 def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:
-    """The points of curves, in columns that are called as the axes; null where a saturated point has no value."""
+    """The points of curves, in columns named after the axes; null if a saturated point has no value."""
     frames = []
     for each in series:
         steady = _steady(each)
@@ -176,7 +176,7 @@ def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False
 
 
 def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
-    """Entries for curves."""
+    """Legend entries for curves."""
     lines = [
         Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
         if each.theory_of
@@ -192,7 +192,7 @@ def _steady(series: Series) -> list[bool]:
 
 
 def line(axes: Axes, series: Series, look: style.Look, *, at_top: bool = False) -> None:
-    """A curve in a panel."""
+    """Draw a curve in a panel."""
     if series.theory_of:
         axes.plot(series.x, series.y, label=series.label, zorder=2, **(look.line | _DASHED))
         return
@@ -218,7 +218,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def drawn(figure: Figure, measured: Measured) -> Drawing:
-    """The drawing of a figure, in the look of all."""
+    """The drawing of a figure, in the look that all figures share."""
     assert figure.draw
     with sheet.applied(style.RC):
         drawing = figure.draw(measured)

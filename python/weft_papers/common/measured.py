@@ -1,4 +1,4 @@
-"""What the experiments of a paper measured: for each experiment a frame with a row per finished point."""
+"""The measurements of a paper's experiments: for each experiment, a frame with a row per finished point."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class LackingError(Exception):
-    """Something that a figure or a claim needs was not run; the text says what."""
+    """A run that a figure or a claim needs is missing. The text names it."""
 
 
 def unsettled() -> pl.Expr:
     """Whether a point is not saturated, and was measured before its latencies or its power states had settled.
 
-    Where the warm-up had a fixed length, latencies that grow over the window say so.
+    If the warm-up had a fixed length, latencies that grow over the window are the sign of it.
     """
     late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled"), pl.col("unsettled"))
     late = late.fill_null(value=False)
@@ -32,10 +32,11 @@ class Measured:
     Attributes
     ----------
     frames : mapping of str to polars.DataFrame
-        Frames by the name of the experiment; those that were not run are missing. Each has the columns ``saturated``,
-        ``warmup_settled``, ``power_settled`` and ``derived`` (whether a row was computed from another one, not run).
+        Frames by the name of the experiment. Experiments that were not run are missing. Each has the columns
+        ``saturated``, ``warmup_settled``, ``power_settled`` and ``derived`` (whether a row was computed from another
+        row, not run).
     quick : bool
-        Whether fewer loads and shorter windows were run, so that analyses should take fewer samples, too.
+        Whether fewer loads and shorter windows were run. Then analyses should also use fewer samples.
     """
 
     frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -47,14 +48,14 @@ class Measured:
         Raises
         ------
         LackingError
-            If it was not run.
+            If the experiment was not run.
         """
         if experiment not in self.frames:
             raise LackingError(f"the experiment {experiment} was not run")
         return self.frames[experiment]
 
     def unsettled(self, experiments: Iterable[str]) -> str:
-        """How many points of these experiments had not settled, in words; empty if none."""
+        """Text with the number of points of these experiments that had not settled; empty if all had."""
         ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
         found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
         return ", ".join(f"{name}: {late} of {all_} points not settled" for name, (late, all_) in found.items() if late)

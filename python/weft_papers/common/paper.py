@@ -31,14 +31,15 @@ class Experiment:
     quick, full : sequence of mapping of str to value
         Overrides by dotted path, for each sweep of a quick run and of a full run.
     scaled : str
-        Names of the sizes that a quick run reduces, apart from loads and lengths of runs; empty if there are none.
+        Names of the sizes that a quick run reduces, in addition to loads and lengths of runs; empty if there are none.
     scenario : str
         Name of the scenario (without ending), if several experiments run it with other overrides.
     asked : bool
-        Whether a quick run of the whole paper leaves it out, as it takes longer than all the others. A quick run of its
-        figures alone has it.
+        Whether a quick run of the whole paper leaves the experiment out, because it takes longer than all others. A
+        quick run of only its figures includes it.
     knees, quick_knees : int
-        Rounds of a full and of a quick run that divide the gap between the loads at the knee of each curve into three.
+        Number of rounds, in a full and in a quick run. Each round divides the gap between the loads at the knee of each
+        curve into three.
     """
 
     name: str
@@ -68,21 +69,22 @@ class Figure:
     Attributes
     ----------
     name : str
-        Its name on the command line: ``9a``, ``epochs``.
+        Name on the command line, such as ``9a`` or ``epochs``.
     title : str
-        One line.
+        Title in one line.
     draw : callable or None
-        Draws it; ``None`` for a table.
+        Function that draws the figure; ``None`` for a table.
     needs : tuple of str
-        Names of experiments.
+        Names of the experiments that the figure needs.
     reading : str
-        What to look at, as the report says it.
+        Text of the report on how to read the figure.
     wide : bool
-        Whether it takes the whole width of the report.
+        Whether the figure takes the whole width of the report.
     remark : callable, optional
-        Gives a remark on the points that were run, for the report; empty if there is none.
+        Function that returns a remark on the points that were run, for the report; empty if there is none.
     rows : callable, optional
-        Makes the rows of a table, in columns called as their heads: a table is a figure without a drawing.
+        Function that makes the rows of a table. Its columns have the names of their headings. A table is a figure
+        without a drawing.
     """
 
     name: str
@@ -102,19 +104,20 @@ class Paper:
     Attributes
     ----------
     name, title : str
-        Its name on the command line, and its authors, title and year.
+        Name on the command line; and authors, title and year.
     folder : str
-        Folder of its scenarios and claims in ``experiments``.
+        Folder in ``experiments`` with the paper's scenarios and claims.
     experiments, figures : sequence
-        In the order in which they are run and shown.
+        Experiments and figures, in the order in which they are run and shown.
     rules : mapping of str to Rule
-        For the number of each claim, when the claim is met.
+        By the number of each claim, the rule that says when the claim is met.
     frame : callable
-        Makes of an experiment's results the frame that figures and rules read.
+        Function that makes, from an experiment's results, the frame that figures and rules read.
     judging : str
-        How quantities that the paper does not define are measured, in sentences of the report.
+        Sentences of the report on the measurement of quantities that the paper does not define.
     quick : str
-        What a quick run of this paper leaves out, in sentences of the report; empty if the list of runs says all.
+        Sentences of the report on the parts that a quick run of this paper leaves out; empty if the list of runs is
+        enough.
     """
 
     name: str
@@ -128,11 +131,11 @@ class Paper:
     quick: str = ""
 
     def path(self, file: str) -> Path:
-        """A file of its folder."""
+        """The path of a file in the paper's folder."""
         return Path(str(files("weft_papers"))) / "experiments" / self.folder / file
 
     def chosen(self, only: Iterable[str]) -> list[Figure]:
-        """Figures by name, or by the number that several share (``9`` is 9a, 9b and 9c); all if none is named.
+        """Figures by name, or by a number that several share (``9`` means 9a, 9b and 9c); without names, all figures.
 
         Raises
         ------
@@ -149,9 +152,9 @@ class Paper:
         return [each for each in self.figures if not wanted or each.name in wanted]
 
     def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
-        """Experiments that these figures need, in the paper's order; with all figures also those for claims only.
+        """Experiments that these figures need, in the paper's order; with all figures, also those only for claims.
 
-        Of a quick run of all figures those are left out that have to be asked for.
+        A quick run of all figures leaves out experiments that must be requested (`Experiment.asked`).
         """
         chosen = list(figures)
         if len(chosen) == len(self.figures):
@@ -161,5 +164,5 @@ class Paper:
 
 
 def _number(name: str) -> str:
-    """The number of a figure without the letter of its part."""
+    """The number of a figure, without the letter of the part."""
     return name[:-1] if name[:-1].isdigit() and name[-1].isalpha() else name

@@ -1,4 +1,4 @@
-"""Shows the progress of a paper on standard error: all its sweeps by one bar, and a line for each that has ended."""
+"""Shows the progress of a paper on standard error: one bar for all its sweeps, and a line for each finished sweep."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class PaperBar:
-    """Shows the standing of a paper while it is used as a context.
+    """Shows the progress of a paper while it is used as a context.
 
     Parameters
     ----------
     name : str
-        The paper.
+        Name of the paper.
     console : rich.console.Console, optional
-        Where to, by default standard error.
+        Console to which the progress is written; by default standard error.
     """
 
     def __init__(self, name: str, console: Console | None = None) -> None:
@@ -40,7 +40,7 @@ class PaperBar:
         self._bar.__exit__(kind, problem, trace)
 
     def __call__(self, standing: Standing) -> None:
-        """Show a standing."""
+        """Show the progress."""
         for each in standing.ended:
             status = each.status
             before = f", {status.reused} done before" if status.reused else ""

@@ -1,4 +1,4 @@
-"""What figures and claims read from a frame: the points of a mechanism, ratios, throughput, settled points."""
+"""Functions with which figures and claims read a frame: points of a mechanism, ratios, throughput, settled points."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from weft.results import quantities as q
 from weft_papers.common.frames import BASELINE, ENERGY
 from weft_papers.common.measured import LackingError
 
-# Loads of different mechanisms that differ by no more are the same [flits/terminal/cycle].
+# Loads of different mechanisms count as equal if they differ by at most this value [flits/terminal/cycle].
 _SAME = 1e-9
-# Loads around a saturation that is compared lie no further apart than this ratio.
+# Maximum ratio of the two loads around a saturation that is compared.
 _APART = 1.25
-# A load is too much where less than this share of it is accepted.
+# A load is too much if the network accepts less than this share of it.
 _ACCEPTED = 0.95
 # If a load that the paper names was not run, the nearest load replaces it, if it differs by no more than this share.
 _NEAR = 0.25
@@ -27,7 +27,7 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
     Raises
     ------
     LackingError
-        If there is none.
+        If there are no such points.
     """
     found = frame.filter(pl.col("mechanism") == mechanism)
     if found.is_empty():
@@ -39,12 +39,12 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 
 def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
-    """The points that did not stall: what a stuck network accepted before says nothing about it."""
+    """The points that did not stall. The load that a network accepted before it got stuck has no meaning."""
     return frame.filter(~pl.col("stalled").fill_null(value=False))
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
-    """Points of a mechanism at loads at which another one ran, too; the columns of that one end in ``_reference``."""
+    """Points of a mechanism at loads at which the reference also ran; the reference's columns end in ``_reference``."""
     both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
     if both.is_empty():
         raise LackingError(f"{mechanism} and {reference} have no load in common")
@@ -52,38 +52,38 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
 
 
 def ratio(column: str, reference: str = "reference") -> pl.Expr:
-    """A column over that of the same name with a suffix; null where either is unknown or 0."""
+    """A column divided by the column of the same name with a suffix; null if one of the two is unknown or 0."""
     found = pl.col(column) / pl.col(f"{column}_{reference}")
     return pl.when(found.is_finite() & (found > 0)).then(found)
 
 
 def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Energy per flit of a mechanism: ``load``, ``energy`` (1: that of the baseline), ``saturated``."""
+    """Energy per flit of a mechanism: ``load``, ``energy`` (1 is the energy of the baseline), ``saturated``."""
     both = beside(frame, mechanism)
     return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Latency over the baseline's, where neither is saturated: ``load``, ``latency`` (1: the baseline's)."""
+    """Latency divided by the baseline's, if neither is saturated: ``load``, ``latency`` (1 is the baseline's)."""
     both = steady(beside(frame, mechanism))
     return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """What a mechanism accepts [flits/terminal/cycle].
+    """Loads that describe the throughput of a mechanism [flits/terminal/cycle].
 
     Attributes
     ----------
     last : float
-        Highest load below the lowest one that is too much, as a reader takes it from a curve of latency over load.
-        Claims are judged by it: the papers do not define their throughput, but show such curves.
+        Highest load below the lowest load that is too much, as a reader sees it in a curve of latency over load. Claims
+        are judged by this value, because the papers do not define their throughput but show such curves.
     next : float
-        That lowest one; `last` itself where load 1 is not too much.
+        The lowest load that is too much; `last` itself if load 1 is not too much.
     over : float
         Accepted load at the lowest load that is too much.
     most : float
-        Highest accepted load. It may be far beyond the others, since sources that use no busy channel send more there.
+        Highest accepted load. It may be far above the others, because sources that use no busy channel then send more.
     """
 
     last: float
@@ -93,12 +93,12 @@ class Throughput:
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput over that of another mechanism; and in words the loads, and the ratios of the other definitions.
+    """Throughput divided by that of the reference; and text with the loads and with the ratios by other definitions.
 
     Raises
     ------
     LackingError
-        If the loads that were run tell too little of where one of them saturates.
+        If the loads that were run do not show precisely enough where one of the two mechanisms saturates.
     """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
     for name, found in ((mechanism, ours), (reference, theirs)):
@@ -114,9 +114,9 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
 
 
 def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, float]:
-    """Bounds of the throughput of a mechanism over that of another one, as far as the loads that were run tell.
+    """Bounds of the ratio of the throughputs of a mechanism and the reference, from the loads that were run.
 
-    Each saturates somewhere from its last load below saturation to the next one.
+    Each mechanism saturates between its last load below saturation and the next load that was run.
     """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
     return ours.last / theirs.next, ours.next / theirs.last
@@ -125,7 +125,8 @@ def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> t
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     """The last load that is not too much, what is accepted at the next one, and the highest accepted load.
 
-    A load is too much if the point is saturated or accepts less than 0.95 of it. Up to load 1 none may be.
+    A load is too much if the point is saturated or accepts less than 0.95 of it. It is possible that no load up to 1 is
+    too much.
 
     Raises
     ------
@@ -152,7 +153,7 @@ def steady(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same points, if the power states of all of them had settled; latencies need not have.
+    """The same points, if the power states of all points had settled. Latencies need not have settled.
 
     Raises
     ------
@@ -165,12 +166,12 @@ def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
-    """The lowest load at which a column of all these mechanisms is known, and their rows there.
+    """The lowest load at which a column is known for all these mechanisms, and their rows at this load.
 
     Raises
     ------
     LackingError
-        If there is none.
+        If there is no such load.
     """
     rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
     common = set.intersection(*({*each["load"]} for each in rows))
@@ -186,7 +187,7 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
     Raises
     ------
     LackingError
-        If there is none.
+        If the column has no value.
     """
     values = frame[column].drop_nulls().to_list()
     if not values:
@@ -195,18 +196,18 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
 
 
 def spread(values: pl.Series) -> str:
-    """The least and the most of some values, and their quartiles, in words."""
+    """Text with the minimum, the maximum and the quartiles of some values."""
     least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
     return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
 
 
 def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
-    """The row whose load is nearest to one that the paper names.
+    """The row whose load is nearest to a load that the paper names.
 
     Raises
     ------
     LackingError
-        If none is within a quarter of it.
+        If no load is within a quarter of it.
     """
     if not frame.is_empty():
         row = frame.sort((pl.col("load") - load).abs()).row(0, named=True)

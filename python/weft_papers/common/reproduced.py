@@ -27,11 +27,11 @@ class Shown:
     figure : Figure
         The figure.
     files : list of Path
-        Its files; none if it was not drawn.
+        Files of the figure; empty if it was not drawn.
     absent : str
-        Why it was not drawn; empty if it was.
+        Reason why the figure was not drawn; empty if it was.
     remark : str
-        A remark on its points; empty if there is none.
+        Remark on the figure's points; empty if there is none.
     table : polars.DataFrame or None
         The rows of a table.
     """
@@ -45,7 +45,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper run again.
+    """The reproduction of a paper.
 
     Attributes
     ----------
@@ -54,18 +54,18 @@ class Reproduction:
     quick : bool
         Whether fewer loads and shorter windows were run.
     command : str
-        The command that repeats it.
+        The command that repeats the reproduction.
     root : Path
-        Folder with everything.
+        Folder with all files.
     part : str
-        Part of the names of its files that names the chosen figures, ``-9a-12``; empty if all figures were chosen. So
-        a part of the paper does not replace the whole.
+        Part of the file names that lists the chosen figures, such as ``-9a-12``; empty if all figures were chosen. So
+        files of a part of the paper do not replace those of the whole paper.
     ran : list of tuple
-        The experiments and their results; one for each sweep of an experiment.
+        The experiments and their results, an entry for each sweep of an experiment.
     shown : list of Shown
         The figures.
     rows : list of Row
-        The scoreboard.
+        The rows of the scoreboard.
     """
 
     paper: Paper
@@ -78,16 +78,16 @@ class Reproduction:
     rows: Sequence[Row]
 
     def file(self, stem: str, ending: str) -> Path:
-        """One of its files, e.g. of ``report`` and ``.html``."""
+        """Path of a file of the reproduction, e.g. from ``report`` and ``.html``."""
         return self.root / f"{stem}{self.part}{ending}"
 
     @property
     def mode(self) -> str:
-        """Quick or full."""
+        """``quick`` or ``full``."""
         return mode(quick=self.quick)
 
     def document(self) -> dict[str, Any]:
-        """All of it for programs."""
+        """The whole reproduction as data for programs."""
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
@@ -108,16 +108,16 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class AllReproduced:
-    """Several papers run again.
+    """The reproduction of several papers.
 
     Attributes
     ----------
     papers : sequence of Reproduction
-        In the order of the page.
+        The papers in the order of the page.
     command : str
-        The command that repeats it.
+        The command that repeats the reproduction.
     root : Path
-        Folder with everything, a folder per paper.
+        Folder with all files; it has a folder per paper.
     """
 
     papers: Sequence[Reproduction]
@@ -126,11 +126,11 @@ class AllReproduced:
 
     @property
     def page(self) -> Path:
-        """The page of all papers."""
+        """Path of the page of all papers."""
         return self.root / "report.html"
 
     def document(self) -> dict[str, Any]:
-        """The counts and the whole of each paper, for programs."""
+        """The counts, and the whole reproduction of each paper, as data for programs."""
         return {"command": self.command, "papers": [each.document() for each in self.papers]}
 
 

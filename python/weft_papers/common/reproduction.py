@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     Progress = Callable[[str], AbstractContextManager[Show]]
 
 
-# Where a sweep has its seeds.
+# Place of the seeds in a sweep.
 _SEEDS = f"sweep.{SEED}"
-# Stems and endings of the page for people, and of the scoreboard for tables and programs.
+# Stems and endings of the page for readers, and of the scoreboard as a table and for programs.
 _FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
 
@@ -54,32 +54,33 @@ def reproduce(
 ) -> Reproduction:
     """Run the points that have no results yet, then draw the figures and judge the claims.
 
-    Several sweeps run at a time, so that the last points of one leave no core idle.
+    Several sweeps run at the same time, so that no core is idle during the last points of a sweep.
 
     Parameters
     ----------
     paper : Paper
         See `weft_papers.registry`.
     quick : bool
-        Fewer loads, shorter windows and scaled batches, for minutes in place of hours.
+        Run fewer loads, shorter windows and scaled batches, which takes minutes instead of hours.
     out : path, optional
-        Folder of everything, by default ``results/PAPER-quick`` or ``results/PAPER-full``.
+        Folder of all files; by default ``results/PAPER-quick`` or ``results/PAPER-full``.
     only : iterable of str, optional
-        Names of figures; by default all. Claims that need other experiments are not judged.
+        Names of figures; by default all figures. Claims that need other experiments are not judged.
     seeds : int, optional
-        Of sweeps over more seeds than these the first ones; by default all. More can be run later in the same folder.
+        Maximum number of seeds of a sweep, of which the first are run; by default all. More seeds can be run later in
+        the same folder.
     jobs : int, optional
-        Points at a time, by default as many as cores allow.
+        Number of points that run at the same time; by default as many as the cores allow.
     force_memory : bool
-        Run even if the points at a time need more memory than there is left.
+        Run even if the points that run at the same time need more memory than is free.
     progress : callable, optional
-        Takes the name of the paper, and makes a context manager whose value is called with each `Standing`, in the
-        thread of the caller. By default a notebook shows a bar.
+        Function that takes the name of the paper and returns a context manager. The value of the context is called with
+        each `Standing`, in the caller's thread. By default a notebook shows a bar.
 
     Raises
     ------
     WeftError
-        If there is no such figure, the folder can't be used, or a scenario can't run.
+        If there is no such figure, the folder cannot be used, or a scenario cannot run.
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
@@ -115,7 +116,7 @@ def sweeps(
     """The sweeps that `reproduce` runs with these parameters, each with the folder of its results.
 
     Another machine can run them. `reproduce` then reads the results in these folders. A sweep around the knees of
-    curves follows once the results that tell these knees are there.
+    curves follows as soon as the results exist that determine these knees.
     """
     for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
         rounds: list[ResultSet] = []
@@ -137,22 +138,22 @@ def reproduce_all(
     force_memory: bool = False,
     progress: Progress | None = None,
 ) -> AllReproduced:
-    """Reproduce several papers one after the other, each in a folder of its own, and write one page of all of them.
+    """Reproduce several papers one after the other, each in a separate folder, and write one page for all papers.
 
     Parameters
     ----------
     papers : sequence of Paper
-        In the order of the page.
+        The papers in the order of the page.
     quick, seeds, jobs, force_memory, progress
         As for `reproduce`.
     out : path, optional
-        Folder of everything, by default ``results/all-quick`` or ``results/all-full``. What is finished there is
-        not run again.
+        Folder of all files; by default ``results/all-quick`` or ``results/all-full``. Points that are finished there
+        are not run again.
 
     Raises
     ------
     WeftError
-        As `reproduce`.
+        As for `reproduce`.
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
@@ -186,14 +187,14 @@ def _root(paper: Paper, out: str | Path | None, *, quick: bool) -> Path:
 
 
 def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tuple[Experiment, str, Mapping[str, Any]]]:
-    """Each sweep of the experiments that figures need, with its folder and its overrides."""
+    """The sweeps of the experiments that figures need, each with its folder and its overrides."""
     needed = paper.needed(figures, quick=quick)
     return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
 
 
 @contextmanager
 def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
-    """The callable that gets each `Standing` of a paper: that of `progress`, or by default a bar in a notebook."""
+    """The function that is called with each `Standing` of a paper: from `progress`, or by default a notebook bar."""
     if progress is not None:
         with progress(name) as show:
             yield show
@@ -212,9 +213,9 @@ def _rounds(
     quick: bool,
     seeds: int | None,
 ) -> Iterator[tuple[str, Sweep]]:
-    """A sweep, and then the sweeps around the knees of its curves, each with its folder.
+    """Yields a sweep, and then the sweeps around the knees of its curves, each with its folder.
 
-    The caller adds the results of each sweep to `done` before it takes the next one.
+    The caller adds the results of each sweep to `done` before it requests the next sweep.
     """
     yield name, _loaded(paper, experiment, sets, seeds)
     same = {path: value for path, value in sets.items() if not path.startswith(("sweep.", "zip."))}
@@ -226,7 +227,7 @@ def _rounds(
 
 
 def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
-    """A sweep, with so many seeds at most."""
+    """A sweep, with at most `seeds` seeds."""
     path = paper.path(experiment.file)
     if seeds is None:
         return load(path, overrides=sets)
@@ -238,7 +239,7 @@ def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds
 
 
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
-    """The points of each experiment, of all its sweeps."""
+    """A frame for each experiment, with the points of all its sweeps."""
     frames: dict[str, pl.DataFrame] = {}
     for each, results in ran:
         frame = paper.frame(results)
@@ -287,7 +288,7 @@ def _written(table: pl.DataFrame, path: Path) -> Path:
 
 
 def _write(done: Reproduction) -> None:
-    """The scoreboard for programs, and the page for people."""
+    """Write the scoreboard for programs, and the page for readers."""
     document = json.dumps(done.document(), indent=1) + "\n"
     texts = (reproduction_page.html(done), scoreboard.as_csv(done.rows), document)
     for name, text in zip(_FILES, texts, strict=True):

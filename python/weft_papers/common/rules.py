@@ -1,4 +1,4 @@
-"""Rules that say when a claim is met. The tolerance depends on the kind of the claim only.
+"""Rules that say when a claim is met. The tolerance depends only on the kind of the claim.
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
 ``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, a result of arithmetic within
@@ -33,29 +33,29 @@ WORDS: dict[Answer, str] = {
     "not run": "not run",
 }
 _TRIED = "not isolated: tried"
-# The cause of a miss for which none was looked for.
+# Cause of a miss for which nobody has looked for a cause.
 UNKNOWN = f"{_TRIED} nothing yet"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
-# A share that remains, or a change in per cent, may be off by so much.
+# Tolerance of a remaining share, or of a change in per cent.
 POINTS = 0.03
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule found.
+    """The result of a rule.
 
     Attributes
     ----------
     answer : str
         One of `WORDS`.
     measured : str
-        What was measured, in words with units; empty if nothing was.
+        Text with the measurement and its units; empty if nothing was measured.
     value : float or None
-        The same as a number, if it is one.
+        The measurement as a number, if it is a number.
     because : str
-        Why a claim is not met: for a miss what was measured, at which load, and what was asked for.
+        Reason why a claim is not met. For a miss it names the measurement, the load, and the required value.
     cause : str
-        The cause of a miss, if it was checked.
+        Cause of a miss, if the cause was checked.
     """
 
     answer: Answer
@@ -72,11 +72,11 @@ class Part:
     Attributes
     ----------
     holds : bool
-        Whether the inequality holds there.
+        Whether the inequality holds for this part.
     text : str
-        What was measured, and at which load.
+        Text with the measurement and its load.
     cause : str
-        The cause of a failure, if it was checked.
+        Cause of a failure, if the cause was checked.
     """
 
     holds: bool
@@ -86,21 +86,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A part of a trend that the runs don't decide.
+    """A part of a trend that the runs do not decide.
 
-    A trend is missed where another part fails. Else it has no verdict.
+    If another part of the trend fails, the trend is missed. Otherwise the trend has no verdict.
 
     Attributes
     ----------
     because : str
-        What is not known.
+        The unknown quantity.
     """
 
     because: str
 
 
 def or_undecided(part: Callable[P, Part]) -> Callable[P, Part | Undecided]:
-    """Make a part undecided where it reads an unknown number."""
+    """Make a part undecided if it reads an unknown number."""
 
     @wraps(part)
     def judge(*args: P.args, **kwargs: P.kwargs) -> Part | Undecided:
@@ -114,16 +114,16 @@ def or_undecided(part: Callable[P, Part]) -> Callable[P, Part | Undecided]:
 
 @dataclass(frozen=True)
 class Rule:
-    """When a claim is met.
+    """A rule that says when a claim is met.
 
     Attributes
     ----------
     words : str
-        What has to hold.
+        Condition of the rule, as text.
     needs : tuple of str
-        Experiments that it looks at.
+        Experiments that the rule uses.
     judge : callable
-        Looks at what was measured.
+        Function that judges the measurements.
     """
 
     words: str
@@ -132,17 +132,17 @@ class Rule:
 
 
 def tells(cause: str) -> bool:
-    """Whether a cause says what was changed and gives a number, or what was tried without success."""
+    """Whether a cause names a change and its number, or the attempts that had no success."""
     return any(letter.isdigit() for letter in cause) or _TRIED in cause
 
 
 def stated(cause: str) -> str:
-    """The cause of a rule, if it says something.
+    """The cause of a rule, after a check that it is specific.
 
     Raises
     ------
     ValueError
-        If it has no number, and does not say what was tried.
+        If the cause has no number, and does not name what was tried.
     """
     if not tells(cause):
         raise ValueError(f"a cause says what was changed and the number, or begins with {_TRIED!r}: {cause!r}")
@@ -158,7 +158,10 @@ def exact(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """The same value; a number is rounded to `digits` decimal places, as many as are printed, or cut off there."""
+    """A rule for the same value.
+
+    A number is rounded to `digits` decimal places, as in the paper, or is cut off there.
+    """
     asked = printed if isinstance(printed, str) else _number(printed, unit)
     stated(cause)
 
@@ -167,7 +170,7 @@ def exact(
         if isinstance(found, str) or isinstance(printed, str):
             holds, reported, value = found == printed, str(found), None
         else:
-            # a value like 0.3 is not stored exactly: what lies below the last digit by so little counts as the digit
+            # a value like 0.3 is not stored exactly: a tiny difference below the last digit is rounded up to the digit
             cut = floor(_finite(found) * 10**digits + 1e-9) / 10**digits
             shown = cut if truncated else round(found, digits)
             holds, reported, value = shown == round(printed, digits), _number(found, unit), found
@@ -185,7 +188,7 @@ def approx(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """Within a share of the printed value; the measured value may come with a remark."""
+    """A rule for a value within a share of the printed value. The measured value may have a remark."""
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
     stated(cause)
 
@@ -199,7 +202,10 @@ def approx(
 
 
 def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
-    """A loss, judged by the share that remains: a tenth of a loss of 85 % would be more than half of what is left."""
+    """A rule for a loss, judged by the remaining share.
+
+    A tenth of a loss of 85 % would be more than half of the remaining share.
+    """
     asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
     stated(cause)
 
@@ -213,10 +219,10 @@ def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs:
 
 
 def change_holds(found: float, printed: float) -> bool:
-    """Whether a change is the printed one.
+    """Whether a change agrees with the printed change.
 
-    Within 3 points of a small change are no change at all and changes of the other sign. So a small change is judged as
-    the paper states it: no greater than printed.
+    No change at all, and changes with the opposite sign, are within 3 points of a small change. So a small change is
+    judged as the paper states it: it must not be greater than printed.
     """
     if abs(printed) > POINTS:
         return abs(found - printed) <= POINTS
@@ -224,7 +230,7 @@ def change_holds(found: float, printed: float) -> bool:
 
 
 def change_words(printed: float) -> str:
-    """The condition of `change_holds` in words."""
+    """The condition of `change_holds` as text."""
     if abs(printed) > POINTS:
         return f"within {100 * POINTS:g} points of {100 * printed:+g} %"
     return f"of the sign of {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"
@@ -236,7 +242,10 @@ def trend(
     *needs: str,
     cause: str = UNKNOWN,
 ) -> Rule:
-    """An inequality; the function gives the parts: whether it holds there, and what was measured."""
+    """A rule for an inequality.
+
+    The function returns its parts: whether the inequality holds there, and the measurement.
+    """
     stated(cause)
 
     def judge(measured: Measured) -> Finding:
@@ -255,17 +264,17 @@ def trend(
 
 
 def given(words: str) -> Rule:
-    """A claim that is part of the model, so that no run can contradict it."""
+    """A rule for a claim that is part of the model, so that no run can contradict it."""
     return Rule("part of the model", (), lambda _: Finding("by construction", words))
 
 
 def constructed(rule: Rule) -> Rule:
-    """A claim whose formula or parameter the model repeats: if its rule holds, nothing was tested."""
+    """A rule for a claim whose formula or parameter the model repeats. If the rule holds, nothing was tested."""
     return _met_as("by construction", rule)
 
 
 def selected(rule: Rule) -> Rule:
-    """A claim about networks whose sizes the paper leaves open, and which were chosen because they give its numbers."""
+    """A rule for a claim about networks of unknown size. Sizes were chosen that give the numbers of the paper."""
     return _met_as("by selection", rule)
 
 
@@ -288,7 +297,7 @@ def generated(rule: Rule) -> Rule:
 
 
 def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
-    """A claim that no run can decide; the function gives a related measurement."""
+    """A rule for a claim that no run can decide. The function returns a related measurement."""
 
     def judge(measured: Measured) -> Finding:
         return Finding("untestable", _beside(of, needs, measured), because=because)

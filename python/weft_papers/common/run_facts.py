@@ -1,4 +1,4 @@
-"""What was run for an experiment, in numbers: for the page of a reproduction and for programs."""
+"""Numbers on the runs of an experiment, for the page of a reproduction and for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def facts(results: ResultSet) -> dict[str, Any]:
-    """What was run for an experiment, in numbers."""
+    """Numbers on the runs of an experiment."""
     summaries = results.summaries
     seconds = [results.run_info(row).get("seconds") or 0.0 for row in range(len(results))]
     return {
@@ -33,6 +33,6 @@ def facts(results: ResultSet) -> dict[str, Any]:
 
 
 def _span(values: Iterable[int]) -> list[int]:
-    """Least and greatest value; empty if there are none."""
+    """Smallest and greatest value; empty if there are no values."""
     known = sorted(values)
     return [known[0], known[-1]] if known else []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft_papers.common.paper import Experiment, Paper
     from weft_papers.common.rules import Rule
 
-# Most letters of a cell of the table on the screen.
+# Maximum number of characters in a cell of the table on the screen.
 _WIDEST = {"metric": 44, "printed": 26, "measured": 40}
 _SHOWN = ("id", "section", "metric", "printed", "measured", "answer")
 
@@ -36,9 +36,9 @@ class Row:
     claim : Claim
         The claim as printed.
     rule : Rule
-        When it is met.
+        The rule that says when the claim is met.
     finding : Finding
-        What was measured, and the answer.
+        The measurement and the answer.
     """
 
     claim: Claim
@@ -47,13 +47,13 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The answer with its reason, as a sentence reads it."""
+        """The answer with its reason, as text for a sentence."""
         word = WORDS[self.finding.answer]
         return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
 
     @property
     def reason(self) -> str:
-        """Why it is not met; the cause of a miss comes last."""
+        """The reason why the claim is not met; the cause of a miss comes last."""
         return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
 
     def document(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ _REASONED = ("missed", "untestable", "not run")
 
 
 def judge(paper: Paper, measured: Measured) -> list[Row]:
-    """Judge every claim of a paper by what was measured.
+    """Judge every claim of a paper by the measurements.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
 
 
 def _remedy(paper: Paper, absent: Sequence[Experiment], *, quick: bool) -> str:
-    """The options with which experiments run that were left out."""
+    """The options that run the experiments that were left out."""
     if quick and any(not each.quick for each in absent):
         return "with --full"
     if quick and any(each.asked for each in absent):
@@ -127,13 +127,13 @@ def _remedy(paper: Paper, absent: Sequence[Experiment], *, quick: bool) -> str:
 
 
 def count(rows: Sequence[Row]) -> dict[str, int]:
-    """How many claims have each answer, in the order of `WORDS`."""
+    """Number of claims with each answer, in the order of `WORDS`."""
     found = Counter(row.finding.answer for row in rows)
     return {word: found[answer] for answer, word in WORDS.items() if found[answer]}
 
 
 def count_words(rows: Sequence[Row]) -> str:
-    """The counts in words."""
+    """The counts as text."""
     return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
 
 
@@ -147,7 +147,7 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """All of it as CSV."""
+    """The whole scoreboard as CSV."""
     stream = io.StringIO()
     documents = [row.document() for row in rows]
     writer = csv.DictWriter(stream, list(documents[0]), lineterminator="\n")

@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 STMV, DHFR = 1_066_628, 23_558
-# Factors of all gaps: a claim on a generated application has to hold with each.
+# Factors by which all gaps are multiplied: a claim about a generated application must hold with each of them.
 SCALES = (0.5, 1.0, 2.0)
 
 
 def namd(ranks: int, atoms: int, scale: float) -> dict[str, Any]:
-    """The parameters of a step with its mesh."""
+    """The parameters of a NAMD step with its mesh."""
     return {"namd": {"ranks": ranks, "atoms": atoms, "steps": 1, "time_per_atom": f"{1800 * scale:g}ns"}}
 
 
 def graph500(ranks: int, log2_vertices: int, scale: float) -> dict[str, Any]:
-    """The parameters of a search."""
+    """The parameters of a Graph500 search."""
     return {"graph500": {"ranks": ranks, "scale": log2_vertices, "searches": 1, "time_per_edge": f"{10 * scale:g}ns"}}

@@ -1,7 +1,7 @@
-"""Runs the sweeps of a paper side by side.
+"""Runs the sweeps of a paper in parallel.
 
-Near its end a sweep has fewer points in flight than there are cores. The cores that it leaves idle run points of the
-next sweeps. Each sweep has a thread of its own that follows its points; one set of workers runs the points of all.
+Near its end a sweep has fewer running points than there are cores. The idle cores run points of the next sweeps. Each
+sweep has a thread that follows its points, and one set of workers runs the points of all sweeps.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft_papers.common.standing import Standing
 
-    # Gives the rounds of a sweep, each with the name of its folder, for the list of the results of those before.
+    # A function that yields the rounds of a sweep, each with the name of its folder, given the list of results of
+    # earlier rounds.
     Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
 
-# Seconds between two looks at how far all is; short so that Ctrl-C works.
+# Seconds between two checks of the progress; short so that Ctrl-C works.
 _LOOK_SECONDS = 0.1
-# Seconds after which a sweep that waits for memory looks again whether it fits.
+# Seconds after which a sweep that waits for memory checks again whether it fits.
 _ROOM_SECONDS = 1.0
 
 
 class _CalledOffError(Exception):
-    """Ends the thread of a sweep, because another has failed or the user wants an end."""
+    """Ends the thread of a sweep, because another sweep has failed or the user has interrupted the program."""
 
 
 def run(
@@ -49,29 +50,29 @@ def run(
     force_memory: bool,
     show: Callable[[Standing], None] | None,
 ) -> list[list[ResultSet]]:
-    """Run sweeps, each with its rounds, and give their results in this order.
+    """Run sweeps, each with its rounds, and return their results in the same order.
 
     Parameters
     ----------
     sweeps : sequence of callable
-        Each gives the rounds of a sweep.
+        Functions that yield the rounds of a sweep.
     folder : Path
-        Folder in which each round has a folder.
+        Folder that contains a folder for each round.
     jobs : int or None
-        Points of all sweeps at a time, by default as many as there are cores. With 1 the sweeps run one after the
-        other.
+        Number of points of all sweeps that run at the same time; by default the number of cores. With 1 the sweeps run
+        one after the other.
     force_memory : bool
-        Run even if the points at a time need more memory than there is left.
+        Run even if the points that run at the same time need more memory than is free.
     show : callable or None
-        Called with the `Standing` now and then, in this thread.
+        Called with the `Standing` from time to time, in this thread.
 
     Raises
     ------
     WeftError
-        The first sweep's that failed, after those that had begun have ended. If nothing can be written, after the
-        points in flight have stopped.
+        The error of the first sweep that failed, after all sweeps that had begun have ended. If nothing can be written,
+        it is raised after the running points have stopped.
     KeyboardInterrupt
-        After the points in flight have stopped; finished points are kept.
+        After the running points have stopped; finished points are kept.
     """
     with Workers(jobs) as workers:
         standings = Standings(len(sweeps), workers.count)
@@ -82,7 +83,7 @@ def run(
                 show(standing)
 
         try:
-            # the last points of as many sweeps as there are workers may leave some of them idle
+            # with as many sweeps as workers, some workers may be idle during the last points of the sweeps
             with ThreadPoolExecutor(workers.count + 1 if workers.count > 1 else 1) as threads:
                 try:
                     futures = [threads.submit(sides.run, number) for number in range(len(sweeps))]
@@ -96,14 +97,14 @@ def run(
 
 
 def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
-    """Wait for all sweeps, and report now and then; raise the first error, in their order."""
+    """Wait for all sweeps, and report from time to time. Raise the first error, in the order of the sweeps."""
     waiting = set(futures)
     while waiting:
         ended, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)
         tell()
         for future in ended:
             if isinstance(problem := future.exception(), WriteError):
-                raise problem  # if the disk is full, the next sweep fails, too
+                raise problem  # if the disk is full, the next sweep fails also
     problems = [problem for future in futures if (problem := future.exception())]
     for problem in problems:
         if not isinstance(problem, _CalledOffError):
@@ -123,12 +124,12 @@ class _Sides:
         self._no_more, self._stopped = Event(), Event()
 
     def stop(self) -> None:
-        """Have all points in flight stop, and no round begin any more."""
+        """Stop all running points, and prevent further rounds from beginning."""
         self._no_more.set()
         self._stopped.set()
 
     def run(self, number: int) -> list[ResultSet]:
-        """Run a sweep and its rounds; in its own thread."""
+        """Run a sweep and its rounds. This method runs in the sweep's own thread."""
         try:
             return self._rounds(number)
         except BaseException:
@@ -160,7 +161,10 @@ class _Sides:
 
     @contextmanager
     def _place(self, points: Sequence[Point]) -> Iterator[None]:
-        """Wait until points fit into memory beside those of other sweeps. Alone they fit or are refused."""
+        """Wait until points fit into memory together with those of other sweeps.
+
+        If they do not fit even alone, they are refused.
+        """
         jobs = self._workers.count
         with self._room:
             while (

@@ -1,4 +1,4 @@
-"""How far the sweeps of a paper are that run side by side."""
+"""Progress of the sweeps of a paper that run in parallel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EndedSweep:
-    """A sweep that has ended: its name, its last status, and how long it took [s]."""
+    """A finished sweep: its name, its last status, and its run time [s]."""
 
     name: str
     status: Status
@@ -24,16 +24,17 @@ class EndedSweep:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a paper is.
+    """Progress of a paper.
 
     Attributes
     ----------
     sweeps, begun, done : int
-        Sweeps in all, and how many have begun and are done. Rounds of a sweep around knees count as a part of it.
+        Number of all sweeps, of sweeps that have begun, and of finished sweeps. Rounds around knees count as a part of
+        their sweep.
     status : Status
         Status of the points of all sweeps that have begun.
     ended : list of EndedSweep
-        Rounds of sweeps that have ended since the standing before.
+        Rounds of sweeps that have ended since the previous standing.
     """
 
     sweeps: int
@@ -44,14 +45,14 @@ class Standing:
 
 
 class Standings:
-    """Collects what sweeps tell in their threads; the main thread reads the standing.
+    """Collects the statuses that sweeps report in their threads. The main thread reads the standing.
 
     Parameters
     ----------
     sweeps : int
-        Sweeps in all.
+        Number of all sweeps.
     workers : int
-        Points at a time.
+        Number of points that run at the same time.
     """
 
     def __init__(self, sweeps: int, workers: int) -> None:
@@ -64,26 +65,26 @@ class Standings:
         self._lock = Lock()
 
     def tell(self, number: int, name: str, status: Status) -> None:
-        """Note the status of a round of a sweep."""
+        """Record the status of a round of a sweep."""
         with self._lock:
             self._begun.add(number)
             self._since.setdefault(name, perf_counter())
             self._last[name] = status
 
     def end(self, name: str) -> None:
-        """Note that a round has ended, its points done or not."""
+        """Record that a round has ended, whether its points are done or not."""
         with self._lock:
             if (last := self._last.get(name)) is not None:
                 self._last[name] = replace(last, flying=[], running=0.0, left_seconds=None, most_left_seconds=None)
                 self._ended.append(EndedSweep(name, last, perf_counter() - self._since[name]))
 
     def done(self) -> None:
-        """Note that a sweep is done, with all its rounds."""
+        """Record that a sweep is done, with all its rounds."""
         with self._lock:
             self._done += 1
 
     def standing(self) -> Standing | None:
-        """The standing now; ``None`` until a sweep has begun."""
+        """The current standing; ``None`` until a sweep has begun."""
         with self._lock:
             if not self._last:
                 return None
@@ -100,7 +101,7 @@ class Standings:
 
 
 def joined(parts: Sequence[Status], workers: int) -> Status:
-    """The status of all points of sweeps that share a number of workers."""
+    """The combined status of all points of sweeps that share `workers` workers."""
     flying = [flight for part in parts for flight in part.flying]
     left, most = _left(parts, workers), [each.most_left_seconds for each in flying if each.most_left_seconds]
     waits = any(map(_waiting, parts))
@@ -116,7 +117,7 @@ def joined(parts: Sequence[Status], workers: int) -> Status:
 
 
 def _left(parts: Sequence[Status], workers: int) -> float | None:
-    """Seconds until all points are done; ``None`` if it is not known of each sweep."""
+    """Seconds until all points are done; ``None`` if the time of some sweep is unknown."""
     work, longest = 0.0, 0.0
     for part in parts:
         lefts = [flight.left_seconds for flight in part.flying if flight.left_seconds is not None]
@@ -125,11 +126,11 @@ def _left(parts: Sequence[Status], workers: int) -> float | None:
             work += sum(lefts)
         elif part.left_seconds is None:
             return None
-        else:  # each sweep counts as if it had all workers
+        else:  # each sweep is estimated as if it had all workers
             work += part.left_seconds * workers
     return max(work / workers, longest) or None
 
 
 def _waiting(part: Status) -> bool:
-    """Whether points of a sweep have not begun."""
+    """Whether some points of a sweep have not begun."""
     return part.done + len(part.flying) < part.total

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Cold flows count as unharmed from this share of their throughput with links that are always on.
+# Cold flows count as unharmed if they keep this share of their throughput with always-on links.
 KEPT = 1 - SAME
-# What is asked of a combination: this share of what links in proportion to their traffic would save.
+# Required saving of a combination, as a share of the saving of links whose power is proportional to their traffic.
 ASKED = 0.8
-# The names of networks in figures, by that of the topology.
+# The names of networks in figures, by the name of the topology.
 _NAMED = {next(iter(SMALLEST[each])): NAMES[each] for each in NETWORKS}
 _PAIR = ("network", "scheme", "saving")
 _SAVED = "saved of what proportional links would [%]"
@@ -35,13 +35,13 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _means(measured: Measured, experiment: str, *keys: str) -> pl.DataFrame:
-    """Means over seeds by network, scheme and policy, and by more columns."""
+    """Means over seeds for each network, scheme and policy, and for each value of the columns `keys`."""
     rows = _named(measured[experiment].filter(~pl.col("stalled").fill_null(value=False)))
     return rows.group_by(*_PAIR, *keys, maintain_order=True).agg(pl.col(pl.Float64).exclude(*_PAIR, *keys).mean())
 
 
 def _beside_always_on(means: pl.DataFrame) -> pl.DataFrame:
-    """A column ``kept``: the cold throughput, as a share of that with links that are always on."""
+    """Adds a column ``kept``: the cold throughput as a share of the cold throughput with always-on links."""
     base = means.filter(pl.col("saving") == NONE).select(*_PAIR[:2], cold_always_on="cold_load")
     return means.join(base, on=_PAIR[:2], how="left", maintain_order="left").with_columns(
         kept=pl.col("cold_load") / pl.col("cold_always_on")
@@ -49,7 +49,7 @@ def _beside_always_on(means: pl.DataFrame) -> pl.DataFrame:
 
 
 def combinations(measured: Measured) -> pl.DataFrame:
-    """A row per network, scheme and policy."""
+    """The table with a row per network, scheme and policy."""
     return _beside_always_on(_means(measured, COMBINATIONS)).select(
         network="network",
         scheme="scheme",
@@ -66,14 +66,14 @@ def combinations(measured: Measured) -> pl.DataFrame:
 
 
 def energy_and_cold(measured: Measured) -> Drawing:
-    """Energy per data over cold throughput: a panel per network, a colour per scheme, a marker per policy."""
+    """Figure of energy per data over cold throughput: a panel per network, a colour per scheme, a marker per policy."""
     means = _means(measured, COMBINATIONS)
     if means.is_empty():
         raise LackingError("no combination was run")
     names = means["scheme"].unique(maintain_order=True).to_list()
     policies = means["saving"].unique(maintain_order=True).to_list()
     colours = {name: style.COLOURS[number % len(style.COLOURS)] for number, name in enumerate(names)}
-    # more schemes than colours: the later ones are hollow
+    # there are more schemes than colours, so the later schemes have hollow markers
     hollow = {name: number >= len(style.COLOURS) for number, name in enumerate(names)}
     markers = dict(zip(policies, style.MARKERS, strict=False))
 
@@ -104,10 +104,10 @@ def energy_and_cold(measured: Measured) -> Drawing:
 
 
 def memory(measured: Measured) -> pl.DataFrame:
-    """The least memory of a port with which cold flows keep their throughput, and what it may cost.
+    """Table of the least memory of a port with which cold flows keep their throughput, and of its acceptable power.
 
-    The last column is the power of a KiB at which that memory takes as much as the combination saves. It saves beside
-    one queue with links that are always on, at the same data.
+    The last column is the power per KiB at which this memory uses as much as the combination saves. The saving is
+    relative to one queue with always-on links, for the same data.
     """
     means = _means(measured, BUFFERS, "port_kib")
     lines = []
@@ -120,7 +120,7 @@ def memory(measured: Measured) -> pl.DataFrame:
         ).sort(ENERGY)
         saved = 1 - needed[ENERGY] / base[ENERGY][0]
         kib = needed["network_ports"] * needed["port_kib"]
-        # the power that one queue would take for the same data
+        # the power that one queue would use for the same data
         watts = saved / (1 - saved) * needed["power_w"] if saved < 1 else math.inf
         lines.append(
             {
@@ -144,7 +144,7 @@ def memory(measured: Measured) -> pl.DataFrame:
 
 
 def own(measured: Measured) -> pl.DataFrame:
-    """Our combination beside links that are always on, by network: means over seeds and the worst seed."""
+    """Table that compares our combination with always-on links, by network: means over seeds and the worst seed."""
     rows = _named(measured[OWN])
     keys = ["network", "scheme", "seed"]
     base = rows.filter(pl.col("saving") == NONE).select(
@@ -171,7 +171,7 @@ def own(measured: Measured) -> pl.DataFrame:
 
 
 def own_remark(measured: Measured) -> str:
-    """Whether the combination keeps the cold throughput and saves what is asked, by network."""
+    """Text on whether the combination keeps the cold throughput and reaches the required saving, by network."""
     lines = []
     for row in own(measured).iter_rows(named=True):
         loss, error, saved = row["cold beside always on [%]"], row["standard error [%]"] or 0.0, row[_SAVED]

@@ -2,10 +2,9 @@
 
 The paper cites two numbers of earlier work on application traces, which are not public (C-031, C-032). So NAMD and
 Graph500 come from generators (`weft trace make`) and are labelled as generated. A rank runs on each node. Sizes and
-gaps were fixed before the first scoreboard was printed, and are those of `weft_papers.common.shared_programs`. A full
-run has STMV and 2^20 vertices, a quick one DHFR and 2^15
-vertices. Claims are judged at gaps of half, once and twice these
-lengths.
+gaps are those of `weft_papers.common.shared_programs`; they were fixed before the first scoreboard was printed. A full
+run has STMV and 2^20 vertices, a quick one DHFR and 2^15 vertices. Claims are judged at gaps of half, once and twice
+these lengths.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 NAMD, GRAPH500 = "NAMD", "Graph500"
 APPLICATIONS = (NAMD, GRAPH500)
 RUNS = "applications"
-# Nodes that run ranks in a quick run and in a full run.
+# Number of nodes that run ranks in a quick run and in a full run.
 _RANKS = {True: 64, False: 1024}
 _SCHEMES = 4
-# 64, 64 and 72 nodes, so that hardly a node idles.
+# 64, 64 and 72 nodes, so that almost no node is idle.
 _QUICK = {
     TORUS: {"torus": {"widths": [4, 4, 4], "terminals_per_router": 1}},
     TREE: SMALLEST[TREE],
@@ -42,7 +41,10 @@ def _program(work: str, scale: float, *, quick: bool) -> dict[str, Any]:
 
 
 def jobs(scale: float, *, quick: bool) -> list[list[dict[str, Any]]]:
-    """The jobs of the applications, one at a time: values of ``traffic.jobs``. Every message is eager, as recorded."""
+    """The jobs of the applications: a list of values of ``traffic.jobs``, each with one application.
+
+    All messages are eager.
+    """
     return [
         [
             {
@@ -70,7 +72,7 @@ EXPERIMENT = Experiment(
 
 
 def of_job(summary: Mapping[str, Any]) -> tuple[str, float] | None:
-    """The application of a point and the factor of its gaps; ``None`` if it runs none."""
+    """The application of a point and the factor of its gaps; ``None`` if it runs no application."""
     found: Sequence[Mapping[str, Any]] = summary["jobs"]
     work, _, scale = (found[0]["job"] or "" if len(found) == 1 else "").partition(" ")
     return (work, float(scale)) if work in APPLICATIONS else None

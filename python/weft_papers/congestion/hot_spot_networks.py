@@ -28,7 +28,7 @@ LARGE: dict[str, dict[str, Any]] = {
         }
     },
 }
-# 120, 64 and 72 nodes, for many runs beside each other.
+# Networks of 120, 64 and 72 nodes, for many runs in parallel.
 SMALLEST: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [6, 5, 4], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 3}},

@@ -16,7 +16,7 @@ _SCALED = "a smaller network of the same shape, one seed"
 
 
 def _zipped(*networks: str) -> dict[str, Any]:
-    """Small networks in place of those of a scenario that joins several."""
+    """Overrides with small networks for a scenario that combines several networks."""
     return _SHORT | {"zip.topology": [SMALL[each] for each in networks]}
 
 

@@ -1,4 +1,7 @@
-"""One factor changed at a time on small networks: which claims it decides, and how much the best combination saves."""
+"""Changes one factor at a time on small networks.
+
+This shows which claims a factor decides, and how much the best combination saves.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,13 @@ class Factor:
     Attributes
     ----------
     name, words : str
-        Its part of the names of experiments, and its label in the table.
+        Part of the experiment names, and label in the table.
     sets : mapping of str to value
         Overrides of the scenario of a network, by dotted path.
     only : mapping of str to mapping
         Overrides by network, if they differ between networks; empty otherwise.
     costly : bool
-        A quick run leaves it out.
+        Whether a quick run leaves the factor out.
     """
 
     name: str
@@ -48,7 +51,7 @@ class Factor:
     costly: bool = False
 
     def networks(self) -> list[str]:
-        """The networks in which there is something to change."""
+        """The networks in which the factor changes something."""
         return [each for each in NETWORKS if not self.only or each in self.only]
 
 
@@ -154,19 +157,19 @@ NEEDS = tuple(each.name for each in EXPERIMENTS)
 
 
 def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
-    """A row per network and factor that was run.
+    """The table with a row per network and factor that was run.
 
     Parameters
     ----------
     rules : mapping of str to Rule
-        The rules of the board: those that look at one network only are asked.
+        The rules of the scoreboard. Only rules about a single network are judged.
     measured : Measured
-        What was run.
+        The measurements.
 
     Raises
     ------
     LackingError
-        If none was run.
+        If no factor was run.
     """
     lines = [
         _line(rules, measured, network, factor)
@@ -180,7 +183,7 @@ def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
 
 
 def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: Factor) -> dict[str, Any]:
-    # another reading of a scheme stands in its place
+    # a different interpretation of a scheme replaces the scheme
     plain = pl.col("scheme").str.replace(" by .*", "")
     rows = measured[experiment(network, factor)].with_columns(scheme=plain)
     alone = Measured({network: rows}, measured.quick)
@@ -196,7 +199,7 @@ def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: F
             try:
                 answers[rule.judge(alone).answer].append(claim)
             except LackingError:
-                continue  # a scheme or a policy is left out
+                continue  # a claim about a scheme or a policy that was left out
     cut = {
         words: round(-100 * best_reduction(found, measure)[1], 1)
         for measure, words in (

@@ -1,7 +1,7 @@
-"""The rules of the 37 claims. "Significant" is 10 %; differences below 1 % count as none.
+"""The rules of the 37 claims. "Significant" means at least 10 %; differences below 1 % do not count.
 
-Numbers of the paper, and its comparisons of networks, are judged on networks of its sizes only. A quick run has
-smaller ones, whose order depends on their size.
+Numbers of the paper, and its comparisons of networks, are judged only on networks of the paper's sizes. A quick run has
+smaller networks, and their ranking depends on their size.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Finding, Rule
 
-# The networks of the paper, as the scenarios have them.
+# The networks of the paper, by their names in the scenarios.
 PAPER_NETWORKS: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [12, 11, 8], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 5}},
@@ -60,7 +60,7 @@ def _nodes(network: str) -> Callable[[Measured], float]:
 def _against_hardware(measured: Measured) -> tuple[bool, str]:
     hardware = LANES * LANE_W / LINK_GBPS
     found = [row for network in NETWORKS for row in outcome(measured, network).values()]
-    # a combination that delivered nothing is no rival
+    # a combination that delivered nothing is left out of the comparison
     best = min(row[ENERGY] for row in found if ENERGY in row)
     return 10**0.5 <= best / hardware < 10**1.5, f"{best:.3g} nJ/bit, {best / hardware:.1f} times {hardware:.3g} nJ/bit"
 
@@ -71,13 +71,13 @@ def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
 
 
 def _smaller(rule: Rule, measured: Measured) -> str:
-    """The sizes of the networks that a rule looks at, if one is smaller than the paper's; else empty."""
+    """Text with the sizes of a rule's networks if one is smaller than the paper's; otherwise empty."""
     sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
     return "" if not sizes or min(sizes) >= _LEAST_NODES else f"at {_listed_sizes(sizes)} terminals, not the paper's"
 
 
 def _of_full_size(rule: Rule) -> Rule:
-    """A claim that is judged on networks of the paper's sizes only."""
+    """A rule that judges a claim only on networks of the paper's sizes."""
 
     def judge(measured: Measured) -> Finding:
         if size := _smaller(rule, measured):
@@ -88,7 +88,7 @@ def _of_full_size(rule: Rule) -> Rule:
 
 
 def _sized(rule: Rule) -> Rule:
-    """A claim about runs, which says so where these had smaller networks than the paper's."""
+    """A rule for a claim about runs. Its finding says so if these runs had smaller networks than the paper's."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
