@@ -1,4 +1,4 @@
-"""The papers that can be reproduced: each is a package beside this module, with ``PAPER``. Importing this is cheap."""
+"""The papers that can be reproduced: each is a package next to this module, with ``PAPER``. Importing this is cheap."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from weft.text.meant import meant
 if TYPE_CHECKING:
     from weft_papers.common.paper import Paper
 
-# The word for all of them.
+# The word that stands for all papers.
 ALL = "all"
-# Name of each paper, and what it is.
+# Name of each paper, and its description.
 PAPERS = {
     "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
     "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
@@ -24,12 +24,12 @@ PAPERS = {
 
 
 def paper(name: str) -> Paper:
-    """The paper of a name.
+    """The paper with a name.
 
     Raises
     ------
     WeftError
-        If there is none.
+        If there is no such paper.
     """
     if name not in PAPERS:
         listed = "; ".join([*(f"{each} ({words})" for each, words in PAPERS.items()), f"{ALL} (each of them)"])

@@ -32,7 +32,7 @@ def in_any_order(parser: argparse.ArgumentParser) -> None:
     plain = parser.parse_known_args
 
     def mixed(args: Any = None, namespace: Any = None) -> Any:
-        parser.parse_known_args = plain  # the next line calls this attribute
+        parser.parse_known_args = plain  # type: ignore[method-assign] # the next line calls this attribute
         try:
             return parser.parse_known_intermixed_args(args, namespace)
         finally:

@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         otherwise = f"`{self.prog} --help` lists the options"
         return f"there is no option {word}", meant(word, self._option_string_actions, otherwise)
 
-    def parse_args(self, args: Any, namespace: Any = None) -> Any:  # all arguments are given
+    def parse_args(self, args: Any, namespace: Any = None) -> Any:  # type: ignore[override]  # all arguments are given
         """Parse, and refuse words that are left over."""
         for word in _options(args[:1]):  # report wrong options before a missing command is reported
             if not any(known.startswith(word) for known in self._option_string_actions):

@@ -175,7 +175,10 @@ class UserFunction:
         return found
 
     def _refuse_local(self, tree: ast.Module) -> None:
-        """Refuse imports of other files of the user, also in functions: the hash of results would not cover them."""
+        """Refuse imports of other files of the user, even inside functions.
+
+        The hash of results would not cover these files.
+        """
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 modules = [each.name for each in node.names]

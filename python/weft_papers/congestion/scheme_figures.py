@@ -22,7 +22,7 @@ AXES = {
     LATENCY: "Latency [us]",
     ENERGY: "Energy per data [nJ/bit]",
 }
-# Columns of the table of flows: their heads, the numbers, and their digits after the point.
+# Columns of the table of flows: their headings, the numbers, and their decimal places.
 _FLOWS = (
     ("cold [flits/source/cycle]", "cold_load", 4),
     ("cold latency [us]", "cold_latency_us", 2),
@@ -35,7 +35,7 @@ _FLOWS = (
 
 
 def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
-    """A figure of a measure: a group per scheme, a bar per policy."""
+    """Makes the function that draws a measure: a group of bars per scheme, a bar per policy."""
 
     def draw(measured: Measured) -> Drawing:
         found = outcome(measured, network)
@@ -51,7 +51,7 @@ def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing
 
 
 def fill(measured: Measured) -> Drawing:
-    """Use of the links of the dragonfly from an empty network on: a group per scheme, a bar per window."""
+    """Figure of the use of links in the dragonfly, from an empty network on: a group per scheme, a bar per window."""
     rows = measured[FILL].group_by("scheme", "window_us", maintain_order=True).agg(pl.col("link_use").mean())
     use = {(scheme, window): value for scheme, window, value in rows.rows()}
     names = list(dict.fromkeys(scheme for scheme, _ in use))
@@ -62,7 +62,7 @@ def fill(measured: Measured) -> Drawing:
 
 
 def flows(measured: Measured) -> pl.DataFrame:
-    """Every scheme with every policy: loads of cold and hot flows, and changes of links."""
+    """Table of every scheme with every policy: loads of cold and hot flows, and changes of links."""
     lines = [
         {
             "network": NAMES[network],
@@ -77,7 +77,7 @@ def flows(measured: Measured) -> pl.DataFrame:
 
 
 def readings(measured: Measured) -> pl.DataFrame:
-    """Other readings of schemes, of digits and of managed links, beside those of the figures."""
+    """Table of other interpretations of schemes, of digits and of managed links, compared with those of the figures."""
     rows = pl.concat([measured[each] for each in (TORUS, TREE, DRAGONFLY, READINGS, TERMINALS)])
     kinds = [name for name in (*NETWORKS, READINGS, TERMINALS) for _ in range(measured[name].height)]
     means = (
@@ -104,7 +104,7 @@ def readings(measured: Measured) -> pl.DataFrame:
 
 
 def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table I, as printed and as run."""
+    """Table I: the printed values and those of the runs."""
     lines = [
         ("t_transition", "10 us", "10 us: 500 cycles of 20 ns"),
         ("t_down", "11.1 us", "11.1 us: 555 cycles"),

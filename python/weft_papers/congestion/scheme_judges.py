@@ -1,4 +1,7 @@
-"""What the claims on schemes and policies compare. "Significant" is 10 %; differences below 1 % count as none."""
+"""The comparisons behind the claims on schemes and policies.
+
+"Significant" means 10 %; differences below 1 % do not count.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ _UNITS = {THROUGHPUT: "flits/terminal/cycle", LATENCY: "us", ENERGY: "nJ/bit"}
 
 
 def _cost(row: Means, measure: str) -> float:
-    """A measure so that less is better."""
+    """The value of a measure, converted so that less is better."""
     value = row[measure]
     if measure != THROUGHPUT:
         return value
@@ -54,7 +57,7 @@ def _cost(row: Means, measure: str) -> float:
 def _ranks(
     measured: Measured, holds: Callable[[list[str]], bool], units: Mapping[str, str] | None = None
 ) -> list[Part | Undecided]:
-    """Each measure and policy on the torus: whether the order of the schemes is as asked, the best scheme first."""
+    """For each measure and policy on the torus, whether the order of the schemes (best first) meets `holds`."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -63,7 +66,7 @@ def _ranks(
         order = sorted((name for name in rows if measure in rows[name]), key=lambda name: _cost(rows[name], measure))
         text = ", ".join(f"{name} {rows[name][measure]:.4g}" for name in order)
         unit = f" [{units[measure]}]" if units else ""
-        # Where the schemes whose numbers are known have the wrong order, so have all schemes.
+        # If the schemes with known numbers have the wrong order, then the order of all schemes is wrong.
         is_right = holds(order) and all(math.isfinite(row[measure]) for row in rows.values())
         return Part(is_right, f"{_WORDS[measure]}{unit}, {saving}, best first: {text}")
 
@@ -71,17 +74,17 @@ def _ranks(
 
 
 def worst(measured: Measured) -> list[Part | Undecided]:
-    """VOQsw is the worst of all schemes in each measure, under each policy."""
+    """Judges the claim that VOQsw is the worst scheme in each measure, under each policy."""
     return _ranks(measured, lambda order: order[-1] == VOQSW, _UNITS)
 
 
 def best_two(measured: Measured) -> list[Part | Undecided]:
-    """DBBM and IODET are the two best schemes in each measure, under each policy."""
+    """Judges the claim that DBBM and IODET are the two best schemes in each measure, under each policy."""
     return _ranks(measured, lambda order: {*order[:2]} == {DBBM, IODET})
 
 
 def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> list[Part | Undecided]:
-    """A policy is nowhere worse than another one, and somewhere better."""
+    """Judges whether a policy is never worse than another policy, and better in at least one case."""
 
     @or_undecided
     def part(measure: str) -> Part:
@@ -91,7 +94,7 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
             for scheme, (one, other) in pairs.items()
             if measure in one and measure in other
         }
-        # a scheme that is worse decides, whatever the unknown numbers are
+        # a scheme that is worse decides, independent of the unknown numbers
         is_worse = any(each > 1 + SAME for each in ratios.values())
         if not is_worse:
             ratios = {
@@ -106,19 +109,19 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
 
 
 def _times(value: float, base: float) -> float:
-    """The ratio of two values, 1 for equal ones, both of which may be 0 or infinite."""
+    """The ratio of two values, which may be 0 or infinite; 1 for equal values."""
     if value == base:
         return 1.0
     return value / base if base else math.inf
 
 
 def _apart(values: Sequence[float]) -> float:
-    """How much the largest value is above the least [share]."""
+    """Excess of the largest value over the smallest, as a share of the smallest."""
     return _times(max(values), min(values)) - 1
 
 
 def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """The policies differ by less than 10 % in each measure."""
+    """Makes the judge of the claim that the policies differ by less than 10 % in each measure."""
 
     def judge(measured: Measured) -> list[Part | Undecided]:
         found = outcome(measured, network)
@@ -137,7 +140,7 @@ def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part 
 
 
 def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
-    """Both policies differ by less than 10 % in throughput and latency, under every scheme on the torus."""
+    """Judges whether two policies differ by less than 10 % in throughput and latency, for each scheme on the torus."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -167,7 +170,7 @@ def policies_improve(measured: Measured) -> tuple[bool, str]:
 
 
 def few_changes(measured: Measured) -> list[Part]:
-    """Links of the dragonfly hardly change under a scheme, as they hardly idle."""
+    """Judges the claim that links of the dragonfly hardly change under a scheme, because they are hardly idle."""
     found = outcome(measured, DRAGONFLY)
     parts = []
     for saving in (ON_OFF, HIGH_LOW):
@@ -181,7 +184,7 @@ def few_changes(measured: Measured) -> list[Part]:
 
 
 def effects(measured: Measured) -> tuple[bool, str]:
-    """The energy per data differs more over schemes than over policies."""
+    """Whether the energy per data differs more between schemes than between policies."""
     found = outcome(measured, TORUS)
 
     def spread(values: list[float]) -> float:
@@ -198,7 +201,7 @@ def _listed(values: list[float]) -> str:
 
 
 def above_one_queue(measured: Measured) -> list[Part]:
-    """Every scheme accepts over 10 % more than one queue on the tree, under each policy."""
+    """Judges the claim that every scheme accepts over 10 % more than one queue on the tree, under each policy."""
     found = outcome(measured, TREE)
     return [
         Part(
@@ -221,19 +224,19 @@ def _flow2sl_beside_one_queue(found: Outcome, saving: str) -> Part:
 
 
 def flow2sl_slower(measured: Measured) -> list[Part | Undecided]:
-    """Flow2SL has a longer latency than one queue on the tree, under each policy."""
+    """Judges the claim that Flow2SL has a longer latency than one queue on the tree, under each policy."""
     found = outcome(measured, TREE)
     return [_flow2sl_beside_one_queue(found, saving) for saving in POLICIES]
 
 
 def _mean(found: Outcome, measure: str) -> float:
-    """The geometric mean over all schemes and policies."""
+    """The geometric mean of a measure over all schemes and policies."""
     return math.prod([math.pow(row[measure], 1 / len(found)) for row in found.values()])
 
 
 @or_undecided
 def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
-    """A network is better than others in the geometric mean over all schemes and policies."""
+    """Judges whether a network is better than others in the geometric mean over all schemes and policies."""
     means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
     order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
     text = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
@@ -241,7 +244,7 @@ def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
 
 
 def use_of_links(measured: Measured) -> list[Part]:
-    """Mean use of links between routers over the longest window from an empty network."""
+    """Judges the mean use of links between routers over the longest window, starting with an empty network."""
     rows = measured[FILL]
     longest = max(rows["window_us"])
     means = rows.group_by("scheme", "window_us", maintain_order=True).agg(pl.col("link_use").mean())
@@ -263,7 +266,7 @@ def use_of_links(measured: Measured) -> list[Part]:
 
 @or_undecided
 def reduction(measured: Measured, network: str, measure: str, other: str, words: str) -> Part:
-    """The best combination of a scheme and a policy saves more than half of the baseline's."""
+    """Judges whether the best combination of scheme and policy reduces a measure to less than half of the baseline."""
     found = outcome(measured, network)
     best, share = best_reduction(found, measure)
     second, beside = best_reduction(found, other)
@@ -272,7 +275,7 @@ def reduction(measured: Measured, network: str, measure: str, other: str, words:
 
 
 def doubled(measured: Measured) -> list[Part]:
-    """The best scheme with a policy accepts more than twice what one queue accepts without one."""
+    """Judges whether the best scheme with a policy accepts more than twice as much as one queue without a policy."""
     parts = []
     for network in (TREE, DRAGONFLY):
         found = outcome(measured, network)
@@ -292,7 +295,7 @@ def doubled(measured: Measured) -> list[Part]:
 
 @or_undecided
 def no_slower(measured: Measured, network: str) -> Part:
-    """A policy with a scheme has at most 10 % more latency than the same scheme without a policy."""
+    """Judges whether a policy adds at most 10 % of latency to a scheme."""
     found = outcome(measured, network)
     ratios = {
         pair: row[LATENCY] / got(found, pair[0], NONE)[LATENCY]
@@ -306,7 +309,7 @@ def no_slower(measured: Measured, network: str) -> Part:
 
 
 def high_low_everywhere(measured: Measured) -> list[Part | Undecided]:
-    """High/low is the most efficient policy of every scheme on every network, and not by chance alone."""
+    """Judges whether high/low is the most efficient policy for every scheme on every network, beyond chance."""
     ratios = []
 
     @or_undecided

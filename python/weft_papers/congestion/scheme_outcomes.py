@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ONE_QUEUE, DBBM = "1q", "DBBM"
 VOQSW, IODET, FLOW2SL, H2LQ, BBQ = "VOQsw", "IODET", "Flow2SL", "H2LQ", "BBQ"
-# A single queue, with packets that choose their path by queues.
+# Name of the scheme with a single queue, in which packets choose their path by queues.
 ADAPTIVE = "1q, adaptive"
 _SCHEMES = {
     "one_queue": ONE_QUEUE,
@@ -32,12 +32,13 @@ _SCHEMES = {
 _ADAPTIVE = ("minimal_adaptive", "dragonfly_ugal")
 NONE, ON_OFF, HIGH_LOW = "none", "on/off", "high/low"
 POLICIES = (NONE, ON_OFF, HIGH_LOW)
-# Any number of lanes, by the use of a link; during a change it carries nothing, or what it carried before.
+# Policies with any number of lanes, controlled by the use of a link. During a change, a link either carries nothing, or
+# the same as before.
 LADDER_STOPS, LADDER = "ladder that stops", "ladder"
 # The measures of Figs. 1 to 3, with their units.
 THROUGHPUT, LATENCY, ENERGY = "accepted_load", "latency_us", "energy_nj"
 MEASURES = (THROUGHPUT, LATENCY, ENERGY)
-# Columns beside those of every paper: means are over seeds.
+# Additional columns to those of every paper. Means are over seeds.
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "scheme": pl.String,
@@ -65,19 +66,19 @@ COLUMNS: dict[str, Any] = {
 
 
 class Means(dict[str, float]):
-    """The means over seeds of a scheme with a policy, by the name of the number."""
+    """The means over seeds of the numbers of a scheme with a policy, by the number's name."""
 
     def __init__(self, name: str, numbers: Mapping[str, float | None]) -> None:
         super().__init__({key: value for key, value in numbers.items() if value is not None})
         self._name = name
 
     def __missing__(self, number: str) -> float:
-        """A number that no seed gave.
+        """Called for a number that no seed has.
 
         Raises
         ------
         LackingError
-            Always: it names the scheme with its policy.
+            Always. The error names the scheme and its policy.
         """
         what = f"no packet that counts was delivered in the window: {self._name}"
         raise LackingError(f"{what}; more seeds may have some")
@@ -97,17 +98,17 @@ def frame(results: ResultSet) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.SCHEMA` and `COLUMNS`. ``latency_us`` is from the creation of a packet and
-        ``network_latency_us`` from its injection, of all that were delivered in the window [us]. ``energy_nj`` is
-        that of all links and routers per bit delivered, ``energy_between_nj`` leaves out the links of terminals
-        [nJ/bit]. Both are null where no bit was delivered. ``cold_load`` is per terminal that sends uniformly,
-        ``hot_load`` is that of the hot node [flits/cycle]. ``link_use`` is of the channels between routers [share],
-        ``transitions`` is per such channel and second. ``saved_share`` is the energy that managed links save, as a
-        share of the saving of links in proportion to their traffic. ``port_kib`` is the memory of a port between
-        routers [KiB], ``network_ports`` the number of such ports. ``power_w`` is the mean power of all links and
-        routers [W]. ``work`` is the application, ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and
-        ``managed_j`` the energy of all links [J]; null where a hot spot is run. Where an application is run, the
-        columns of flows are null.
+        Columns of `frames.SCHEMA` and `COLUMNS`. ``latency_us`` counts from the creation of a packet and
+        ``network_latency_us`` from its injection, for all packets delivered in the window [us]. ``energy_nj`` is the
+        energy of all links and routers per delivered bit; ``energy_between_nj`` leaves out the links of terminals
+        [nJ/bit]. The two energies are null if no bit was delivered. ``cold_load`` is the load per terminal that sends
+        uniformly, ``hot_load`` the load of the hot node [flits/cycle]. ``link_use`` is of the channels between routers
+        [share], ``transitions`` is per such channel and second. ``saved_share`` is the energy that managed links save,
+        as a share of the saving of links whose energy is proportional to their traffic. ``port_kib`` is the memory of a
+        port between routers [KiB], ``network_ports`` the number of such ports. ``power_w`` is the mean power of all
+        links and routers [W]. ``work`` is the application, ``scale`` the factor of its gaps, ``runtime_us`` its run
+        time [us] and ``managed_j`` the energy of all links [J]; null for runs with a hot spot. For runs with an
+        application, the columns of flows are null.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
@@ -115,13 +116,13 @@ def frame(results: ResultSet) -> pl.DataFrame:
 
 
 def _scheme(scenario: Mapping[str, Any]) -> str:
-    # a resolved scenario leaves out the scheme that divides nothing
+    # a resolved scenario omits the scheme that divides nothing
     ((name, parameters),) = scenario.get("queueing", {"one_queue": {}}).items()
     ((routing, how),) = scenario["routing"].items()
     if routing in _ADAPTIVE or how.get("ascent") == "adaptive":
         return ADAPTIVE
     scheme = _SCHEMES[name]
-    # the readings that the figures do not use
+    # the interpretations that the figures do not use
     odd = {(IODET, "dst_coord"): "IODET by coordinate", (FLOW2SL, "sum"): "Flow2SL by sum"}
     return odd.get((scheme, parameters.get("reading", "")), scheme)
 
@@ -165,7 +166,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
 
 
 def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """The columns of hot and cold flows; a cycle takes ``us``."""
+    """The columns of hot and cold flows; a cycle takes ``us`` [us]."""
     flows = {each["flow"]: each for each in summary["flows"]}
     return {
         "cold_load": flows["cold"]["source_accepted_load"],
@@ -175,7 +176,7 @@ def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
 
 
 def _of_application(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """The columns of applications; a cycle takes ``us``."""
+    """The columns of applications; a cycle takes ``us`` [us]."""
     work, scale = of_job(summary) or (None, None)
     return {
         "work": work,
@@ -215,7 +216,7 @@ def got(found: Outcome, scheme: str, saving: str) -> Means:
     Raises
     ------
     LackingError
-        If it was not run.
+        If this combination was not run.
     """
     if (scheme, saving) not in found:
         raise LackingError(f"{mechanism(scheme, saving)} was not run")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
-    """Lengths of a run [cycles]."""
+    """Overrides that set the lengths of a run [cycles]."""
     return {
         "measure.warmup": f"{warmup}cycles",
         "measure.window": f"{window}cycles",
@@ -35,17 +35,17 @@ def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
     }
 
 
-# Uniform traffic and bit complement, on which most claims rest, are run for longer than the other patterns.
+# Uniform traffic and bit complement are run for longer than the other patterns, because most claims are about them.
 _SHORT, _SHORTER = _lasting(300, 600, 300), _lasting(200, 400, 100)
 
 
-# Loads of a full run, which adds two rounds of loads around the knee of each curve.
+# Loads of a full run. The run adds two rounds of loads around the knee of each curve.
 _COARSE: dict[str, Any] = {"sweep.traffic.load": [0.02, 0.1, 0.25, 0.5, 0.75, 1.0]}
 _FOUR: list[Any] = [
     {"within": {"terminals": 1024, "pattern": pattern}}
     for pattern in ("bit_complement", "bit_reverse", "shuffle", "transpose")
 ]
-# The fat tree under each reading of LBR, for the claim on asymmetric traffic.
+# The fat tree with each interpretation of LBR, for the claim on asymmetric traffic.
 _TREE: dict[str, Any] = {
     "topology": {"k_ary_n_tree": {"k": 10, "n": 3}},
     "zip.routing": lbr_readings.of_the_tree(),
@@ -57,7 +57,7 @@ _TREE: dict[str, Any] = {
 def _sweep(
     name: str, *loads: float, lasting: dict[str, Any] = _SHORTER, full: dict[str, Any] | None = None, knees: int = 2
 ) -> Experiment:
-    """The runs of a pattern; a quick run has shorter windows, fewer loads, and one round of loads at the knees."""
+    """The runs of a pattern. A quick run has shorter windows, fewer loads, and one round of loads at the knees."""
     quick = lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))}
     return Experiment(name, (quick,), (_COARSE if full is None else full,), knees=knees, quick_knees=min(knees, 1))
 
@@ -70,7 +70,7 @@ EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
     _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
-    # 1 / N, all that one target takes, is between 0.00093 and 0.00103
+    # the load 1 / N, the most that one target can receive, is between 0.00093 and 0.00103
     _sweep("hot_spot", 0.0002, 0.0005, 0.0008, 0.0009, 0.0012, lasting=_lasting(2000, 5000, 2000), full={}, knees=0),
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
@@ -87,7 +87,7 @@ EXPERIMENTS = (
     _sweep(equal_concentration.RUNS),
     _sweep("next_group"),
     _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
-    # a period and more before and in the window
+    # more than one period of the snapshots before the window, and in the window
     _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200), full={}, knees=0),
     _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT, full={}, knees=0),
 )
@@ -113,7 +113,7 @@ _MISSING = "Minimal routing of FleX is the paper's algorithm 1."
 
 
 def _settled(*experiments: str) -> Callable[[Measured], str]:
-    """Makes the function that says how many points of a figure had not settled."""
+    """Makes the function that returns text on the number of points of a figure that had not settled."""
 
     def answer(measured: Measured) -> str:
         late = measured.unsettled(experiments)

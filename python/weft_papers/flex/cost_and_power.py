@@ -1,8 +1,11 @@
-"""Cost and power: Table 6, Figs. 6 and 15. They are those of `weft design` at its own prices, which are the paper's.
+"""Cost and power: Table 6, Figs. 6 and 15.
 
-The paper says that routers and terminals share racks, that cables of terminals are 1 m long and that others are as long
-as their Manhattan distance and 2 m. Its row of the fat tree mixes two trees: terminals, routers and links are those of
-the 10-ary 3-tree that it simulates, cost and power those of a tree of pods of 16 ports.
+They are computed with `weft design` at its default prices, which are the paper's.
+
+The paper says that routers and terminals share racks, and that cables of terminals are 1 m long. Other cables are as
+long as their Manhattan distance plus 2 m. The paper's row of the fat tree mixes two trees. Terminals, routers and links
+are those of the 10-ary 3-tree that the paper simulates; cost and power are those of a tree of pods with 16-port
+routers.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
     from weft_papers.flex.networks import Topology
 
 _LARGER = "FleX 8x8x3"
-# Printed in Table 6: terminals, routers, ports, links, cost [$], power [W]; and in section IV-B for Fig. 13.
+# Values printed in Table 6: terminals, routers, ports, links, cost [$], power [W]; and in section IV-B for Fig. 13.
 _PRINTED = {
     FAT_TREE: (1000, 300, 20, 2000, 6.88e6, 14336),
     DRAGONFLY: (1056, 264, 15, 1452, 5.16e6, 11088),
@@ -54,11 +57,11 @@ _PRINTED = {
 }
 # Bandwidth of a cable of the price list [Gb/s].
 _EDR_GBPS = 100
-# Costs differ slightly up to this share.
+# Costs differ "slightly" up to this share.
 _SLIGHTLY = 0.25
 _MEGA = 1e6
-# Lines of FDR10 [$ per Gb/s over m; $ over ports]: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical cables and
-# switches. The paper prints no line of FDR. It cites this slope of the routers.
+# Lines of the FDR10 price list [$ per Gb/s over m; $ over ports]: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical
+# cables and switches. The paper prints no line for FDR, but cites this slope of the routers.
 _FDR10_CABLE, _FDR10_ROUTER = (0.0919, 7.2745), (350.4, -892.3)
 
 
@@ -67,7 +70,10 @@ def _network(name: str) -> Topology:
 
 
 def _simulated(name: str) -> Topology:
-    """The network of a row of Table 6; one tree for its whole row, the one that the paper simulates."""
+    """The network of a row of Table 6.
+
+    The row of the fat tree is represented by one tree, which the paper simulates.
+    """
     return _network(K_ARY_TREE if name == FAT_TREE else name)
 
 
@@ -84,7 +90,7 @@ def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
 
 
 def _counts(name: str) -> Callable[[Measured], str]:
-    """Routers, ports and links."""
+    """Makes the function that returns text on the numbers of routers, ports and links."""
 
     def answer(_: Measured) -> str:
         found = measured(_simulated(name))
@@ -112,9 +118,12 @@ def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
 
 @cache
 def _in_a_row() -> float:
-    """Cost of Slim Fly by FleX's rule of layout [$]: a rack per group, in a row, its routers one above the other.
+    """Cost of Slim Fly with FleX's rule of layout [$].
 
-    A cable is as long as the distance of its routers along both axes and 2 m. The routers have the printed 20 ports.
+    Each group has a rack, the racks form a row, and the routers of a rack are one above the other.
+
+    The length of a cable is the distance of its routers along the two axes plus 2 m. The routers have the printed 20
+    ports.
     """
     network = measured(TABLE_6[SLIM_FLY])
     near, far = (network.links[:, end].astype(int) for end in (0, 1))
@@ -130,7 +139,7 @@ def _powers(name: str) -> Callable[[Measured], str]:
 
 
 def table_6(_: Measured) -> pl.DataFrame:
-    """Sizes, cost and power, as printed and as found; both trees."""
+    """Table 6: sizes, cost and power, as printed and as computed, for both fat trees."""
     rows = []
     for name in (FAT_TREE, K_ARY_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX, _LARGER):
         found, printed = measured(_network(name)), _PRINTED.get(name)
@@ -174,13 +183,13 @@ power_figure = _over_size("Fig. 6d: power of routers over terminals", "Power [kW
 
 
 def _on(line: tuple[float, float], size: float) -> float:
-    """The price of a size on a line of slope and intercept."""
+    """The price of a size on a line given by slope and intercept."""
     slope, intercept = line
     return slope * size + intercept
 
 
 def cable_figure(_: Measured) -> Drawing:
-    """Fig. 6a: the lines of cables."""
+    """Fig. 6a: the price lines of cables."""
     line, metres = price_list.default().cable, [0.0, 25.0, 50.0, 75.0, 100.0]
     series = [
         Series("EDR, 100 Gb/s", metres, [line.at(length) for length in metres]),
@@ -190,7 +199,7 @@ def cable_figure(_: Measured) -> Drawing:
 
 
 def router_figure(_: Measured) -> Drawing:
-    """Fig. 6b: the lines of routers."""
+    """Fig. 6b: the price lines of routers."""
     line, ports = price_list.default().router, [8.0, 18.0, 36.0, 72.0, 108.0]
     series = [
         Series("EDR", ports, [line.at(count) / 1000 for count in ports]),
@@ -199,7 +208,7 @@ def router_figure(_: Measured) -> Drawing:
     return line_figures.curves("Fig. 6b: cost of routers", "Ports [count]", "Cost [1,000 $]", series)[0]
 
 
-# Fig. 15: terminals of each router; the paper gives no number for it, and 1 for Fig. 16.
+# Fig. 15: terminals of each router. The paper gives no number for Fig. 15; for Fig. 16 it gives 1.
 _EACH = {"1 terminal per router": (1, 1, 1), "full global bandwidth": (10, 5, 7)}
 
 
@@ -214,7 +223,7 @@ def _grown(each: tuple[int, int, int]) -> tuple[dict[str, Topology], list[Topolo
 
 
 def layers_figure(_: Measured) -> Drawing:
-    """Fig. 15: cost of FleX over its layers, beside HyperX."""
+    """Fig. 15: cost of FleX over its number of layers, compared with HyperX."""
     series, layers = [], [3.0, 4.0, 5.0, 6.0, 7.0]
     for words, each in _EACH.items():
         rivals, flexes = _grown(each)
@@ -228,12 +237,12 @@ def layers_figure(_: Measured) -> Drawing:
 
 
 def _of_table_6() -> float:
-    """The cost of a HyperX of three dimensions of the width and terminals per router of Table 6 [M$]."""
+    """The cost of a three-dimensional HyperX with the width and terminals per router of Table 6 [M$]."""
     return _cost({"hyperx": {"widths": [10, 10, 10], "terminals_per_router": 10}}) / _MEGA
 
 
 def wider(_: Measured) -> str:
-    """The change of Fig. 15 that would give the order of the paper."""
+    """Text on the change of Fig. 15 that would give the order printed in the paper."""
     return (
         f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.1f} M$, more "
         "than all others here. It is not drawn, as the other curves could not be told apart beside it."
@@ -241,7 +250,7 @@ def wider(_: Measured) -> str:
 
 
 def _size_decides(holds: bool) -> str:
-    """The cause of a miss about Fig. 15, if another HyperX of three dimensions would meet the claim."""
+    """The cause of a miss about Fig. 15, if another three-dimensional HyperX would meet the claim."""
     other = f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.2f} M$"
     return (
         f"the size of the HyperX, which Fig. 15 leaves out: {other}, and meets it; in Figs. 16 and 17 it has as many "
@@ -252,7 +261,7 @@ def _size_decides(holds: bool) -> str:
 
 
 def _between(_: Measured) -> list[Part]:
-    """Whether 4 to 7 layers cost more than 3 and less than a HyperX of three dimensions."""
+    """Judges whether 4 to 7 layers cost more than 3 layers and less than a three-dimensional HyperX."""
     parts = []
     for words, each in _EACH.items():
         rivals, flexes = _grown(each)
@@ -278,7 +287,10 @@ def _dearer(_: Measured) -> list[Part]:
 
 
 def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
-    """FleX per terminal against other networks of about the same size: less than some, slightly more than Slim Fly."""
+    """Makes the judge that compares FleX per terminal with networks of about the same size.
+
+    It must be less than some, and slightly more than Slim Fly.
+    """
 
     def parts(_: Measured) -> list[Part]:
         each = {name: [_per_terminal(of, OF_SIZE[name][size]) for size in SIZES] for name in NETWORKS}
@@ -307,7 +319,7 @@ def _router_line(_: Measured) -> str:
 
 
 def _apart(_: Measured) -> float:
-    """What FleX costs per terminal more than HyperX."""
+    """Relative extra cost per terminal of FleX over HyperX."""
     return _per_terminal(_cost, TABLE_6[FLEX]) / _per_terminal(_cost, TABLE_6[HYPERX]) - 1
 
 

@@ -1,4 +1,6 @@
-"""FleX and Slim Fly with as many terminals on each router: not in the paper, which gives FleX 10 and Slim Fly 6.
+"""FleX and Slim Fly with the same number of terminals per router.
+
+The paper does not compare them in this way: it gives FleX 10 terminals per router and Slim Fly 6.
 
 A load is per terminal, so a router with more terminals has more to carry. FleX 6x6x3 is compared with a Slim Fly of
 q = 7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3, with 6 terminals
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 RUNS = "concentration"
 PATTERNS = ("bit_complement", "bit_reverse", "shuffle", "transpose")
 _ROUTINGS = (MINIMAL, UGAL, LBR)
-# Heads of the pairs that are compared: as in Table 6, and with 10 and 6 terminals on every router.
+# Headings of the compared pairs: as in Table 6, and with 10 and 6 terminals on every router.
 _PAIRS = {"Table 6": (FLEX, SLIM_FLY), "10 per router": (FLEX, SLIM_FLY_OF_10), "6 per router": (FLEX_OF_6, SLIM_FLY)}
 
 
@@ -38,7 +40,7 @@ def _saturation(measured: Measured, pattern: str, network: str, routing: str) ->
 def table(measured: Measured) -> pl.DataFrame:
     """Saturations of FleX and Slim Fly in the sizes of Table 6, and with the same number of terminals per router.
 
-    Where points below had not settled, a cell has the two bounds.
+    If points below the saturation had not settled, a cell has the two bounds.
     """
     rows = []
     for pattern in PATTERNS:
@@ -56,7 +58,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
-    """The loads of FleX and Slim Fly with equal terminals per router, if that of FleX is higher; empty otherwise."""
+    """Text on the loads of FleX and Slim Fly with equal terminals per router, if that of FleX is higher; else empty."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
     values = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft_papers.common.graph_figures import Place
     from weft_papers.common.measured import Measured
 
-# Routers along each side of a layer of Fig. 2, and its layers.
+# Number of routers along each side of a layer of Fig. 2, and number of layers.
 _SIDE, _LAYERS = 3, 3
 
 
@@ -30,13 +30,13 @@ def _name(x: int, y: int, z: int) -> str:
 
 
 def _places() -> dict[str, Place]:
-    """Layers side by side, every second one higher, each seen at a slant."""
+    """Positions of routers. Layers are side by side, every second layer is higher, and each is drawn at a slant."""
     every = ((x, y, z) for z in range(_LAYERS) for y in range(_SIDE) for x in range(_SIDE))
     return {_name(x, y, z): (x + 0.45 * y + 4.6 * z, 0.8 * y + 1.7 * (z % 2)) for x, y, z in every}
 
 
 def _wires() -> list[Wire]:
-    """The links of the network as Weft builds it: those of the router in the middle, and the others."""
+    """The links of the network that Weft builds. Those of the router in the middle are a separate kind."""
     along_x, along_y, rest = "x of router 1,1,1", "y of router 1,1,1", "other links"
     wires = []
     centre = (1, 1, 1)
@@ -62,7 +62,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def cables() -> pl.DataFrame:
-    """Cables between the racks of the FleX of Table 6: layer and x of both racks, and their number."""
+    """Cables between the racks of the FleX of Table 6: layer and x of the two racks, and number of cables."""
     parameters = TABLE_6[FLEX]["flex"]
     racks = flex_layers.layout(parameters).racks
     width = parameters["widths"][0]

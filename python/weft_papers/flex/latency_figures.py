@@ -1,4 +1,4 @@
-"""Latency over load: Figs. 8 to 10, 12 to 14 and 17; and what packets do in Figs. 1, 11 and 16."""
+"""Latency over load: Figs. 8 to 10, 12 to 14 and 17; and hops of packets in Figs. 1, 11 and 16."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS = "next_group", "larger", "periods", "l
 STRUCTURES = (*(of_layers(layers) for layers in range(3, 8)), HYPERX_2D, HYPERX_3D)
 ALL_PATHS = "FleX, all minimal paths"
 _LOAD = "Load [flits/terminal/cycle]"
-# The axis of latency ends at so many times the least latency.
+# The latency axis ends at this multiple of the smallest latency.
 _MOST = 5.0
-# Fig. 16 is drawn at this load.
+# Load at which Fig. 16 is drawn.
 HALF = 0.5
 
 
@@ -96,25 +96,25 @@ def layers(measured: Measured) -> Drawing:
 
 
 def structure(measured: Measured, name: str) -> pl.DataFrame:
-    """The points of a network of Figs. 16 and 17."""
+    """The points of a network in Figs. 16 and 17."""
     return of(measured[LAYERS], mechanism(name, MINIMAL if name.startswith("HyperX") else BALANCED))
 
 
 def routers_visited(measured: Measured, network: str) -> float:
-    """Routers that a packet visits on average in uniform traffic, at the lowest load: links and one."""
+    """Mean number of routers that a packet visits in uniform traffic, at the lowest load: links plus one."""
     _, (row,) = least(measured[UNIFORM], q.HOPS.column, mechanism(network, MINIMAL))
     return 1 + float(row[q.HOPS.column])
 
 
 def hops_by_network(measured: Measured) -> Drawing:
-    """Fig. 1: mean hops."""
+    """Fig. 1: mean hops of each network."""
     bars = {"minimal routing": [routers_visited(measured, name) for name in NETWORKS]}
     words = "Fig. 1: mean hops, uniform traffic", NETWORKS, bars, "Routers visited [count]"
     return bar_figures.grouped(*words)[0]
 
 
 def visited(measured: Measured, load: float | None = None) -> list[int]:
-    """Packets by the routers that they visited, from 1 on, in FleX under minimal routing and uniform traffic."""
+    """Packets by number of visited routers (1, 2, ...), in FleX under minimal routing and uniform traffic."""
     points = of(measured[UNIFORM], mechanism(FLEX, MINIMAL)).drop_nulls("hop_packets")
     if points.is_empty():
         raise LackingError("no packets were delivered")
@@ -123,7 +123,7 @@ def visited(measured: Measured, load: float | None = None) -> list[int]:
 
 
 def histogram(measured: Measured) -> Drawing:
-    """Fig. 11: packets by hops."""
+    """Fig. 11: packets by number of hops."""
     counts = visited(measured)
     shares = [100 * count / sum(counts) for count in counts]
     groups = [str(number) for number in range(1, len(counts) + 1)]

@@ -1,8 +1,10 @@
-"""LBR in the readings that the paper allows. They decide F-105, F-115, F-117 and F-118.
+"""The interpretations of LBR ("readings") that the text of the paper allows.
 
-The figures have predefined paths, the same for a pair of routers in the whole run. The queue of a link is the flits
-that wait for it ("packets to be processed"). The paper also says that a source determines its paths after every
-interval T.
+They decide the claims F-105, F-115, F-117 and F-118.
+
+In the figures, paths are predefined: a pair of routers has the same path during the whole run. The queue of a link
+consists of the flits that wait for it ("packets to be processed"). The paper also says that a source determines its
+paths after every interval T.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 RUNS = "readings"
 OTHERS = READINGS[1:]
-# Readings of when paths are drawn, by flits that wait.
+# Readings of when paths are chosen, with a queue of waiting flits.
 _DRAWN = tuple(
     name for (_, sensor, ties), name in zip(PARAMETERS, READINGS, strict=True) if sensor == "output_queue" and not ties
 )
@@ -48,12 +50,12 @@ PATTERNS = (
     "neighbor",
     "tornado",
 )
-# "Low" is up to this share of the saturation under minimal routing.
+# A load is "low" up to this share of the saturation under minimal routing.
 _LOW = 0.5
 
 
 def of_the_tree() -> list[dict[str, Any]]:
-    """LBR on the fat tree, a routing per reading."""
+    """Overrides for LBR on the fat tree, with a routing for each reading."""
     return [
         {
             "lbr": {
@@ -71,13 +73,13 @@ def of_the_tree() -> list[dict[str, Any]]:
 
 
 def by_pattern(measured: Measured) -> dict[str, pl.DataFrame]:
-    """The runs of the readings, by pattern; without those that were not run."""
+    """The runs of the readings, by pattern. Patterns that were not run are left out."""
     rows = measured[RUNS]
     return {name: rows.filter(pattern=name) for name in PATTERNS if (rows["pattern"] == name).any()}
 
 
 def saturations(measured: Measured, pattern: str, network: str) -> dict[str, float]:
-    """Saturation of a network under a pattern by reading; without what is not known."""
+    """Saturation of a network under a pattern, by reading. Unknown values are left out."""
     if not measured.has((RUNS,)):
         return {}
     rows = measured[RUNS].filter(pattern=pattern)
@@ -86,7 +88,7 @@ def saturations(measured: Measured, pattern: str, network: str) -> dict[str, flo
 
 
 def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
-    """Loads that saturate neither, and the latency of FleX there over that under minimal routing."""
+    """Loads at which neither routing is saturated, and the ratio of FleX's latency to that under minimal routing."""
     both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
     found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
     if not found:
@@ -95,9 +97,9 @@ def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
 
 
 def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
-    """Latency over that of minimal routing in FleX, at loads up to half of the saturation under minimal routing.
+    """Ratio of latency to that of minimal routing in FleX, at loads up to half of minimal routing's saturation.
 
-    Where that is not known the lowest load counts.
+    If this saturation is unknown, the lowest load is used.
     """
     means = {}
     for pattern, points in rows.items():
@@ -113,7 +115,7 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
 
 
 def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, float, str]:
-    """Saturation of FleX over that under minimal routing, the mean of the patterns: its two bounds, and it in words."""
+    """Saturation of FleX relative to minimal routing, as a mean over patterns: two bounds, and the value as text."""
     found = {
         pattern: bounds(points, mechanism(FLEX, routing)).beside(bounds(points, mechanism(FLEX, MINIMAL)))
         for pattern, points in rows.items()
@@ -127,16 +129,16 @@ def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[flo
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that a claim prints, under each reading.
+    """A number of a claim, which can be computed under each reading.
 
     Attributes
     ----------
     claim, column : str
-        Number of the claim; head of its column in the table.
+        Number of the claim; heading of its column in the table.
     of : callable
-        The number under a reading.
+        Function that returns the number under a reading.
     printed, within : float
-        What is printed, and the share by which it may be off.
+        Printed number, and allowed relative difference.
     """
 
     claim: str
@@ -146,7 +148,7 @@ class Quantity:
     within: float = WITHIN
 
     def values(self, measured: Measured) -> dict[str, float]:
-        """The number by reading; without what is not known."""
+        """The number by reading. Unknown values are left out."""
         found: dict[str, float] = {}
         for name in READINGS if measured.has((RUNS,)) else ():
             with suppress(LackingError):
@@ -190,7 +192,7 @@ QUANTITIES = (
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """The numbers of the claims under each reading of LBR, and the claims that each meets."""
+    """The table of the claims' numbers under each reading of LBR, and of the claims that each reading meets."""
     found = {each: each.values(measured) for each in QUANTITIES}
     if not any(found.values()):
         raise LackingError("the readings of LBR were not run")
@@ -204,12 +206,12 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def remark(measured: Measured) -> str:
-    """That a quick run does not judge saturations."""
+    """Remark that a quick run does not judge saturations."""
     return "Saturations of a quick run come from short windows, and are not judged." if measured.quick else ""
 
 
 def explained(claim: str, rule: Rule) -> Rule:
-    """The rule with the number under each reading in its finding, and the readings that meet it in its cause."""
+    """The rule with additions: its finding gives the number under each reading, its cause the readings that meet it."""
     (quantity,) = (each for each in QUANTITIES if each.claim == claim)
 
     def judge(measured: Measured) -> Finding:

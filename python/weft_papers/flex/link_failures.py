@@ -1,4 +1,4 @@
-"""Table 5: how many links may fail at random before a network falls apart, and what FleX gains on HyperX."""
+"""Table 5: number of links that may fail at random before a network is disconnected, and gain of FleX over HyperX."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _HALF_STEP = 2.5
 
 
 def _tolerated(name: str, size: int) -> int:
-    """Percent of the links of a network of about so many terminals that may fail."""
+    """Percentage of links that may fail, in a network of about `size` terminals."""
     return round(100 * resilience.tolerated(measured(OF_SIZE[name][size]).failures))
 
 
 def table_5(_: Measured) -> pl.DataFrame:
-    """Links that may fail, as printed and as found."""
+    """Table 5: links that may fail, as printed and as computed."""
     return pl.DataFrame(
         [
             {"terminals, about": size}
@@ -47,7 +47,7 @@ def table_5(_: Measured) -> pl.DataFrame:
 
 
 def _near_half(name: str, size: int, found: int, printed: int) -> str:
-    """Whether chance explains a step: about half of the trials stay connected at the higher of both shares."""
+    """Text that says if chance explains a step, because about half of the trials stay connected at the higher share."""
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
     low, high = row["connected_low_share"], row["connected_high_share"]
@@ -74,14 +74,14 @@ def _rule(name: str, size: int, printed: int) -> Rule:
 
 
 def _gain(_: Measured) -> tuple[float, str]:
-    """The mean over sizes of what FleX tolerates more than HyperX."""
+    """Mean over sizes of the additional failures that FleX tolerates compared with HyperX, and text on it."""
     found = [_tolerated(FLEX, size) - _tolerated(HYPERX, size) for size in SIZES]
     text = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
     return sum(found) / len(found), f"by number of terminals {text}"
 
 
 def _rows() -> dict[str, Rule]:
-    """The claims of Table 5, line by line."""
+    """The rules for the claims of Table 5, line by line."""
     cells = [(name, size, _PRINTED[name][place]) for place, size in enumerate(SIZES) for name in NETWORKS]
     known = [(name, size, printed) for name, size, printed in cells if printed is not None]
     return {f"F-{number:03}": _rule(*cell) for number, cell in enumerate(known, 45)}

@@ -1,8 +1,9 @@
-"""Saturation of a network in the experiments of the paper, as a reader takes it from a curve of latency over load.
+"""Saturation of a network in the experiments of the paper, as a reader would see it in a curve of latency over load.
 
-It is the highest accepted load, up to the lowest load of which less than 95 % is accepted. If the latency is three
-times the least at a lower load, it is that load. The windows of quick runs are too short for it. Where a point below
-had not settled, saturation is between the last load that had settled and that value.
+Saturation is the highest accepted load, up to the lowest offered load of which less than 95 % is accepted. If the
+latency reaches three times its minimum at a lower load, saturation is that load. The windows of quick runs are too
+short to judge saturation. If a point below the saturation had not settled, the saturation is between the last load that
+had settled and that value.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Saturation:
-    """Between which loads a network saturates [flits per active terminal and cycle].
+    """Bounds of the load at which a network saturates [flits per active terminal and cycle].
 
     Attributes
     ----------
     low, high : float
-        The bounds. They are the same if all points below had settled.
+        The two bounds. They are equal if all points below them had settled.
     late : str
-        Which point had not settled; empty if all had.
+        Text on the point that had not settled; empty if all had.
     """
 
     low: float
@@ -46,13 +47,13 @@ class Saturation:
         return f"{self.low:.3f} to {self.high:.3f}" if self.late else f"{self.high:.3f}"
 
     def above(self, other: Saturation) -> bool | None:
-        """Whether it is higher than another one; `None` if the bounds don't decide it."""
+        """Whether this saturation is higher than another one; `None` if the bounds do not decide this."""
         if self.low > other.high:
             return True
         return False if self.high <= other.low else None
 
     def beside(self, other: Saturation) -> tuple[float, float]:
-        """The least and the greatest ratio to another one."""
+        """The smallest and the greatest possible ratio to another saturation."""
         return self.low / other.high, self.high / other.low if other.low else inf
 
 
@@ -62,7 +63,7 @@ def saturation(measured: Measured, pattern: str, network: str, routing: str) -> 
     Raises
     ------
     LackingError
-        If the windows were those of a quick run, or if no load was too much.
+        If the run was a quick run, whose windows are too short, or if no load was too much.
     """
     refuse_short(measured)
     return bounds(measured[pattern], mechanism(network, routing))
@@ -75,7 +76,7 @@ def refuse_short(measured: Measured) -> None:
 
 
 def knee(rows: pl.DataFrame, curve: str) -> float:
-    """The saturation of a curve of which all points below had settled.
+    """The saturation of a curve. All points below it must have settled.
 
     Raises
     ------
@@ -89,17 +90,19 @@ def knee(rows: pl.DataFrame, curve: str) -> float:
 
 
 def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
-    """The highest accepted load up to the lowest load that saturates; at most the load where latency becomes steep.
+    """The highest accepted load up to the lowest load that saturates, and at most the load where latency becomes steep.
 
-    Beyond saturation some networks accept less than before: then it is what they carried of the load below. A point
-    that had not settled may be saturated. Then the lower bound is what was accepted at the last load before it.
+    Beyond saturation some networks accept less than before. Then the saturation is the load that they accepted at the
+    next lower load. A point that had not settled may be saturated. Then the lower bound is the accepted load of the
+    last point before it.
 
     Raises
     ------
     LackingError
         If no load was too much.
     """
-    # `of` sorts by load. A claim needs hundreds of curves, so a curve is one query with few rows.
+    # `of` sorts by load. A claim needs hundreds of curves, so the code makes one query per curve, which returns few
+    # rows.
     columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
     points = of(rows, curve).select(columns).drop_nulls(["load", "accepted_load"]).rows()
     if not points:
@@ -120,14 +123,14 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
 
 
 def known(rows: pl.DataFrame, curve: str) -> float | None:
-    """The same; ``None`` if it is not known."""
+    """The result of `knee`; ``None`` if it is not known."""
     with suppress(LackingError):
         return knee(rows, curve)
     return None
 
 
 def _steep(points: list[tuple[float, float]]) -> float:
-    """The load at which the latency is `STEEP` times the least, on the line between two loads; else infinite."""
+    """The load at which the latency is `STEEP` times its minimum, interpolated between two loads; infinite if never."""
     limit = STEEP * min((latency for _, latency in points), default=inf)
     for (low, before), (high, after) in pairwise(points):
         if after > limit:

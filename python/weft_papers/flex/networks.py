@@ -1,7 +1,7 @@
-"""The networks of the paper, as its tables and figures build them, and their numbers without a simulation.
+"""The networks in the tables and figures of the paper, and their numbers without a simulation.
 
-"Full global bandwidth" is the paper's rule (section III-B): a dragonfly with a = 2 p = 2 h, and p = floor(k / 3) of k
-ports elsewhere, which is half of the links of a router to others.
+"Full global bandwidth" is the paper's rule (section III-B): a dragonfly has a = 2 p = 2 h. In other networks of k-port
+routers p = floor(k / 3), which is half of the links of a router to others.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from weft.design.measured_design import MeasuredDesign
 
 FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX = "Fat tree", "Dragonfly", "HyperX", "Slim Fly", "FleX"
-# In a fixed order, so that they look the same in all figures.
+# Names of the networks in a fixed order, so that they have the same look in all figures.
 NETWORKS = (FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX)
-# Name of the tree of the performance runs, in tables that also have the tree that the paper prices.
+# Name of the tree of the performance runs, in tables that also contain the tree that the paper prices.
 K_ARY_TREE = "10-ary 3-tree"
 
 Topology = dict[str, Any]
 
 
 def fat_tree(k: int) -> Topology:
-    """The tree of pods of M. Al-Fares et al. (SIGCOMM'08), of routers of k ports."""
+    """The tree of pods of M. Al-Fares et al. (SIGCOMM'08), with routers of k ports."""
     return {"fat_tree": {"k": k}}
 
 
@@ -54,7 +54,7 @@ def flex(width: int, layers: int = 3, terminals: int | None = None, other: int |
     return {"flex": {"widths": widths, "layers": layers, "terminals_per_router": terminals or sum(widths) - 2}}
 
 
-# Table 6: about 1,000 terminals. HyperX has a terminal more per router than the rule gives.
+# Table 6: networks of about 1,000 terminals. HyperX has one terminal more per router than the rule gives.
 TABLE_6: dict[str, Topology] = {
     FAT_TREE: fat_tree(16),
     K_ARY_TREE: {"k_ary_n_tree": {"k": 10, "n": 3}},
@@ -63,11 +63,12 @@ TABLE_6: dict[str, Topology] = {
     SLIM_FLY: slim_fly(9),
     FLEX: flex(6),
 }
-# Fig. 13.
+# The networks of Fig. 13.
 LARGER = flex(8, terminals=5)
 
-# Tables 4 and 5: the networks of about so many terminals. The paper gives these numbers only. Among the full-bandwidth
-# networks of about that size we take those whose ratios are the printed ones (Table 4); the smallest are our choice.
+# Tables 4 and 5: the networks by approximate number of terminals. The paper gives only these numbers. Among the
+# full-bandwidth networks of about this size we take those whose ratios equal the printed ones (Table 4). The smallest
+# networks are our choice.
 SIZES = (500, 1000, 2000, 5000, 10000)
 OF_SIZE: dict[str, dict[int, Topology]] = {
     FAT_TREE: dict(zip(SIZES, map(fat_tree, (12, 16, 20, 28, 34)), strict=True)),
@@ -84,5 +85,5 @@ def _measured(text: str) -> MeasuredDesign:
 
 
 def measured(topology: Mapping[str, Any]) -> MeasuredDesign:
-    """A network with the numbers that `weft design` gives."""
+    """A network with the numbers that `weft design` computes."""
     return _measured(json.dumps(topology))

@@ -1,7 +1,7 @@
 """Claims about latency and saturation (sections IV-B and IV-C).
 
-Latencies are compared at the lowest load at which no compared network is saturated. "Similar", "comparable" and "close"
-are within 10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
+Latencies are compared at the lowest common load; no compared network is saturated there. "Similar", "comparable" and
+"close" are within 10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 # Networks of Fig. 1 from the most hops to the fewest.
 _ORDER = ((FAT_TREE,), (DRAGONFLY,), (SLIM_FLY,), (HYPERX, FLEX))
 HOT_SPOT, PERMUTATION, ASYMMETRIC = "hot_spot", "random_permutation", "asymmetric"
-# Both readings of neighbor and tornado: BookSim's digits, and all digits of the first 1,000 ids.
+# Both interpretations of the patterns neighbor and tornado: BookSim's digits, and all digits of the first 1,000 ids.
 LOCAL = (("neighbor", "neighbor_of_ids"), ("tornado", "tornado_of_ids"))
 PATTERNS = (
     UNIFORM,
@@ -69,7 +69,8 @@ PATTERNS = (
     "tornado",
 )
 _SLIGHTLY = 0.25
-# Measured apart: what LBR takes for a queue, and what it does at a tie, decide its latency at low loads.
+# Causes that were measured separately: LBR's definition of a queue, and its choice at a tie, decide its latency at low
+# loads.
 _OF_LATENCY = (
     "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path where all are equal, "
     "LBR takes 16 % more than minimal routing (uniform traffic, load 0.02)"
@@ -78,7 +79,7 @@ _OF_THE_TREE = (
     "the paths of LBR: with predefined paths FleX takes 0.580 and the tree 0.509, with paths by snapshot and used "
     "credits 0.80 and 0.99 (full runs)"
 )
-# Full runs: what was tried where nothing else explains a part.
+# Causes of full runs: the attempts that were made if nothing else explains a part.
 _OF_COMPLEMENT = (
     "not isolated: tried the other routings, under which the fat tree takes 0.950; under LBR with predefined paths it "
     "takes 0.255"
@@ -96,21 +97,21 @@ _OF_DIGITS = (
     "windows); under the other routings it takes 0.959"
 )
 _OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX takes 0.66 and HyperX 0.59 of load 1"
-# Runs with one factor changed: windows of 800 cycles after 500, eight loads.
+# Causes from runs with one factor changed: windows of 800 cycles after 500, eight loads.
 _OF_UGAL = (
     "the threshold of UGAL and the internal speed-up: FleX, HyperX and Slim Fly saturate at 0.480, 0.467 and 0.649, "
     "with a threshold of 50 flits in place of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 in place of 2 at "
     "0.414, 0.400 and 0.449; queues by flits that wait and single VCs do not lower all three"
 )
-# "Low" is up to this share of what is highest.
+# A load is "low" up to this share of the highest load.
 _LOW = 0.5
 _UNIT = "flits/terminal/cycle"
-# Printed saturation under LBR over that under minimal routing.
+# Printed ratios of the saturation under LBR to that under minimal routing.
 _GAIN = 2.0
 
 
 def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
-    """Those of the routings that were run."""
+    """The given routings that were run."""
     ran = {*measured[pattern]["routing"]}
     if lacking := [each for each in routings if each not in ran]:
         raise LackingError(f"{' and '.join(lacking)} was not run")
@@ -118,7 +119,7 @@ def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
 
 
 def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterable[str]) -> tuple[float, list[float]]:
-    """A low load and the latencies of these networks there."""
+    """A low load, and the latencies of these networks at this load."""
     below = measured[pattern].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *(mechanism(name, routing) for name in networks))
     return load, [float(row[q.LATENCY.column]) for row in rows]
@@ -127,7 +128,7 @@ def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterabl
 def _compared(
     holds: bool | None, text: str, *of_: Saturation, cause: Callable[[], str] = lambda: ""
 ) -> Part | Undecided:
-    """A part; or the points that had not settled, if they decide it."""
+    """The part of a trend. It is undecided if points that had not settled would decide it."""
     if holds is None:
         return Undecided("; ".join(each.late for each in of_ if each.late))
     return Part(holds, text, "" if holds else cause())
@@ -136,7 +137,7 @@ def _compared(
 def _saturates(
     measured: Measured, pattern: str, routing: str, above: Iterable[str], *, than: str = FLEX, near_: str = ""
 ) -> list[Part | Undecided]:
-    """Whether a network accepts more than others; and as much as `near_`, if that is named."""
+    """Judges whether a network accepts more than others, and about as much as the network `near_` if it is named."""
     ours = saturation(measured, pattern, than, routing)
     parts: list[Part | Undecided] = []
     for name in above:
@@ -170,7 +171,7 @@ def _saturates(
 
 
 def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None:
-    """Whether a ratio between two bounds is within 10 % of the printed one; `None` if the bounds don't decide it."""
+    """Whether a ratio between two bounds is within 10 % of the printed one; `None` if the bounds do not decide this."""
     least, most = (1 - WITHIN) * printed, (1 + WITHIN) * printed
     if least <= low and high <= most:
         return True
@@ -192,7 +193,7 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
-    """Why a network accepts less than another, if the loads of the channels on their paths say so; else empty."""
+    """Text that explains by channel loads why a network accepts less than another; empty if they do not explain it."""
     rows = measured[pattern]
     bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
     if any(each.is_empty() for each in bounds):
@@ -203,7 +204,7 @@ def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: s
 
 
 def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]) -> list[Part | Undecided]:
-    """Whether FleX accepts less than others."""
+    """Judges whether FleX accepts less than other networks."""
     ours = saturation(measured, pattern, FLEX, routing)
     parts: list[Part | Undecided] = []
     for name in others:
@@ -216,7 +217,7 @@ def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]
 def _lowest(
     measured: Measured, pattern: str, routing: str, *alike: str, than: str = FLEX, beside_: Iterable[str] = NETWORKS
 ) -> list[Part]:
-    """Whether the latency of a network is below that of others, and within 10 % of those that are alike."""
+    """Judges whether the latency of a network is below that of others, and within 10 % of the networks in `alike`."""
     others = [name for name in beside_ if name != FLEX]
     load, (ours, *theirs) = _latencies(measured, pattern, routing, (than, *others))
     parts = []
@@ -240,7 +241,7 @@ def _uniform_less(measured: Measured) -> list[Part | Undecided]:
 
 
 def _as_much(pattern: str, *others: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """FleX with LBR against other networks with LBR."""
+    """Makes the judge that compares FleX with LBR with other networks with LBR."""
     return lambda measured: [part for each in others for part in _saturates(measured, pattern, LBR, (), near_=each)]
 
 
@@ -258,7 +259,7 @@ def _nearly(measured: Measured) -> float:
 
 
 def _slightly_higher(measured: Measured) -> list[Part]:
-    """Latency of UGAL and LBR over that of minimal routing, in FleX."""
+    """Judges the latencies of UGAL and LBR relative to minimal routing, in FleX."""
     parts = []
     for routing in _run(measured, COMPLEMENT, UGAL, LBR):
         load, times = lbr_readings.over_minimal(measured[COMPLEMENT], routing)[0]
@@ -302,7 +303,7 @@ def _transpose(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local_decisions(measured: Measured) -> list[Part | Undecided]:
-    """Dragonfly under transpose: UGAL against minimal routing."""
+    """Judges UGAL compared with minimal routing, in the dragonfly under transpose."""
     both = [mechanism(DRAGONFLY, routing) for routing in _run(measured, "transpose", UGAL, MINIMAL)]
     below = measured["transpose"].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *both)
@@ -316,7 +317,7 @@ def _local_decisions(measured: Measured) -> list[Part | Undecided]:
 
 
 def _hot_spot(measured: Measured) -> list[Part]:
-    """FleX, HyperX and Slim Fly are alike, and below the others, up to where one of them is saturated."""
+    """Judges whether FleX, HyperX and Slim Fly have similar latencies, below the others, up to the first saturation."""
     parts = []
     for routing in _run(measured, HOT_SPOT, *ROUTINGS):
         parts += _lowest(measured, HOT_SPOT, routing, HYPERX, SLIM_FLY)
@@ -340,7 +341,7 @@ def _hyperx_more(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local(measured: Measured) -> list[Part | Undecided]:
-    """Neighbor and tornado in BookSim's digits. The text names the other reading if it was run."""
+    """Judges neighbor and tornado with BookSim's digits. The text also has the other reading if it was run."""
     parts: list[Part | Undecided] = []
     for booksim, of_ids in LOCAL:
         for reading in (booksim, *([of_ids] if of_ids in measured.frames else [])):
@@ -362,7 +363,10 @@ def _mean_latency(measured: Measured) -> tuple[float, str]:
 
 
 def _mean_saturation(measured: Measured) -> tuple[float, str]:
-    """The mean gain; where it is between two bounds, the one nearer to the printed gain."""
+    """The mean gain, and text on it.
+
+    If the gain is between two bounds, the bound nearer to the printed gain is returned.
+    """
     refuse_short(measured)
     low, high, text = lbr_readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})
     if _within_bounds(low, high, _GAIN) is None:
@@ -376,7 +380,10 @@ def _hops(measured: Measured) -> tuple[bool, str]:
 
 
 def _bar(network: str) -> Rule:
-    """The place of a bar of Fig. 1, which has no number: fat tree, dragonfly, Slim Fly, then HyperX and FleX alike."""
+    """A rule for the rank of a bar of Fig. 1, as the figure prints no numbers.
+
+    Order: fat tree, dragonfly, Slim Fly, then HyperX and FleX, which are alike.
+    """
     place = next(number for number, names in enumerate(_ORDER) if network in names)
     alike = [name for name in _ORDER[place] if name != network]
     order = [name for names in _ORDER for name in names]
@@ -407,7 +414,7 @@ def _next_group(measured: Measured) -> list[Part | Undecided]:
 
 
 def _larger(measured: Measured) -> list[Part | Undecided]:
-    """The larger FleX of Fig. 13 among the networks of Fig. 8b."""
+    """Judges the larger FleX of Fig. 13 among the networks of Fig. 8b."""
     rows = pl.concat([measured[COMPLEMENT], measured[LARGER_RUNS]])
     both = type(measured)(dict(measured.frames) | {COMPLEMENT: rows}, measured.quick)
     parts: list[Part | Undecided] = []
@@ -418,7 +425,7 @@ def _larger(measured: Measured) -> list[Part | Undecided]:
 
 
 def _periods(measured: Measured) -> list[Part]:
-    """Latency and saturation of LBR from one period of its snapshots to the next longer one."""
+    """Judges the changes of LBR's latency and saturation from one snapshot period to the next longer one."""
     rows = of(measured[PERIODS], mechanism(FLEX, LBR)).drop_nulls(q.LATENCY.column)
     periods = sorted(rows["period"].drop_nulls().unique())
     below = rows.filter(~pl.col("saturated")).group_by("load").agg(pl.col("period").n_unique())
@@ -459,7 +466,7 @@ def _grow(measured: Measured) -> tuple[bool, str]:
 
 
 def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
-    """At load 0.5."""
+    """Makes the judge of whether the first network has more hops or latency than the second at load 0.5."""
 
     def judged(measured: Measured) -> tuple[bool, str]:
         more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))

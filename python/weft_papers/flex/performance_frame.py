@@ -1,4 +1,4 @@
-"""The runs of the paper as rows of a frame: which network, under which routing."""
+"""The runs of the paper as rows of a frame, with the network and the routing of each run."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 # The routings of the paper, in its order.
 ROUTINGS = (MINIMAL, UGAL, LBR)
-# LBR in the readings that the paper allows: the time at which its paths are drawn, the meaning of a queue, and whether
-# the minimal path is taken where all queues are equal. The first is that of the figures: predefined paths, and flits
-# that wait for a link.
+# Readings of LBR that the paper allows. They differ in the time at which paths are chosen, in the definition of a
+# queue, and in whether the minimal path is taken if all queues are equal. The first reading is that of the figures:
+# predefined paths, and flits that wait for a link.
 _READINGS: dict[tuple[str, str, bool], str] = {
     ("fixed", "output_queue", False): LBR,
     ("fixed", "used_credits", False): "LBR, used credits",
@@ -31,17 +31,17 @@ _READINGS: dict[tuple[str, str, bool], str] = {
 }
 PARAMETERS, READINGS = tuple(_READINGS), tuple(_READINGS.values())
 LBR_ON_TIE = READINGS[2]
-# FleX over all of its shortest paths, where `MINIMAL` takes those of the paper's algorithm 1.
+# FleX over all its shortest paths; `MINIMAL` uses only those of the paper's algorithm 1.
 BALANCED = "minimal, all paths"
-# Figs. 13, 16 and 17.
+# Names for Figs. 13, 16 and 17.
 LARGER = "FleX 8x8x3"
 HYPERX_2D, HYPERX_3D = "HyperX 6x6", "HyperX 6x6x6"
-# Beside the paper: FleX with as many terminals per router as Slim Fly has in Table 6, and the other way round.
+# Beyond the paper: FleX with the terminals per router that Slim Fly has in Table 6, and Slim Fly with those of FleX.
 FLEX_OF_6, SLIM_FLY_OF_10 = "FleX 7x8x3, 6 per router", "Slim Fly q = 7, 10 per router"
 _FLEXES = {(8, 8): LARGER, (7, 8): FLEX_OF_6}
 _NETWORKS = {"k_ary_n_tree": FAT_TREE, "dragonfly": DRAGONFLY, "slim_fly": SLIM_FLY}
 _OVER = {"ugal_over": UGAL, "lbr": LBR}
-# Columns beside those of every paper.
+# Additional columns to those of every paper.
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "routing": pl.String,
@@ -53,7 +53,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def of_layers(layers: int) -> str:
-    """The name of a FleX of 6x6 routers with a terminal each, in Figs. 16 and 17."""
+    """The name of a FleX with layers of 6x6 routers and a terminal each, in Figs. 16 and 17."""
     return f"FleX, {layers} layers"
 
 
@@ -63,7 +63,7 @@ def mechanism(network: str, routing: str) -> str:
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point, as `weft_papers.common.frames` makes it; its accepted load is per active terminal.
+    """A row per finished point, as in `weft_papers.common.frames`, but with the accepted load per active terminal.
 
     Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
     (load that paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
@@ -76,7 +76,8 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     scenario = results.scenario(point)
     network, routing = _who(scenario)
     name, parameters = _named(scenario["routing"])
-    # where some terminals are silent loads are smaller by as many; the load as set is that of the others
+    # if some terminals send nothing, mean loads are smaller in proportion; the load that the scenario sets is that of
+    # the others
     active = row["load"] / row["offered_load"] if row["offered_load"] else None
     accepted, bound = row["accepted_load"], results.summaries[point].get("path_bound_load")
     return {
@@ -104,7 +105,7 @@ def _pattern(value: Any) -> str:
 
 
 def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
-    """The network, and the routing as the paper calls it."""
+    """The paper's names of the network and the routing."""
     name, parameters = _named(scenario["routing"])
     routing = _OVER.get(name, MINIMAL)
     if name == "lbr":

@@ -1,6 +1,6 @@
 """Claims about the structure: ports, links, scalability, diameters, distances and numbers of shortest paths.
 
-Each number is counted in networks that the engine builds by eqs. (4) and (5) of the paper.
+Each number is counted in networks that the engine builds from eqs. (4) and (5) of the paper.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Widths and terminals per router of the FleX in which formulas are counted.
+# Widths and terminals per router of the FleX networks in which formulas are counted.
 _SOME = ((3, 3, 1), (4, 5, 2), (6, 6, 10), (7, 3, 4))
 _LAYERS = (2, 3, 4, 5, 8)
 _RADIX = 100
-# What the paper prints, by the names of Table 2.
+# Printed values, by the names of Table 2.
 _DIAMETERS = {"Fat tree": 4, DRAGONFLY: 3, HYPERX: 2, SLIM_FLY: 2, FLEX: 2}
 
 
 def _flexes(*layers: int) -> list[tuple[tuple[int, int, int, int], MeasuredDesign]]:
-    """Widths, layers and terminals per router of some FleX, and the networks."""
+    """Widths, layers and terminals per router of some FleX networks, each with the network."""
     return [((nx, ny, nz, p), measured(flex(nx, nz, terminals=p, other=ny))) for nx, ny, p in _SOME for nz in layers]
 
 
@@ -64,7 +64,7 @@ def _links(_: Measured) -> tuple[bool, str]:
 
 
 def _neighbours(_: Measured) -> str:
-    """The formula that holds for the neighbours of a router of three layers: the printed one, or that of the ports."""
+    """Text on which formula gives the neighbours of a router in three layers: the printed one, or that of the ports."""
     formulas: dict[str, Callable[[int, int], int]] = {
         "2Nx+2Ny-1": lambda nx, ny: 2 * nx + 2 * ny - 1,
         "2Nx+2Ny-4": lambda nx, ny: 2 * nx + 2 * ny - 4,
@@ -82,7 +82,7 @@ def _pairs(_: Measured) -> tuple[bool, str]:
 
 @cache
 def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Paths of two links between all routers of three layers, and x, y, z of the routers; (n, n) and (n, 3)."""
+    """Two-link paths between all routers of three layers, and x, y, z of the routers; shapes (n, n) and (n, 3)."""
     links = measured(flex(nx, terminals=1, other=ny)).links.astype(np.int64)
     routers = 3 * nx * ny
     joined = np.zeros((routers, routers), dtype=np.int64)
@@ -92,9 +92,10 @@ def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 
 def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[int, set[int]]]]:
-    """By the widths of a FleX: for each axis that differs, numbers of paths of two links between such routers.
+    """For each FleX, by its widths: the numbers of two-link paths between routers that differ in `differ` of x and y.
 
-    `differ` says along how many of x and y source and destination differ; the list has the axis and the numbers.
+    Source and destination differ in this number of coordinates. The list has the axis that differs, and the numbers of
+    paths.
     """
     found = {}
     for nx, ny, _ in _SOME:
@@ -107,7 +108,10 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
 
 
 def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, int, int], int]) -> Rule:
-    """A formula of a number of paths: of both widths, and of the one along the axis that differs."""
+    """A rule for a formula of a number of paths.
+
+    Its arguments are the two widths, and the width along the axis that differs.
+    """
 
     def counted(_: Measured) -> tuple[bool, str]:
         found = _counted(same_layer, differ)
@@ -132,7 +136,7 @@ def _flex_share(_: Measured) -> float:
 
 
 def _dragonfly_routers(radix: int) -> tuple[int, int, int]:
-    """Most routers of a dragonfly with so many links per router, its routers per group and global links per router."""
+    """The largest dragonfly with `radix` links per router: routers, routers per group, and global links per router."""
     return max((a * (a * (radix + 1 - a) + 1), a, radix + 1 - a) for a in range(1, radix + 1))
 
 
@@ -141,18 +145,18 @@ def _dragonfly_share(_: Measured) -> float:
 
 
 def _slim_fly_routers(radix: int) -> int:
-    """Most routers of a Slim Fly with so many links per router at most; 0 if there is none."""
+    """Routers of the largest Slim Fly with at most `radix` links per router; 0 if there is none."""
     plans = [FAMILIES["slim_fly"].plan({"q": q, "terminals_per_router": 1}) for q in range(3, radix) if built(q)]
     return max((plan.routers for plan in plans if plan.degree <= radix), default=0)
 
 
 def _slim_fly_share(_: Measured) -> float:
-    """The one of 101 links per router beside the bound of 100, which comes nearest to what is printed."""
+    """Size of the Slim Fly of 101 links per router, as a share of the bound for 100 links; nearest to the paper."""
     return 100 * FAMILIES["slim_fly"].plan({"q": 67, "terminals_per_router": 1}).routers / moore.bound(_RADIX, 2)
 
 
 def scalability(_: Measured) -> Drawing:
-    """Fig. 3: most routers over the links of a router to others."""
+    """Fig. 3: maximum number of routers over the links of a router to others."""
     radixes = list(range(12, _RADIX + 1, 8))
     series = [
         Series("Moore bound, diameter 3", radixes, [moore.bound(radix, 3) for radix in radixes]),
@@ -171,7 +175,7 @@ def scalability(_: Measured) -> Drawing:
 
 
 def table_2(_: Measured) -> pl.DataFrame:
-    """Diameters."""
+    """Table 2: diameters."""
     found = {name: measured(TABLE_6[name]).facts for name in NETWORKS}
     return pl.DataFrame(
         {

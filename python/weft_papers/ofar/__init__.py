@@ -8,7 +8,7 @@ from weft_papers.common.paper import Experiment, Figure, Paper
 from weft_papers.ofar import beyond, bursts, network_claims, ofar_drawings, readings, rings, steady, transients
 from weft_papers.ofar.routings_run import frame
 
-# Size of the networks of a quick run; that of the paper is 6.
+# Size h of the networks of a quick run; the paper's size is 6.
 QUICK_H = 3
 _TOPOLOGY = "topology.dragonfly"
 _SMALL: dict[str, Any] = {
@@ -23,18 +23,18 @@ _PATTERNS = ["uniform", {"group_shift": {"shift": 2}}, _FARTHEST]
 
 
 def _flits(*phits: float) -> list[float]:
-    """Loads of scenarios, from those of the paper [phits/(node cycle)]."""
+    """Loads of scenarios [flits/terminal/cycle], converted from those of the paper [phits/(node cycle)]."""
     return [round(load / 8, 6) for load in phits]
 
 
 def _sweep(name: str, *loads: float, **sets: Any) -> Experiment:
-    """The runs of a pattern over load, in a quick run of fewer loads on a smaller network."""
+    """The runs of a pattern over load. A quick run has fewer loads and a smaller network."""
     quick = _SMALL | {"sweep.traffic.load": _flits(*loads)} | sets
     return Experiment(name, (quick,), scaled=_SCALED)
 
 
 def _three_patterns(name: str) -> Experiment:
-    """The runs of the three patterns; of the adversarial ones loads beyond 0.6 tell nothing more."""
+    """The runs of the three patterns. Adversarial patterns need no loads beyond 0.6, which would show nothing more."""
     uniform = {"sweep.traffic.pattern": ["uniform"], "sweep.traffic.load": _flits(0.4, 0.6, 0.8, 1.0)}
     shifts = [{"group_shift": {"shift": shift}} for shift in (2, 6)]
     full = (uniform, {"sweep.traffic.pattern": shifts})
@@ -42,7 +42,7 @@ def _three_patterns(name: str) -> Experiment:
     return Experiment(name, quick, full, scaled=_SCALED)
 
 
-# One seed, and the change at 2,500 cycles: in the network of the paper some 1,600 packets are sent in each bin.
+# One seed, and the change at 2,500 cycles. In the network of the paper about 1,600 packets are sent in each bin.
 _AT: dict[str, Any] = {"from": "2500cycles"}
 _CHANGES: tuple[Any, ...] = ({"group_shift": {"shift": 2}}, "uniform", {"group_shift": {"shift": 6}})
 _TRANSIENTS = {
@@ -58,7 +58,7 @@ def _mix(*weights: int) -> dict[str, Any]:
     return {"mix": [{"weight": w, "pattern": p} for w, p in zip(weights, patterns, strict=True)]}
 
 
-# Those of patterns.yaml, for the 342 terminals of a quick run.
+# The bursts of patterns.yaml, for the 342 terminals of a quick run.
 _ALL_PATTERNS: list[Any] = [
     *_PATTERNS,
     _NEXT,
@@ -73,7 +73,7 @@ _ALL_PATTERNS: list[Any] = [
     _mix(60, 20, 20),
 ]
 
-# The larger bursts take ten times as long, so a quick run has one seed of them.
+# The larger bursts take ten times as long, so a quick run has only one seed of them.
 _MIXES = [_mix(80, 10, 10), _mix(60, 20, 20), _mix(20, 40, 40)]
 _BURSTS = tuple(
     _SMALL
@@ -85,14 +85,14 @@ _BURSTS = tuple(
     for size, seeds in ((200, [1, 2, 3]), (2000, [1]))
 )
 
-# VAL around its saturation under the offset that it carries most of, and under the worst one. A point is below
-# saturation only if its packets are delivered, so these runs may drain.
+# VAL around its saturation, under the offset with the highest throughput, and under the worst offset. A point is below
+# saturation only if its packets are delivered, so these runs drain.
 _DRAINED = {"measure.drain_limit": "3000cycles"}
 _KNEES = tuple(
     _DRAINED | {"sweep.traffic.pattern": [{"group_shift": {"shift": shift}}], "sweep.traffic.load": _flits(*loads)}
     for shift, loads in ((1, (0.4, 0.44, 0.48, 0.52)), (6, (0.11, 0.12, 0.13, 0.14, 0.15)))
 )
-# Claims whose answer the reading of the trigger, or of OFAR-L, may decide.
+# Claims whose answer may depend on the reading of the trigger, or of OFAR-L.
 _BY_READING = {
     "O-012": (steady.HIGHER, False),
     "O-018": (steady.AT_LOCAL_BOUND, True),

@@ -32,14 +32,14 @@ _BESIDE = (
 
 
 def _labelled(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each routing and number of rings, with its label."""
+    """The rows of each routing and number of rings, with a label."""
     for (mechanism, rings), rows in frame.group_by("mechanism", "rings", maintain_order=True):
         several = mechanism == OFAR_E and isinstance(rings, int) and rings > 1
         yield f"{mechanism}, {rings} rings" if several else str(mechanism), rows
 
 
 def patterns_figure(measured: Measured) -> Drawing:
-    """What each routing accepts of the highest load, a group of bars for each pattern."""
+    """Figure of the accepted load of each routing at the highest load, with a group of bars for each pattern."""
     frame = unstalled(measured[PATTERNS]).drop_nulls("accepted_load")
     if frame.is_empty():
         raise LackingError("nothing was accepted under any pattern")
@@ -56,9 +56,9 @@ def patterns_figure(measured: Measured) -> Drawing:
 
 
 def patterns_remark(measured: Measured) -> str:
-    """Under how many patterns OFAR accepts most, and where it does not.
+    """Text on the number of patterns under which OFAR accepts most, and on the others.
 
-    What differs by less than what counts as the same work is no difference.
+    Differences within the tolerance for equal work do not count.
     """
     frame = unstalled(measured[PATTERNS]).drop_nulls("accepted_load")
     frame = frame.filter(pl.col("load") == greatest(frame, "load"))
@@ -78,7 +78,7 @@ def patterns_remark(measured: Measured) -> str:
 
 
 def broken_figure(measured: Measured) -> Drawing:
-    """The share of packets that are lost over the share of links that are broken at a time, by pattern."""
+    """Figure of the share of lost packets over the share of links that are broken at the same time, by pattern."""
     frame = unstalled(measured[BROKEN]).drop_nulls(["dropped_share", "down_share"]).sort("down_share")
     if frame.is_empty():
         raise LackingError("no run with broken links was finished")
@@ -98,7 +98,7 @@ def broken_figure(measured: Measured) -> Drawing:
 
 
 def variant_figure(measured: Measured) -> Drawing:
-    """What OFAR accepts far beyond saturation by which detours are open to it, a group of bars for each pattern."""
+    """Figure of OFAR's accepted load far beyond saturation, by rule for detours, with a group of bars per pattern."""
     means = _by_rule(measured)
     groups = means["pattern"].unique(maintain_order=True).to_list()
     bars: dict[str, list[float | None]] = {}
@@ -115,7 +115,7 @@ def _by_rule(measured: Measured) -> pl.DataFrame:
     Raises
     ------
     LackingError
-        If nothing was accepted.
+        If no accepted load is known.
     """
     frame = unstalled(measured[VARIANT]).drop_nulls(["accepted_load", "rule"])
     if frame.is_empty():
@@ -127,7 +127,7 @@ def _by_rule(measured: Measured) -> pl.DataFrame:
 
 
 def variant_remark(measured: Measured) -> str:
-    """How many seeds were run, and how far apart they are at most."""
+    """Text on the number of seeds, and on the largest difference between them."""
     means = _by_rule(measured)
     seeds = greatest(means, "seeds")
     offered = "far beyond saturation: 0.6 offered of adversarial traffic, 1 of uniform traffic"
@@ -139,7 +139,7 @@ def variant_remark(measured: Measured) -> str:
 
 
 def tcep_figure(measured: Measured) -> Drawing:
-    """Links on, power and latency of OFAR with TCEP, in percent of those with all links on, by pattern."""
+    """Figure of links on, power and latency of OFAR with TCEP, in percent of those with all links on, by pattern."""
     frame = unstalled(measured[WITH_TCEP])
     keys = ["pattern", "load", "seed"]
     always_on = frame.filter(pl.col("policy") == _ALWAYS_ON).select(*keys, *(column for _, column in _BESIDE))

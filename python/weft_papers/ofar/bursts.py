@@ -1,4 +1,4 @@
-"""Fig. 7 and its claims: how long bursts take that mix uniform and adversarial traffic, against PB."""
+"""Fig. 7 and its claims: completion times of bursts that mix uniform and adversarial traffic, relative to PB."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weft_papers.common.rules import Rule
 
 BURSTS = "bursts"
-# The paper says that a terminal sends 2,000 packets, and that a million arrive: that is 200 per terminal.
+# The paper says that a terminal sends 2,000 packets, and also that a million arrive, which would be 200 per terminal.
 PRINTED, COUNTED = 2000, 200
 _TERMINALS = 5256
 _AXIS = "Time / PB's"
@@ -34,7 +34,7 @@ _RANGE = (0.431, 0.815)
 
 
 def times(measured: Measured, per_terminal: int) -> pl.DataFrame:
-    """A row per burst and mechanism: ``pattern``, ``mechanism``, ``h``, ``time`` (PB's is 1); means over seeds.
+    """A row per burst and mechanism: ``pattern``, ``mechanism``, ``h``, ``time`` (relative to PB), means over seeds.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
 
 
 def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
-    """OFAR's times by pattern, of all patterns that were run; and which bursts these are."""
+    """OFAR's times by pattern, for all patterns that were run; and text on the bursts."""
     found, size = _printed_sizes(measured)
     h = found["h"][0]
     of_ofar = dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows())
@@ -98,7 +98,7 @@ def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
 
 
 def _other_size(measured: Measured) -> str:
-    """The mean of bursts of the other size, if they were run."""
+    """Text on the mean of bursts of the other size, if they were run."""
     words = []
     for (h, size), rows in measured[BURSTS].group_by("h", "per_terminal", maintain_order=True):
         try:
@@ -130,7 +130,7 @@ def _speed_up(measured: Measured) -> float:
 
 
 def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
-    """Cycles until a burst was delivered, by pattern; means over seeds, without end if a seed did not deliver it."""
+    """Cycles until a burst was delivered, by pattern, as means over seeds; infinite if a seed did not deliver it."""
     cycles = pl.when((pl.col("completion_cycles") > 0) & ~pl.col("stalled")).then("completion_cycles")
     rows = frame.filter(pl.col("mechanism") == mechanism)
     means = rows.group_by("pattern", maintain_order=True).agg(cycles.fill_null(inf).mean())
@@ -138,7 +138,7 @@ def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
 
 
 def _before(first: str, second: str, frame: pl.DataFrame) -> tuple[bool, str]:
-    """Whether a mechanism finishes before another one in every burst that one of them delivers, and where not.
+    """Whether a mechanism finishes before another in every burst that one of them delivers; and text on exceptions.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def _cycles(cycles: float) -> str:
 
 
 def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
-    """A mechanism finishes before another one, in every burst that was run."""
+    """Makes the judge of whether a mechanism finishes before another one, in every burst that was run."""
 
     def answer(measured: Measured) -> list[Part]:
         frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))

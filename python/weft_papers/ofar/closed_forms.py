@@ -1,4 +1,4 @@
-"""What follows from the paper's formulas and from the network alone: bounds of throughput, and the cost of the ring."""
+"""Numbers from the paper's formulas and from the network alone: bounds of throughput, and the cost of the ring."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ class Bound:
     Attributes
     ----------
     load : float
-        Beyond it some channel is.
+        Beyond this load, some channel is full.
     over_global : float
-        Beyond it a global channel is.
+        Beyond this load, a global channel is full.
     over_transit : float
-        Beyond it a local channel between the global links of an intermediate group is, which carries nothing else.
+        Beyond this load, a local channel is full that carries only traffic between the global links of an intermediate
+        group.
     """
 
     load: float
@@ -27,12 +28,12 @@ class Bound:
 
 
 def minimal_bound(h: int) -> float:
-    """MIN under ADV+N: the 2 h^2 terminals of a group share a global link."""
+    """Bound of MIN under ADV+N: the 2 h^2 terminals of a group share a global link."""
     return 1 / (2 * h * h)
 
 
 def neighbour_bound(h: int) -> float:
-    """MIN between the terminals of neighbouring routers, which share a local link."""
+    """Bound of MIN for traffic between the terminals of neighbouring routers, which share a local link."""
     return 1 / h
 
 
@@ -42,10 +43,10 @@ def _between(h: int, group: int, other: int) -> int:
 
 
 def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
-    """The local channels that carry what an intermediate group passes on under ADV+`shift`, the most used ones first.
+    """The local channels that carry transit traffic of an intermediate group under ADV+`shift`, the most used first.
 
-    Routers by their numbers in the group. Seen from the group in the middle, traffic comes from each other group and
-    leaves for the group that is `shift` further.
+    Routers are given by their numbers in the group. An intermediate group gets traffic from each other group and sends
+    it to the group that is `shift` further.
     """
     groups = 2 * h * h + 1
     pairs = Counter((_between(h, 0, source), _between(h, 0, (source + shift) % groups)) for source in range(1, groups))
@@ -54,11 +55,11 @@ def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
 
 @cache
 def valiant_bound(h: int, shift: int) -> Bound:
-    """VAL under ADV+`shift` in the palm tree of 2 h^2 + 1 groups, by the load of its channels.
+    """Bound of VAL under ADV+`shift` in a dragonfly of 2 h^2 + 1 groups in palm-tree arrangement, by channel loads.
 
-    The intermediate group is neither that of the source nor that of the destination. All groups look alike, so it is
-    enough to follow what group 0 sends: a local channel of that place in some group carries it. `w` is what a group
-    sends over each of the others.
+    The intermediate group is neither that of the source nor that of the destination. All groups are equal, so it is
+    enough to follow the traffic of group 0: a local channel at the same position of some group carries the same load.
+    `w` is the load that a group sends over each other group.
     """
     routers, groups = 2 * h, 2 * h * h + 1
     local: dict[tuple[int, int], float] = defaultdict(float)
@@ -83,18 +84,18 @@ def valiant_bound(h: int, shift: int) -> Bound:
 
 @dataclass(frozen=True)
 class RingCost:
-    """What a physical ring adds to a balanced dragonfly.
+    """The additional hardware of a physical ring in a balanced dragonfly.
 
     Attributes
     ----------
     h, routers, terminals : int
         Size of the network.
     wires : float
-        Added wires over wires between routers.
+        Added wires as a share of the wires between routers.
     global_wires : float
-        Added global wires over global wires.
+        Added global wires as a share of the global wires.
     ports : float
-        Added ports of a router over its ports.
+        Added ports of a router as a share of its ports.
     """
 
     h: int

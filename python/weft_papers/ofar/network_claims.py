@@ -27,7 +27,7 @@ FOLDER = "2012-garcia-ofar"
 MINIMAL, NEIGHBOURS = "minimal", "neighbours"
 _PATH = Path(str(files("weft_papers"))) / "experiments" / FOLDER
 _HOP = {"l": "local", "g": "global"}
-# The longest path with a local misroute in each group.
+# Number of hops of the longest path with a local misroute in each group.
 _LONGEST = "l l g l l g l l"
 
 
@@ -38,7 +38,7 @@ def _points(name: str) -> Sequence[Point]:
 
 @cache
 def _network(h: int, name: str = "minimal") -> dict[str, Any]:
-    """What the network of a scenario implies at this size, as the engine builds it."""
+    """The facts of a scenario's network at this size, as the engine builds it."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     sets = {f"topology.dragonfly.{key}": value for key, value in sizes.items()}
     return dict(load(_PATH / f"{name}.yaml", overrides=sets).points[0].imply())
@@ -62,7 +62,7 @@ def _balanced(_: Measured) -> str:
 
 
 def _classes(_: Measured) -> str:
-    """VC classes of Valiant, whose path is the longest of those without local misroutes."""
+    """Text on the VC classes of Valiant, which has the longest path without local misroutes."""
     found = _network(PAPER_H, "offsets")["vc_classes"]
     return f"{found['local']} / {found['global']}"
 
@@ -91,12 +91,12 @@ def _thresholds(_: Measured) -> str:
 
 
 def _simulated(experiment: str) -> Callable[[Measured], float]:
-    """What MIN accepts beyond its bound."""
+    """Makes the function that returns the accepted load of MIN beyond its bound."""
     return lambda measured: greatest(of(measured[experiment], MIN), "accepted_load")
 
 
 def _mixes(_: Measured) -> str:
-    """Weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
+    """Text with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
     found: dict[str, None] = {}
     for point in _points("bursts"):
         pattern = point.resolved["traffic"]["pattern"]
@@ -110,7 +110,7 @@ def _local_hops(_: Measured) -> float:
 
 
 def _long_wires(_: Measured) -> tuple[bool, str]:
-    """Counted in the networks that the engine builds with a ring, against the printed formula."""
+    """Compares the count of long wires, in networks that the engine builds with a ring, with the printed formula."""
     shown = []
     for h in (2, 3, PAPER_H):
         links = _network(h, "uniform")["links"]
@@ -136,7 +136,7 @@ RULES: dict[str, Rule] = {
     "O-031": constructed(exact("80-10-10 / 60-20-20 / 20-40-40", _mixes)),
     "O-032": exact(4.0, lambda _: 100 * ring_cost(16).wires, digits=0, unit="% more wires"),
     "O-033": trend("2h^2+1 global links of the ring beside 2h^4+h^2 others", _long_wires),
-    # 513 / 131,328 = 0.39 %, which the paper prints without its last digit
+    # 513 / 131,328 = 0.39 %, of which the paper omits the last digit
     "O-034": exact(
         0.3, lambda _: 100 * ring_cost(16).global_wires, digits=1, truncated=True, unit="% more global wires"
     ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft_papers.common.graph_figures import Place
     from weft_papers.common.measured import Measured
 
-# Global links of a router in Fig. 1, and in Fig. 2a: of as many groups as the network has, the drawing has one.
+# Number of global links of a router in Fig. 1, and in Fig. 2a. Of the groups of Fig. 2a the drawing shows only one.
 SMALL, FIG2A = 2, 3
 _LOCAL, _GLOBAL = "local link", "global link"
 
@@ -28,7 +28,7 @@ def links(h: int) -> list[tuple[int, int]]:
 
 
 def _places(h: int) -> dict[str, Place]:
-    """Groups on a circle, and the routers of a group on an arc of it."""
+    """Positions of routers: groups are on a circle, and the routers of a group on an arc of the circle."""
     routers, groups = 2 * h, 2 * h * h + 1
     places = {}
     for router in range(routers * groups):
@@ -40,7 +40,7 @@ def _places(h: int) -> dict[str, Place]:
 
 
 def fig1(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """The dragonfly of 36 routers and 72 terminals."""
+    """Fig. 1: the dragonfly of 36 routers and 72 terminals."""
     looks = {_LOCAL: PLAIN, _GLOBAL: STRONG | {"linewidth": 0.9}}
     routers, groups = 2 * SMALL, 2 * SMALL**2 + 1
     title = f"Fig. 1: {groups} groups of {routers} routers of {SMALL} terminals"
@@ -59,7 +59,7 @@ def fig1(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig2a(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """An intermediate group: what comes to a router over its global links, and where it goes."""
+    """Fig. 2a: an intermediate group, with the traffic that arrives over a router's global links, and its next hops."""
     h = FIG2A
     into, on = transit_links(h, shift=h)[0]
     arriving, shared, leaving = "global links in", "local link that all share", "global links out"

@@ -1,4 +1,4 @@
-"""Which claims hold under which reading of OFAR's trigger, and of OFAR-L, in the network of the paper."""
+"""Judges the claims under each interpretation ("reading") of OFAR's trigger and of OFAR-L, in the paper's network."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ if TYPE_CHECKING:
 
 UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE = "read_uniform", "read_adversarial", "read_scarce", "read_change"
 EXPERIMENTS_READ = (UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE)
-# When a head looks for a detour: the value of the parameter, in words.
+# Conditions under which a head looks for a detour: the parameter's value, and text.
 TRIGGERS = {"granted": "granted", "granted_or_full": "granted or full", "unavailable": "unavailable"}
-# The global misroutes of OFAR-L in a local queue of the source group, where it may not misroute locally.
+# The global misroutes of OFAR-L in a local queue of the source group, in which it may not misroute locally.
 MIXED = "mixed"
 MISROUTES = {
     MIXED: "local, then global",
     "current_router": "global at once",
     "source_router": "none",
 }
-# The experiments at which rules look beside those of the readings.
+# Experiments that rules use in addition to those of the readings.
 _SATURATION, _TRANSIENTS, _SCARCE = "saturation", "transients", "scarce"
 _PB = {"dragonfly_pb": {"sensor": "class_credits", "threshold": "0flits"}}
-# An eighth of the loads of the paper, which are in phits: 1 of uniform traffic, 0.6 of adversarial traffic.
+# The loads of the paper are in phits; an eighth of them is the load in flits: 1 for uniform traffic, 0.6 for
+# adversarial traffic.
 _ALL_UNIFORM = [0.125]
 _SHORT = {"measure.warmup": "1500cycles", "measure.window": "1500cycles", "measure.drain_limit": "0cycles"}
 
 
 def _ofar(trigger: str, misroutes: str | None = None, **more: Any) -> dict[str, Any]:
-    """OFAR, or OFAR-L if it is said what its packets do in place of a local misroute."""
+    """OFAR; or OFAR-L if `misroutes` says what its packets do instead of a local misroute."""
     without = {"local_misrouting": False, "global_misrouting": misroutes} if misroutes else {}
     return {"dragonfly_ofar": {"trigger": trigger} | without | more}
 
 
 def _zipped(*routings: tuple[Any, int, int], **more: Any) -> dict[str, Any]:
-    """Routings with their VCs on local and on global links."""
+    """Overrides with routings, each with its numbers of VCs on local and on global links."""
     names = ("zip.routing", "zip.links.local.vcs", "zip.links.global.vcs")
     return dict(zip(names, map(list, zip(*routings, strict=True)), strict=True)) | more
 
@@ -70,7 +71,7 @@ def _few_vcs() -> tuple[dict[str, Any], ...]:
 
 
 def _change(seeds: Sequence[int]) -> dict[str, Any]:
-    """The change from ADV+2 to ADV+6, under the triggers that the figure does not have."""
+    """Overrides for the change from ADV+2 to ADV+6, with the triggers that the figure does not use."""
     change = [{"from": "2500cycles", "pattern": {"group_shift": {"shift": 6}}}]
     return {
         "zip.traffic.pattern": [{"group_shift": {"shift": 2}}],
@@ -84,7 +85,7 @@ def _change(seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """The experiments of the readings, in the paper's network and at few loads in quick runs, too."""
+    """The experiments of the readings. Quick runs also use the paper's network, with few loads."""
     uniform, adversarial, few = (_uniform(),), (_adversarial(),), _few_vcs()
     return (
         Experiment(UNIFORM, uniform, uniform, scenario="uniform"),
@@ -95,9 +96,9 @@ def experiments() -> tuple[Experiment, ...]:
 
 
 def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
-    """The points of a reading, under the names that the rules know.
+    """The points of a reading, with the names that the rules use.
 
-    Routings without a trigger are the same under each.
+    Routings without a trigger are the same in each reading.
     """
     local = pl.col("global_misroutes").is_null() | (pl.col("mechanism") != OFAR_L)
     is_read = (pl.col("trigger").fill_null(trigger) == trigger) & (local | (pl.col("global_misroutes") == misroutes))
@@ -109,7 +110,7 @@ def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
 
 
 def granted(rule: Rule) -> Rule:
-    """A rule that looks at the points of the readings: those of the trigger of the figures."""
+    """The rule applied to the points of the readings, with the trigger of the figures."""
     return replace(rule, judge=lambda measured: rule.judge(_as_read(measured, "granted", MIXED)))
 
 
@@ -121,9 +122,9 @@ def _judged(rule: Rule, measured: Measured, trigger: str, misroutes: str) -> Fin
 
 
 def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.DataFrame:
-    """A row per claim, and per reading of OFAR-L where it matters, with a column per trigger.
+    """The table with a row per claim (and per reading of OFAR-L if it matters), and a column per trigger.
 
-    `rules` has for each claim its rule, and whether what OFAR-L does decides it.
+    `rules` has for each claim its rule, and whether the claim depends on the reading of OFAR-L.
     """
     rows = []
     for claim, (rule, decides) in rules.items():
@@ -139,7 +140,7 @@ def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.Data
 
 
 def read(rule: Rule, shown: Rule | None = None) -> Rule:
-    """The same rule, or `shown` of it, which also says under which triggers it holds, if their points are there."""
+    """The same rule (or `shown`), whose finding also names the triggers under which it holds, if these were run."""
     shown = shown or rule
 
     def judge(measured: Measured) -> Finding:
@@ -154,7 +155,7 @@ def read(rule: Rule, shown: Rule | None = None) -> Rule:
 
 
 def on_ring(measured: Measured) -> str:
-    """The load that OFAR-L accepts under ADV+h by trigger, with the hops of a packet over wires of the ring."""
+    """Text on the load that OFAR-L accepts under ADV+h by trigger, with the hops of a packet over wires of the ring."""
     rows = measured[ADVERSARIAL].filter((pl.col("mechanism") == OFAR_L) & (pl.col("global_misroutes") == MIXED))
     lines = [
         f"{TRIGGERS[trigger]} {accepted:.3f} with {hops:.3f} hops of a packet on the ring"

@@ -1,4 +1,4 @@
-"""The routings of the paper: what it calls them, and their rows in the frame of an experiment, in phits."""
+"""The routings of the paper: their names in it, and their rows in the frame of an experiment, with loads in phits."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 MIN, VAL, PB, OFAR, OFAR_L = "MIN", "VAL", "PB", "OFAR", "OFAR-L"
 UGAL, PAR = "UGAL", "PAR"
-# OFAR with an embedded ring, as the authors' simulator calls it.
+# Name of OFAR with an embedded ring in the authors' simulator.
 OFAR_E = "OFAR-E"
-# The other coefficient of the authors' simulator; the paper prints none.
+# Value of the other coefficient in the authors' simulator; the paper prints none.
 PB_125 = "PB 125 %"
 UNIFORM = "UN"
-# Phits of a packet, which is one flit here. Loads of scenarios are in flits, those of frames in phits as in the paper.
+# Phits of a packet, which is one flit here. Loads of scenarios are in flits. Loads of frames are in phits, as in the
+# paper.
 PHITS = 8
 _LOADS = ("load", "offered_load", "accepted_load")
 _OF_GROUPS = {"dragonfly_minimal": MIN, "dragonfly_valiant": VAL, "dragonfly_ugal": UGAL, "dragonfly_par": PAR}
 _MIXES = {80: "MIX1", 60: "MIX2", 20: "MIX3"}
-# Columns beside those of every paper.
+# Additional columns to those of every paper.
 COLUMNS: dict[str, Any] = {
     "pattern": pl.String,
     "then": pl.String,
@@ -49,20 +50,21 @@ COLUMNS: dict[str, Any] = {
 
 
 def adversarial(shift: int) -> str:
-    """The name of the pattern in which each group sends to the one `shift` further."""
+    """The name of the pattern in which each group sends to the group that is `shift` further."""
     return f"ADV+{shift}"
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft_papers.common.frames` makes it, with loads in phits/(node cycle).
 
-    Further columns: ``pattern`` (as the paper calls it), ``then`` (the pattern after the change), ``h``, ``injection``
-    (its control), ``rings`` (escape rings), ``rule`` (which detours are open), ``trigger`` and ``global_misroutes`` (as
-    the routing `dragonfly_ofar` calls them), ``broken`` (links that fail at a given
-    time), ``down_share`` (of the links, broken at a time where they break at random), ``per_terminal`` [packets of a
-    burst], ``dropped_packets``, ``dropped_share`` (of what left the network), ``ring_hops`` (over wires of a ring, of a
-    packet that was delivered); and where latencies by time of sending were recorded ``change_cycle``, and lists over
-    bins: ``sent_cycle`` (middle of the bin), ``sent_packets``, ``sent_latency`` [cycles].
+    Further columns: ``pattern`` (name in the paper), ``then`` (the pattern after the change), ``h``, ``injection``
+    (injection control), ``rings`` (number of escape rings), ``rule`` (rule for detours), ``trigger`` and
+    ``global_misroutes`` (values of these parameters of the routing `dragonfly_ofar`), ``broken`` (links that fail at a
+    given time), ``down_share`` (share of links that are broken at the same time, if links break at random),
+    ``per_terminal`` [packets of a burst], ``dropped_packets``, ``dropped_share`` (share of the packets that left the
+    network), ``ring_hops`` (hops over wires of a ring, per delivered packet). If latencies by time of sending were
+    recorded, also ``change_cycle``, and lists over bins: ``sent_cycle`` (middle of the bin), ``sent_packets``,
+    ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -78,7 +80,7 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
 
 
 def _ring_hops(results: ResultSet, point: int) -> float | None:
-    """Hops over wires of a ring, of a packet that was delivered."""
+    """Hops over wires of a ring per delivered packet."""
     channels, summary = results.channels(point), results.summaries[point]
     flits = channels.filter(pl.col("link_class").cast(pl.String).str.starts_with("ring_"))["flits"].sum()
     delivered = (summary["accepted_load"] or 0) * summary["terminals"] * summary["window_cycles"]
@@ -105,7 +107,7 @@ def _mechanism(scenario: Mapping[str, Any]) -> str:
 
 
 def pattern(value: Any) -> str:
-    """What the paper calls a pattern of a resolved scenario."""
+    """The paper's name of a pattern of a resolved scenario."""
     name, parameters = _named(value)
     if name == "uniform":
         return UNIFORM
@@ -138,7 +140,7 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rule(routing: Mapping[str, Any]) -> str:
-    """The rule by which a head may take a detour, in words."""
+    """The rule by which a head may take a detour, as text."""
     if routing["occupancy"] == "waiting":
         return "OFAR by flits that wait"
     return "OFAR, all with room" if routing["most_occupancy"] == {"fixed": 1.0} else OFAR
@@ -152,7 +154,7 @@ def _dropped(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _down_share(scenario: Mapping[str, Any]) -> float | None:
-    """The share of links that are broken at a time where they break at random, in the long run."""
+    """The long-run share of links that are broken at the same time, if links break at random."""
     random = (scenario.get("fault_model") or {}).get("random")
     if not random:
         return None

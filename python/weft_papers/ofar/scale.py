@@ -1,4 +1,4 @@
-"""Rules that say at which size of the network they were judged: quick runs take smaller ones than the paper."""
+"""Rules that state the size of the network at which they were judged, because quick runs use smaller networks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def sizes(measured: Measured, *experiments: str) -> list[int]:
 
 
 def words(measured: Measured, *experiments: str) -> str:
-    """The same in words: ``h = 3``."""
+    """The sizes h as text: ``h = 3``."""
     return f"h = {' and '.join(map(str, sizes(measured, *experiments)))}"
 
 
 def scaled(rule: Rule) -> Rule:
-    """A trend, judged at the size that was run; what was measured says which."""
+    """The rule of a trend, judged at the size that was run. The finding names this size."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
@@ -38,7 +38,10 @@ def scaled(rule: Rule) -> Rule:
 
 
 def paper_only(rule: Rule) -> Rule:
-    """A number of the paper's network, which others do not have: it is shown for them, and not judged."""
+    """The rule of a number that only the paper's network has.
+
+    For other networks, the number is shown but not judged.
+    """
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)

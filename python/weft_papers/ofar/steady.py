@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 UN, ADV2, ADVH = "uniform", "adv2", "advh"
 SWEEPS = (UN, ADV2, ADVH)
 SATURATION, EDGE, OFFSETS, KNEES = "saturation", "edge", "offsets", "knees"
-# In a fixed order, so that they look the same in all figures.
+# Names of the routings in a fixed order, so that they have the same look in all figures.
 LOOKS = (MIN, VAL, PB, PB_125, OFAR, OFAR_L)
 UNIT = "phits/(node cycle)"
 OFFERED = f"Offered load [{UNIT}]"
 ACCEPTED = f"Accepted load [{UNIT}]"
-# The axis of latency ends at so many times the least latency.
+# The latency axis ends at this multiple of the smallest latency.
 _MOST = 5.0
-# Two results differ significantly from this share on; the same share is the tolerance of approximate claims.
+# Results differ significantly from this share on; it is also the tolerance of approximate claims.
 SIGNIFICANT = 0.10
-# A load is low up to this share of the one that MIN carries.
+# A load is low up to this share of the load that MIN carries.
 _LOW = 0.5
 _PB_LESS = (
     "the coefficient of PB's bit, which the paper does not print: 0.348 with 125 %, which is within 10 %, and 0.319 "
@@ -84,9 +84,9 @@ def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measur
 
 
 def _levels(measured: Measured, frame: pl.DataFrame, shown: Sequence[str]) -> list[Series]:
-    """Accepted loads far beyond saturation in the paper's network, as lines across the curves of a smaller one.
+    """Accepted loads far beyond saturation in the paper's network, as lines across the curves of a smaller network.
 
-    Uniform traffic has none: those runs have adversarial traffic only.
+    There are no lines for uniform traffic, because those runs have only adversarial traffic.
     """
     if _patterns(frame) == UNIFORM:
         return []
@@ -104,7 +104,7 @@ def _patterns(frame: pl.DataFrame) -> str:
 
 
 def remark(*experiments: str) -> Callable[[Measured], str]:
-    """Makes the function that says what was run, where it is not the network of the paper."""
+    """Makes the function that returns text on the network that was run, if it is not the paper's."""
     return partial(_remark, experiments)
 
 
@@ -114,7 +114,7 @@ def _remark(experiments: tuple[str, ...], measured: Measured) -> str:
 
 
 def fig2b(measured: Measured) -> Drawing:
-    """What VAL accepts over the offset: by the loads of its channels, and simulated where that was run."""
+    """Figure of VAL's accepted load over the offset: computed from channel loads, and simulated where it was run."""
     series: list[Series] = []
     found = unstalled(measured[OFFSETS]).drop_nulls("accepted_load")
     simulated = sorted(found["h"].unique())
@@ -139,7 +139,7 @@ def fig2b(measured: Measured) -> Drawing:
 
 
 def at(measured: Measured, mechanism: str, pattern: str) -> tuple[float, str]:
-    """What a routing accepts far beyond saturation, at the scale of the paper; means over seeds."""
+    """Accepted load of a routing far beyond saturation in the paper's network, as a mean over seeds; and text on it."""
     points = of(measured[SATURATION].filter(pl.col("pattern") == pattern), mechanism).filter(
         pl.col("accepted_load") > 0
     )
@@ -160,7 +160,7 @@ def _with_125(measured: Measured) -> tuple[float, str]:
 
 
 def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
-    """What a routing accepts at the highest load of uniform traffic that was run; the mean over seeds."""
+    """Accepted load of a routing at the highest load of uniform traffic that was run, as a mean over seeds."""
     points = of(measured[experiment], mechanism).filter(pl.col("accepted_load") > 0)
     load = greatest(measured[experiment], "load")
     last = points.filter(pl.col("load") == load)["accepted_load"].to_list()
@@ -170,7 +170,7 @@ def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
 
 
 def _higher(measured: Measured) -> list[Part]:
-    """OFAR and OFAR-L under uniform traffic against MIN and PB, far beyond saturation."""
+    """Judges OFAR and OFAR-L compared with MIN and PB under uniform traffic, far beyond saturation."""
     found = {name: _at_most(measured, name, readings.UNIFORM) for name in (MIN, PB, OFAR, OFAR_L)}
     return [
         Part(found[ours] > found[theirs], f"{ours} {found[ours]:.3f}, {theirs} {found[theirs]:.3f}")
@@ -180,7 +180,7 @@ def _higher(measured: Measured) -> list[Part]:
 
 
 def _larger(measured: Measured) -> list[Part]:
-    """PB's latency under uniform traffic against that of the others, at loads up to half of what MIN carries."""
+    """Judges PB's latency under uniform traffic compared with the others, at loads up to half of what MIN carries."""
     frame = measured[UN]
     high = _LOW * throughput(frame, MIN).most
     parts = []
@@ -195,7 +195,7 @@ def _larger(measured: Measured) -> list[Part]:
 
 
 def _same(measured: Measured) -> list[Part]:
-    """OFAR and OFAR-L under uniform traffic: throughput far beyond saturation, and latency below it."""
+    """Compares OFAR and OFAR-L under uniform traffic by throughput far beyond saturation and by latency below it."""
     ours, theirs = (_at_most(measured, name) for name in (OFAR, OFAR_L))
     parts = [Part(abs(ours / theirs - 1) < SIGNIFICANT, f"throughput {ours:.3f} and {theirs:.3f}")]
     both = steady(beside(measured[UN], OFAR, OFAR_L)).sort("load")
@@ -230,7 +230,10 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
 
 
 def _knees(measured: Measured) -> tuple[bool, str]:
-    """The last loads below saturation at the best and at the worst offset, and in words an overload of every offset."""
+    """Judges the last loads below saturation at the best and the worst offset.
+
+    The text also has an overload of every offset.
+    """
     rows = measured[KNEES]
     found = {name: throughput(rows.filter(pattern=name), VAL) for name in rows["pattern"].unique(maintain_order=True)}
     high, low = (end(found, key=lambda name: found[name].last) for end in (max, min))
@@ -240,7 +243,7 @@ def _knees(measured: Measured) -> tuple[bool, str]:
 
 
 def _depends(measured: Measured) -> str:
-    """Least and most of an overload over the offsets that were run; and how far they are from their bounds."""
+    """Text on the range of accepted loads at an overload, over the offsets, and on their distance from the bounds."""
     points = of(measured[OFFSETS], VAL).drop_nulls("accepted_load")
     if points.is_empty():
         raise LackingError("no offset accepted anything")

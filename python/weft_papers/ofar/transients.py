@@ -1,4 +1,4 @@
-"""Fig. 6 and its claims: latency by the time of sending, where the pattern of traffic changes."""
+"""Fig. 6 and its claims: latency by the time of sending, when the pattern of traffic changes."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 TRANSIENTS = "transients"
 MECHANISMS = (PB, OFAR, OFAR_L)
-# What is shown before and after the change [cycles].
+# Time that is shown before and after the change [cycles].
 _BEFORE, _AFTER = 400, 2500
-# Adapting takes no longer than credits over a global link need for one and for two round trips [cycles].
+# Limits of the time to adapt [cycles]: the times that credits over a global link need for one and for two round trips.
 _AT_ONCE, _FAST = 200, 400
-# A mechanism needs a period if it takes so many times as long as another one.
+# A mechanism "needs a period" if it takes at least this multiple of another mechanism's time.
 _PERIOD = 2.0
 _TIME = "Time of sending after the change [cycles]"
 _HEIGHT = 2.2
 
 
 def response(measured: Measured, mechanism: str, before: str, to_adversarial: bool) -> Response:
-    """The response of a mechanism to a change from the pattern `before`; means over seeds, weighed by packets.
+    """The response of a mechanism to a change from the pattern `before`, as a mean over seeds weighted by packets.
 
     Raises
     ------
     LackingError
-        If it was not run.
+        If this change was not run.
     """
     points = _points(measured, before, to_adversarial)
     points = of(points, mechanism)
@@ -100,7 +100,7 @@ def _sentence(name: str, found: Response) -> str:
 
 
 def _ofar_first(before: str) -> Callable[[Measured], list[Part]]:
-    """OFAR adapts almost at once, and PB needs a period."""
+    """Makes the judge of whether OFAR adapts almost at once, while PB needs a period."""
 
     def answer(measured: Measured) -> list[Part]:
         ours, theirs = (response(measured, name, before, True) for name in (OFAR, PB))

@@ -33,9 +33,9 @@ from weft_papers.tcep.mechanisms import frame
 
 _FOLDER = "2018-kim-tcep"
 _GENERATED = "Applications are generated, not recorded. Ranks are in the order of the nodes, gaps as they are."
-# From the second part on TCEP starts with all links on. If it started with the fewest, so many packets would queue
-# before enough links are awake that draining them takes hundreds of thousands of cycles. The third part has the loads
-# around saturation, at which latencies never settle.
+# From the second part on, TCEP starts with all links on. If it started with the fewest links, many packets would queue
+# before enough links are awake, and draining these packets would take hundreds of thousands of cycles. The third part
+# has the loads around saturation, at which latencies never settle.
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
 """Highest loads of the first and of the second part; the scenario lists the loads."""
 QUICK_LOADS = {
@@ -43,17 +43,17 @@ QUICK_LOADS = {
     "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.4, 0.5, 0.6]),
     "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.5, 0.7, 0.8, 0.9]),
 }
-# Up to the first load SLaC's backlog of the time in which stages wake (some 38,000 cycles for all) has drained after
-# 250,000 cycles, up to the second one after 1,200,000, above it never.
+# While its stages wake (about 38,000 cycles for all), SLaC builds up a backlog. Up to the first load, this backlog has
+# drained after 250,000 cycles, up to the second load after 1,200,000 cycles, and above it never.
 _SLAC_CARRIES = {"uniform": (0.8, 0.95), "tornado": (0.1, 0.12), "bit_reverse": (0.1, 0.12)}
-# Loads at which SLaC runs with the literal low threshold, too.
+# Loads at which SLaC is also run with the literal low threshold.
 _LITERAL_LOADS = {"uniform": [0.2, 0.4], "tornado": [0.05, 0.1], "bit_reverse": [0.05, 0.1]}
 _BESIDE_SLAC = {"zip.routing": [{"ugal_p": {"sensor": "history_window"}}, {"pal": {"sensor": "history_window"}}]}
 _FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}]
 
 
 def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
-    """Overrides for runs of baseline and TCEP. A warm-up lasts at most as long as links may take to settle."""
+    """Overrides for runs of the baseline and TCEP. A warm-up lasts at most the time that links may need to settle."""
     limits = (["20000cycles", "400000cycles"], ["20000cycles", "400000cycles"], ["20000cycles", "70000cycles"])
     starts = (["always_on", "tcep"], _FROM_ALL, _FROM_ALL)
     return tuple(
@@ -63,9 +63,11 @@ def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[di
 
 
 def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object], ...]:
-    """Overrides for runs of SLaC, from its first stage at every load; the last one has the literal low threshold.
+    """Overrides for runs of SLaC. Every run starts with the first stage.
 
-    Where latencies never settle, the warm-up lasts for the time `fixed`: longer than all stages need to wake.
+    The last override has the literal low threshold.
+
+    If latencies never settle, the warm-up lasts for the time `fixed`, which is longer than all stages need to wake.
     """
     soon, late = (bisect_right(loads, last) for last in _SLAC_CARRIES[name])
     literal = {"slac": {"release": "below_low"}}
@@ -89,7 +91,7 @@ def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object],
 
 
 def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
-    """The loads of a scenario in three parts."""
+    """The loads of a scenario, divided into three parts."""
     text = (files("weft_papers") / "experiments" / _FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     loads = yaml.safe_load(text)["sweep"]["traffic.load"]
     low, middle = (bisect_right(loads, last) for last in LAST[name])
@@ -109,7 +111,10 @@ def _patterns(name: str) -> Experiment:
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
-    """Overrides for a quick run of Fig. 12. With as many routers as terminals per router the bound is the same."""
+    """Overrides for a quick run of Fig. 12.
+
+    If the number of routers equals the number of terminals per router, the bound is the same.
+    """
     return (
         {
             "topology.hyperx.widths": [16],
@@ -135,7 +140,8 @@ _BURSTS = {
 }
 
 
-# High loads, where TCEP and SLaC start with the fewest links, so that it is their doing if all are on.
+# High loads, at which TCEP and SLaC start with the fewest links. So if all links are on, these policies have woken
+# them.
 _FROM_FEW = (
     {
         "zip.routing": [
@@ -149,8 +155,8 @@ _FROM_FEW = (
     },
 )
 _EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
-# A warm-up that ends by itself takes links for settled that change by less than 1 % in 30,000 cycles; from all links on
-# TCEP lets go one per epoch or so at high loads.
+# An automatic warm-up considers links settled if they change by less than 1 % in 30,000 cycles. Starting with all links
+# on, TCEP switches off about one link per epoch at high loads.
 _FULL_LINE = (
     {"sweep.traffic.load": [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.38, 0.41, 0.44, 0.5, 0.6]},
     {"sweep.traffic.load": [0.7, 0.8, 0.9], "measure.warmup": "1000000cycles", "measure.warmup_limit": None},

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 LATENCY, ENERGY, HOPS, RUN_TIME = q.LATENCY.column, "energy_network_j", "hops_mean", "completion_cycles"
 _OTHERS = tuple(work for work in APPLICATIONS if work not in (BIG_FFT, BOX_MG))
-# Activation epoch and deactivation epoch over their default lengths. Where the activation epoch is varied, the
+# Activation epoch and deactivation epoch, relative to their default lengths. If the activation epoch varies, the
 # deactivation epoch stays ten times as long.
 SLOWER, SLOWEST, EAGER, PATIENT = (1.5, 1.5), (2.0, 2.0), (1.0, 0.5), (1.0, 1.5)
 VARIATIONS = {
@@ -57,7 +57,7 @@ VARIATIONS = {
     EAGER: "deactivation epoch x 0.5",
     PATIENT: "deactivation epoch x 1.5",
 }
-# Causes of misses in a quick run: one factor changed at a time. In a full run none was isolated.
+# Causes of misses in a quick run, found by changing one factor at a time. In a full run no cause was isolated.
 _START = "runs begin with the fewest links: HILO (linear, gaps x 1) has"
 _CAUSES = {
     HOPS: "messages of 4 KiB wake links: with 64 B (gaps x 1) both stay in the minimum state, and SLaC takes +21 % "
@@ -68,7 +68,7 @@ _CAUSES = {
     ENERGY: f"{_START} +26 % with 8 iterations, +72 % with one",
 }
 _IN_FULL = "not isolated: tried factors in a quick run only"
-# Causes of single claims, from quick runs; those of mappings at gaps x 1.
+# Causes of single claims, from quick runs. Causes about mappings are for gaps x 1.
 _CAUSES_OF = {
     "T-061": "the size of the messages, at gaps x 1: 4.38 times with linear mapping and a mesh of 64 points of a "
     "side in place of 128, which meets it, and 3.19 times with 128. Gaps do not move it: 3.11 times at gaps x 0.1. "
@@ -98,8 +98,9 @@ _CAUSES_OF = {
     "T-091": "not isolated: tried both mappings at gaps x 1: HILO has most with linear (5.66 times) and FB with random "
     "mapping (3.05); our NB sends least of all, 0.013 flits/terminal/cycle, where the paper's sends much",
 }
-# The least share of the links that is on, of 16 rows and columns of 8 routers: the root network has a star in each. The
-# first stage of SLaC has the links of the 8 routers of a column: those within it, and 7 in the row of each.
+# The smallest share of the links that is on, for 16 rows and columns of 8 routers. The root network has a star in each
+# of them. The first stage of SLaC has the links of the 8 routers of a column: the links within the column, and 7 links
+# in the row of each router.
 _LINKS = 16 * 8 * 7 / 2
 _LEAST = {TCEP: 16 * 7 / _LINKS, SLAC: (8 * 7 / 2 + 8 * 7) / _LINKS}
 _CYCLES = {"activation_epoch": 1000, "deactivation_epoch": 10_000}
@@ -114,7 +115,7 @@ class Case:
     words : str
         Mapping and length of gaps.
     rows : mapping of (str, object) to mapping
-        By application and mechanism, or by application and factors of the epochs, the columns of the frame.
+        Columns of the frame, by application and mechanism, or by application and factors of the epochs.
     """
 
     words: str
@@ -126,22 +127,22 @@ class Case:
         Raises
         ------
         LackingError
-            If it was not run, or stalled.
+            If the application was not run, or stalled.
         """
         row = self.rows.get((work, which))
         if row is None or row["stalled"]:
             outcome = "stalled" if row else "was not run"
-            name = VARIATIONS.get(which, which)  # type: ignore[call-overload] # a name is no variation
+            name = VARIATIONS.get(which, which)  # type: ignore[call-overload] # a name is not a variation
             raise LackingError(f"{work} {outcome} with {name} ({self.words})")
         return row
 
     def ratio(self, column: str, work: str, one: object, other: object) -> float:
-        """A column of a run over that of another one.
+        """A column of a run, divided by the same column of another run.
 
         Raises
         ------
         LackingError
-            If one of the two was not run or stalled, or the ratio is no positive number.
+            If one of the two was not run or stalled, or the ratio is not a positive number.
         """
         above, below = (float(self.row(work, which)[column] or 0) for which in (one, other))
         if not (above > 0 and below > 0):
@@ -154,7 +155,7 @@ class Case:
 
 
 def factors(policy: str) -> tuple[float, float]:
-    """How many times as long as by default the epochs of TCEP are, from its parameters as JSON."""
+    """Lengths of TCEP's epochs relative to their defaults, from its parameters as JSON."""
     parameters = json.loads(policy)["tcep"]
     activation, deactivation = (int(parameters[key].removesuffix("cycles")) / _CYCLES[key] for key in _CYCLES)
     return activation, deactivation
@@ -169,7 +170,7 @@ def of_mechanisms(measured: Measured) -> list[Case]:
 
 
 def of_epochs(measured: Measured) -> list[Case]:
-    """The runs of TCEP with other epochs, and of TCEP and SLaC as they are by default."""
+    """The runs of TCEP with other epochs, and of TCEP and SLaC with their defaults."""
     default = {case.words: case for case in of_mechanisms(measured)}
     found = []
     for mapping, scale, rows in cases(measured, EPOCHS):
@@ -221,7 +222,7 @@ def _change(printed: float, of: Callable[[Case], float], what: str) -> Callable[
 
 
 def _least_power(case: Case) -> tuple[bool, str]:
-    """The hops of SLaC beside those of TCEP, in the state of least power of both."""
+    """Judges the hops of SLaC compared with TCEP, each in its state of least power."""
     ratio = case.ratio(HOPS, HILO, SLAC, TCEP)
     on = {name: case.row(HILO, name)["links_on_mean"] for name in _LEAST}
     if None in on.values():
@@ -257,7 +258,7 @@ def _others_save(case: Case) -> tuple[bool, str]:
 
 
 def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
-    """A claim that energies change by less than a share."""
+    """Makes the judge of whether energies change by less than a share."""
 
     def judge(case: Case) -> tuple[bool, str]:
         ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}
@@ -275,7 +276,7 @@ def _most_sensitive(case: Case) -> tuple[bool, str]:
 
 
 def _both_save(case: Case) -> tuple[bool, str]:
-    """TCEP and SLaC take at least 10 % less energy than the baseline for every application."""
+    """Judges whether TCEP and SLaC use at least 10 % less energy than the baseline for every application."""
     ratios = {
         f"{work} {name}": case.ratio(ENERGY, work, name, BASELINE) for work in APPLICATIONS for name in (TCEP, SLAC)
     }
@@ -284,7 +285,7 @@ def _both_save(case: Case) -> tuple[bool, str]:
 
 
 def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
-    """SLaC's latency beside the baseline's is greater for BigFFT and NB than for each other application."""
+    """Judges whether SLaC's latency relative to the baseline is greater for BigFFT and NB than for any other one."""
     ratios = {work: case.ratio(LATENCY, work, SLAC, BASELINE) for work in APPLICATIONS}
     text = ", ".join(f"{work} {ratio:.2f}" for work, ratio in ratios.items())
     busy = [ratios.pop(work) for work in (BIG_FFT, NEKBONE)]
@@ -292,7 +293,7 @@ def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
 
 
 def _big_fft_first(case: Case) -> tuple[bool, str]:
-    """BigFFT's latency grows more than that of each other application, with the activation epoch twice as long."""
+    """Judges whether doubling the activation epoch raises the latency of BigFFT more than that of any other one."""
     ratios = {work: case.ratio(LATENCY, work, SLOWEST, TCEP) for work in APPLICATIONS}
     text = ", ".join(f"{work} {_percent(ratio)}" for work, ratio in ratios.items())
     return max(ratios, key=lambda work: ratios[work]) == BIG_FFT, f"{VARIATIONS[SLOWEST]}: latency of {text}"

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from weft_papers.tcep.application_claims import Case
 
 _MEAN = "mean"
-# Labels in the order of the other figures, so that a mechanism looks the same in all.
+# Labels in the order of the other figures, so that a mechanism has the same look in all figures.
 _LOOKS = (BASELINE, TCEP, SLAC)
 
 
 def _shown(found: list[Case]) -> Case:
-    """The case that figures show: ranks in the order of the nodes, gaps as they are."""
+    """The case that figures show: ranks in the order of the nodes, and gaps of unchanged length."""
     for case in found:
         if case.words == f"{LINEAR}, gaps x 1":
             return case
@@ -59,7 +59,7 @@ def _as_they_are(measured: Measured) -> pl.DataFrame:
 
 
 def beside_baseline(column: str, title: str, y: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws a column of TCEP and SLaC over that of the baseline."""
+    """Makes the function that draws a column of TCEP and SLaC relative to the baseline."""
     return partial(_beside_baseline, column, title, y)
 
 
@@ -80,13 +80,13 @@ ENERGIES = beside_baseline(ENERGY, "Fig. 14: network energy, generated applicati
 
 
 def remark(measured: Measured) -> str:
-    """Injection rates in the baseline."""
+    """Text with the injection rates in the baseline."""
     text = ", ".join(f"{work} {rate:.4f}" for work, rate in rates(_as_they_are(measured)).items())
     return f"Injection rates in the baseline [flits/terminal/cycle]: {text}. Mean: geometric mean."
 
 
 def sensitivity(measured: Measured) -> Drawing:
-    """Latency of TCEP with other epochs over that with its default epochs."""
+    """Figure of TCEP's latency with other epochs, relative to its default epochs."""
     case = _shown(of_epochs(measured))
     works = _order(measured)
     bars = {
@@ -100,12 +100,12 @@ def sensitivity(measured: Measured) -> Drawing:
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """A row per run that did not stall."""
+    """The table with a row per run that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured)])
 
 
 def epochs_table(measured: Measured) -> pl.DataFrame:
-    """A row per run with other epochs that did not stall."""
+    """The table with a row per run with other epochs that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured, EPOCHS)])
 
 

@@ -21,8 +21,8 @@ NB           64 elements of order 8 per rank. The order is that of the        14
              motif of SWM, the number is assumed                              counts 12 (order + 1) + 34 operations
 ===========  ===============================================================  ==========================================
 
-Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never cut. Policies start as by
-default, TCEP from its root network and SLaC from its first stage. There is no warm-up.
+Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never cut. Policies start with
+their defaults: TCEP with its root network, SLaC with its first stage. There is no warm-up.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ QUICK_ITERATIONS, FULL_ITERATIONS = 1, 8
 COLUMNS: dict[str, Any] = {"work": pl.String, "mapping": pl.String, "scale": pl.Float64}
 
 _RANKS = 512
-# By application: the generator, its sizes, the key of its iterations, and the key and length of its gap [ps].
+# For each application: the generator, its sizes, the key of its iterations, and the key and length of its gap [ps].
 _PROGRAMS: dict[str, tuple[str, dict[str, Any], str, str, int]] = {
     BIG_FFT: ("big_fft", {"points": 128}, "iterations", "time_per_point", 3_500),
     BOX_MG: ("multigrid", {"points": 16, "corners": True}, "cycles", "time_per_point", 5_300),
@@ -62,13 +62,16 @@ _PROGRAMS: dict[str, tuple[str, dict[str, Any], str, str, int]] = {
 
 
 def program(work: str, scale: float, iterations: int) -> dict[str, Any]:
-    """The parameters of a generated application, with gaps of `scale` times their length."""
+    """The parameters of a generated application, with gaps multiplied by `scale`."""
     generator, sizes, count, gap, ps = _PROGRAMS[work]
     return {generator: {"ranks": _RANKS, **sizes, count: iterations, gap: f"{round(ps * scale)}ps"}}
 
 
 def _jobs(mapping: str, scale: float, iterations: int) -> list[list[dict[str, Any]]]:
-    """The jobs of all applications, one at a time: values of ``traffic.jobs``. Every message is eager, as recorded."""
+    """The jobs of all applications: a list of values of ``traffic.jobs``, each with one application.
+
+    All messages are eager.
+    """
     return [
         [
             {
@@ -116,7 +119,7 @@ EXPERIMENTS = (
 
 
 def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null where it runs no application."""
+    """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null if it runs no application."""
     name: str = jobs[0]["job"] or "" if len(jobs) == 1 else ""
     work, _, rest = name.partition(" ")
     if work not in APPLICATIONS:
@@ -126,7 +129,7 @@ def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, pl.DataFrame]]:
-    """The points of each mapping and scale, stalled ones as well: every claim is judged by each.
+    """The points of each mapping and scale, including stalled ones. Every claim is judged by each combination.
 
     Raises
     ------

@@ -22,12 +22,12 @@ _WORDS = {
 
 
 def utilisations() -> dict[str, float]:
-    """Fig. 5: flits/cycle on all channels before, and after each choice."""
+    """Fig. 5: total load of all channels [flits/cycle] before and after each choice."""
     return {name: float(loads.sum()) for name, loads in examples.dropped_link().items()}
 
 
 def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """What all channels carry after each choice."""
+    """Fig. 5: total load of all channels after each choice."""
     sums = utilisations()
     drawing = style.canvas("Fig. 5: which of two links to drop", [], width=style.COLUMN, height=2.0)
     axes = drawing.add_subplot()
@@ -44,7 +44,7 @@ def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig6(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """What inner links can take and what outer ones carry, over the number of inner links."""
+    """Fig. 6: free capacity of inner links and load of outer links, over the number of inner links."""
     used = examples.FIG6
     inner = list(range(1, len(used) + 1))
     series = [

@@ -1,7 +1,7 @@
 """Fig. 1: run time of two applications on a network of fixed latency, by the LogGOPS executor.
 
-The network has a latency and no contention. An interface sends and takes in 15 GB/s, as Section V says. Messages cost
-the processors no time, and every message is eager.
+The network has a latency and no contention. An interface sends and receives at 15 GB/s, as Section V says. Messages
+cost the processors no time, and every message is eager.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _LATENCIES_US = (1, 2, 4)
 _WORKS = {NEKBONE: "Nekbone", BIG_FFT: "BigFFT"}
 _BYTE = "66667fs"
-# Printed increases: the least and the most of those from 1 to 2 us, and each from 1 to 4 us.
+# Printed increases: minimum and maximum of those from 1 to 2 us, and each from 1 to 4 us.
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
-# Increases with gaps of other lengths, by `increase` for one iteration.
+# Increases with gaps of other lengths, from `increase` for one iteration.
 _CAUSES = {
     NEKBONE: "our gaps are short beside the 27 latencies of an iteration: with gaps x 6 it is +2.0 %",
     BIG_FFT: "our gaps are short beside the 32 latencies of an iteration: with gaps x 10 it is +10.5 %",
@@ -53,13 +53,13 @@ def _finish_ns(work: str, scale: float, latency_us: int, iterations: int) -> flo
 
 
 def increase(work: str, scale: float, latency_us: int, *, quick: bool) -> float:
-    """By how much of the run time at 1 us a greater latency increases it."""
+    """Increase of the run time by a greater latency, as a share of the run time at 1 us."""
     iterations = QUICK_ITERATIONS if quick else FULL_ITERATIONS
     return _finish_ns(work, scale, latency_us, iterations) / _finish_ns(work, scale, 1, iterations) - 1
 
 
 def figure(measured: Measured) -> Drawing:
-    """Run times over that at 1 us, with gaps as they are."""
+    """Fig. 1: run times relative to that at 1 us, with gaps of unchanged length."""
     bars = {
         f"{latency} µs": [1 + increase(work, 1.0, latency, quick=measured.quick) for work in _WORKS]
         for latency in _LATENCIES_US
@@ -69,7 +69,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """The increases with shorter and longer gaps."""
+    """Text on the increases with shorter and longer gaps."""
     lines = [
         f"{name} at gaps x {scale:g} {100 * increase(work, scale, 4, quick=measured.quick):+.1f} %"
         for work, name in _WORKS.items()

@@ -1,7 +1,7 @@
-"""What dimension order can do for the jobs of Fig. 15b: the load of its hottest link, over random mappings.
+"""The limit of dimension-order routing for the jobs of Fig. 15b: the load of its hottest link, over random mappings.
 
-SLaC routes minimally in dimension order once all stages are on. Its batches then take as many times as long as their
-loads ask for as the hottest link has to carry flits per cycle.
+SLaC routes minimally in dimension order once all stages are on. Then the load of the hottest link [flits/cycle] is the
+factor by which its batches take longer than their loads require.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _hottest(random: np.random.Generator) -> float:
 
 
 def sentence() -> str:
-    """The same in words."""
+    """The loads of `over_mappings` as a sentence."""
     return (
         f"under dimension order the flits/cycle that the hottest link of {MAPPINGS} random mappings has to carry are "
         f"{spread(pl.Series(over_mappings()))}; the batches take as many times as long"

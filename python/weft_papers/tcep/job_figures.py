@@ -1,4 +1,4 @@
-"""Fig. 15: energy and run time of SLaC against TCEP; two batch jobs run on halves of the machine drawn at random."""
+"""Fig. 15: energy and run time of SLaC relative to TCEP. Two batch jobs run on random halves of the machine."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ UNIFORM, PERMUTATION = "jobs_uniform", "jobs_permutation"
 
 
 def mappings(frame: pl.DataFrame) -> pl.DataFrame:
-    """A row per mapping that both mechanisms completed: ``seed``, and SLaC's ``energy`` and ``time`` over TCEP's.
+    """A row per mapping that both mechanisms completed: ``seed``, and SLaC's ``energy`` and ``time`` relative to TCEP.
 
     Raises
     ------
     LackingError
-        If there is none.
+        If there is no such mapping.
     """
     both = of(frame, SLAC).join(of(frame, TCEP), on="seed", suffix="_tcep")
     found = both.select(
@@ -45,7 +45,7 @@ def mappings(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def counted(frame: pl.DataFrame) -> str:
-    """In words: how many of the mappings that were run both mechanisms completed."""
+    """Text with the number of mappings that both mechanisms completed, out of those that were run."""
     return f"{mappings(frame).height} of {frame['seed'].n_unique()} mappings"
 
 

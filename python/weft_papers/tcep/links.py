@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# The network of Fig. 12. A quick run takes a smaller one, which also has as many routers as terminals per router.
+# The network of Fig. 12. A quick run uses a smaller network, in which the numbers of routers and of terminals per
+# router are also equal.
 ROUTERS, TERMINALS = 32, 1024
 UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
 # Experiments whose control packets are counted.
 CONTROL = ("uniform", "tornado", "bit_reverse")
 _SHARE = "Share of active links"
-# Names of the parameters in the figure of the sensitivity.
+# Names of the parameters in the figure of sensitivity.
 _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
 
 
@@ -49,7 +50,10 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def network(frame: pl.DataFrame) -> tuple[int, int]:
-    """Routers and terminals of the network that was run, which has as many routers as terminals per router."""
+    """Number of routers and of terminals of the network that was run.
+
+    It has as many routers as terminals per router.
+    """
     terminals = round(greatest(frame, "terminals"))
     if terminals < 1:
         raise LackingError("no terminals are known")
@@ -57,13 +61,13 @@ def network(frame: pl.DataFrame) -> tuple[int, int]:
 
 
 def adversarial_share(load: float, routers: int, terminals: int) -> float:
-    """The bound if every router sends to one other router; the direct channel carries 1 flit/cycle of that."""
+    """The bound if every router sends to one other router. The direct channel carries 1 flit/cycle of this traffic."""
     offered = load * terminals / routers
     return bound.active_share(load, routers, terminals, min(1.0, 1 / offered) if offered else 1.0)
 
 
 def fig12(measured: Measured) -> Drawing:
-    """Draws the links under both patterns, and their bounds; the paper draws uniform traffic only."""
+    """Draws the links under both patterns, and their bounds. The paper draws only uniform traffic."""
     series = []
     bounds: dict[str, Callable[[float, int, int], float]] = {
         UNIFORM: bound.active_share,
@@ -115,7 +119,7 @@ class Variation:
     changed : dict
         The same parameters and values, by name.
     latency, energy : float
-        Latency, and network energy per flit, over that of the default parameters; geometric means over the loads.
+        Latency, and network energy per flit, relative to the default parameters; geometric means over the loads.
     """
 
     words: str
@@ -125,7 +129,7 @@ class Variation:
 
 
 def variations(frame: pl.DataFrame) -> list[Variation]:
-    """Compares every parameter set with the first, which is the default, at loads that saturate neither."""
+    """Compares every parameter set with the first, which is the default, at loads at which neither is saturated."""
     points = of(frame, TCEP)
     first, *others = frame["policy"].unique(maintain_order=True).to_list()
     default = points.filter(pl.col("policy") == first)
@@ -145,7 +149,7 @@ def variations(frame: pl.DataFrame) -> list[Variation]:
 
 
 def _geometric(both: pl.DataFrame, column: str) -> float | None:
-    """Geometric mean of a column over that of the default; ``None`` if no point has a value."""
+    """Geometric mean of a column relative to the default; ``None`` if no point has a value."""
     known = both.select(ratio(column, "default").log()).to_series().drop_nulls().to_list()
     return exp(fmean(known)) if known else None
 
@@ -155,7 +159,7 @@ def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict
 
 
 def epochs(measured: Measured) -> Drawing:
-    """Draws latency and energy of every variation, over those of the default."""
+    """Draws latency and energy of every variation, relative to the default."""
     found = variations(measured["epochs"])
     height = 0.7 + 0.24 * len(found)
     drawing = style.canvas("Sensitivity of TCEP on uniform traffic", [], width=style.PAGE, height=height)

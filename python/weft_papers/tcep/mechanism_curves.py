@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# In a fixed order, so that they look the same in all figures.
+# Names of the mechanisms in a fixed order, so that they have the same look in all figures.
 MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
-# The axis of latency ends at so many times the least latency.
+# The latency axis ends at this multiple of the smallest latency.
 _MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
-# The text about both readings of SLaC.
+# The text about the two readings of SLaC.
 _LITERAL = ("links_on_mean", "accepted_load")
 
 
@@ -41,7 +41,7 @@ def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
 
 
 def remark(experiment: str) -> Callable[[Measured], str]:
-    """Makes the function that says how the points started, what the literal SLaC gave, and how many had not settled."""
+    """Makes the function that returns text on the start of the points, on the literal SLaC, and on unsettled points."""
     return partial(_remark, experiment)
 
 
@@ -53,7 +53,7 @@ def _remark(experiment: str, measured: Measured) -> str:
 
 
 def _literal(frame: pl.DataFrame) -> str:
-    """What SLaC gives whose stages go off below the low threshold, beside what it gives where stages are kept."""
+    """Text that compares SLaC whose stages go off below the low threshold with SLaC that keeps its stages."""
     if not {LITERAL, SLAC} <= {*frame["mechanism"]}:
         return ""
     both = beside(frame, LITERAL, SLAC).sort("load")

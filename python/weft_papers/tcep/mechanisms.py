@@ -1,4 +1,4 @@
-"""The mechanisms of the paper: what it calls them, and their rows in the frame of an experiment."""
+"""The mechanisms of the paper: their names in the paper, and their rows in the frame of an experiment."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
-# SLaC with the low threshold as the paper words it: a stage goes off as soon as the buffers are below it.
+# SLaC with the low threshold as the paper states it: a stage goes off as soon as its buffers are below it.
 LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
-# Our own policy, not in the paper.
+# Our own policy, which is not in the paper.
 OWN = "fewest links"
-# Mechanisms whose points are repeated with links at the lowest rates, and the names of these rows.
+# Mechanisms whose points get additional rows with links at the lowest rates, and the names of these rows.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # The paper's name of each mechanism, by the power policy.
 _MECHANISMS = {
@@ -38,7 +38,8 @@ def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft_papers.common.frames` makes it, with the columns of applications.
 
     If there is a baseline, its points and those of TCEP have a second row (``derived``), with the energy of links at
-    the lowest rate that carries the same load. Applications have none: their links idle between bursts.
+    the lowest rate that carries the same load. Applications have no second row, because their links are idle between
+    bursts.
     """
     rows = [
         row | of_job(results.summaries[point]["jobs"]) for point, row in enumerate(frames.rows(results, _mechanism))
@@ -57,7 +58,7 @@ def _mechanism(scenario: Mapping[str, Any]) -> str:
 
 
 def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of the same points with links at the lowest rates."""
+    """Additional rows of the same points, with links at the lowest rates."""
     points = [point for point, row in enumerate(rows) if row["mechanism"] in _RATED]
     factors = dvfs.rate_scaled(results, points=points)["normalised_energy"].to_list()
     return [

@@ -1,4 +1,4 @@
-"""Beyond the paper: links on against latency, for `fewest_links` (ours) beside the mechanisms of the paper.
+"""Beyond the paper: share of links on over latency, for our policy `fewest_links` and the mechanisms of the paper.
 
 A panel per load: each point is a run, each curve goes through the high-water marks of a policy. The bound is that of
 Fig. 12, which holds for each line of routers; the oracle is `weft.analysis.oracle`, the links that a search finds for
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "own_policy"
 _SHARE = "Share of active links"
-# DVFS slows links down and leaves all of them on: its point is that of the baseline.
+# DVFS slows links down and keeps all of them on, so its point is that of the baseline.
 _LABELS = {BASELINE: f"{BASELINE}, {DVFS}", SLAC: SLAC, TCEP: TCEP, OWN: OWN}
 _LINES = ("oracle", "bound")
-# The axis of latency reaches so much further than the points, on both sides.
+# The latency axis extends beyond the points by this factor, on both sides.
 _ROOM = 0.06
 
 
@@ -59,7 +59,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
-    """The curves of a load, from low latencies to high ones, and both lines."""
+    """The curves of a load, from low to high latencies, and the two lines."""
     here = points.filter(pl.col("load") == load)
     series = []
     for mechanism, label in _LABELS.items():
@@ -83,7 +83,7 @@ def _oracle(load: float, side: int) -> float:
 
 
 def remark(measured: Measured) -> str:
-    """What our policy keeps on at the latency of TCEP, or the nearest that it was run at."""
+    """Text on the links that our policy keeps on at TCEP's latency, or at the nearest latency that was run."""
     points = steady(measured[EXPERIMENT].filter(~pl.col("derived"))).drop_nulls(["links_on_mean", q.LATENCY.column])
     values = []
     for load in sorted(points["load"].unique()):

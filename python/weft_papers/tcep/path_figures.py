@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Routers of the networks of both figures, and links of Fig. 3 beyond the star.
+# Number of routers of the networks of both figures, and number of links in Fig. 3 beyond the star.
 SMALL, MORE, LARGE = 8, 6, 32
-# Number of paths that Fig. 3b prints, and the count that gives the printed numbers of Figs. 3a and 3b.
+# Number of paths that Fig. 3b prints, and the kind of count that gives the printed numbers of Figs. 3a and 3b.
 FIG3B, FIG3_COUNT = 40, "at_most_two"
-# The count of Fig. 4: all paths, as the paper says.
+# The kind of count of Fig. 4: all paths, as the paper says.
 FIG4_COUNT = "all"
 SAMPLES = {True: 1000, False: 10000}
 _SEED = 1
@@ -39,11 +39,11 @@ class Placements:
     concentrated : ndarray
         The placement with all links at one router.
     distributed : ndarray or None
-        The most even placement with the paths that the paper prints; ``None`` if no placement has so many.
+        The most even placement with the paths that the paper prints; ``None`` if no placement has this number.
     fits : int
-        How many placements have so many.
+        Number of placements with this number of paths.
     least, most : int
-        Fewest and most paths of any placement.
+        Smallest and largest number of paths of any placement.
     """
 
     concentrated: Active
@@ -55,7 +55,7 @@ class Placements:
 
 @cache
 def placements() -> Placements:
-    """Every placement of Fig. 3, counted."""
+    """Examines every placement of Fig. 3."""
     ways = paths.every_placement(SMALL, MORE)
     counts = paths.count(paths.with_links(SMALL, ways))[FIG3_COUNT]
     fits = counts == FIG3B
@@ -93,7 +93,7 @@ def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def _graph(axes: Axes, active: Active) -> None:
-    """Routers on a circle; the links of the hub, and the others."""
+    """Draw routers on a circle, the links of the hub, and the other links."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(active)) / len(active)
     x, y = np.cos(angles), np.sin(angles)
     for low, high in np.argwhere(np.triu(active)):
@@ -108,7 +108,10 @@ def _graph(axes: Axes, active: Active) -> None:
 
 
 def fig4(measured: Measured) -> Drawing:
-    """Ratio of paths over the share of active links, for every count; the band is that of the samples."""
+    """Fig. 4: ratio of paths over the share of active links, for every kind of count.
+
+    The band is the range of the samples.
+    """
     frame = ratios(SAMPLES[measured.quick])
     series = [
         Series(words, rows["active_share"].to_list(), rows["ratio"].to_list())
@@ -120,7 +123,7 @@ def fig4(measured: Measured) -> Drawing:
     total = frame.filter(pl.col("count") == FIG4_COUNT)
     low, high = (total[name].to_list() for name in ("ratio_to_max", "ratio_to_min"))
     axes.fill_between(total["active_share"].to_list(), low, high, color=style.COLOURS[0], alpha=0.25, label="_samples")
-    drawing.numbers = frame  # with the spread of the samples
+    drawing.numbers = frame  # including the spread of the samples
     axes.set_ylim(0.8, 2.2)
     axes.axhline(1.93, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label="_printed")
     axes.text(1.0, 1.95, "maximum, as printed: 1.93", ha="right", va="bottom", fontsize=7, color="#444444")

@@ -1,7 +1,7 @@
 """Beyond the paper: TCEP with rate scaling: each link that is on runs at the lowest rate that carries its traffic.
 
-Computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline, and under the same ideal
-assumptions: the rate is known beforehand, and changing it costs nothing.
+The values are computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline. The ideal
+assumptions are the same: the rate is known in advance, and a change of rate costs nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """For each pattern, what each mechanism saves on average over the loads at which none is saturated."""
+    """Text on the average saving of each mechanism for each pattern, over loads at which no mechanism is saturated."""
     values = []
     for name in PATTERNS:
         if name not in measured.frames:

@@ -1,4 +1,4 @@
-"""Claims about parameters: values of the resolved scenarios, in which all defaults are written out."""
+"""Claims about parameters. They are judged by the resolved scenarios, which contain all defaults."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _cycle_fs() -> float:
 
 
 def _cycles(path: str, policy: str = "tcep") -> float:
-    """A time, in cycles."""
+    """A time of the resolved scenario, in cycles."""
     return number(
         _at(path, policy), {"cycle": 1.0, "cycles": 1.0, **{unit: fs / _cycle_fs() for unit, fs in TIME.items()}}
     )
@@ -56,7 +56,7 @@ def _prices_of() -> Prices:
 
 
 def _of_a_cycle() -> tuple[float, float]:
-    """Energy of a channel that is on, in a cycle without and in one with a flit [fJ]."""
+    """Energy of a channel that is on, in a cycle without a flit and in a cycle with a flit [fJ]."""
     idle = _prices_of().static.fj["on"]
     return idle, idle + _prices_of().flit_fj
 
@@ -107,7 +107,7 @@ def _stage() -> str:
 
 
 def _classes() -> float:
-    """VC classes that PAL uses on the links between routers."""
+    """Number of VC classes that PAL uses on the links between routers."""
     implied = _points()["tcep"].imply()["vc_classes"]
     return float(max(count for name, count in implied.items() if name != "terminal"))
 

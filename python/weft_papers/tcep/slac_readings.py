@@ -1,4 +1,4 @@
-"""Claims about SLaC under both readings of its low threshold: stages that are kept, and stages that go off below it."""
+"""Claims about SLaC under both readings of its low threshold. Stages are either kept, or go off below the threshold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEEDS = (synthetic.UNIFORM, synthetic.TORNADO, synthetic.BITREV)
 
 
 def _as_read(measured: Measured, reading: str) -> Measured:
-    """All frames, with the points of one reading of SLaC in the place of SLaC."""
+    """All frames, in which the points of one reading of SLaC replace those of SLaC."""
     others = ~pl.col("mechanism").is_in([SLAC, LITERAL])
     frames = {
         name: frame.filter(others | (pl.col("mechanism") == reading)).with_columns(
@@ -26,7 +26,7 @@ def _as_read(measured: Measured, reading: str) -> Measured:
         )
         for name, frame in measured.frames.items()
     }
-    # all links on at first: no stage goes off but with the literal threshold
+    # with all links on at first, stages go off only with the literal threshold
     if reading == LITERAL and measured.has([synthetic.LEAST]):
         from_all = frames[synthetic.LEAST].filter(pl.col("mechanism") == SLAC)
         frames[synthetic.UNIFORM] = pl.concat([frames[synthetic.UNIFORM], from_all])

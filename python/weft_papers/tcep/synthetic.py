@@ -41,16 +41,17 @@ if TYPE_CHECKING:
     from weft_papers.common.rules import Rule
 
 UNIFORM, TORNADO, BITREV, BURSTY, ROOT, LEAST = "uniform", "tornado", "bit_reverse", "bursty", "root", "least"
-# High loads, from the fewest links.
+# Runs at high loads that start with the fewest links.
 FROM_FEW = "from_few"
 _HARD = (TORNADO, BITREV)
-# Shares: "similar" and "the same" are within it, "significantly lower" is lower by it, "none" is at most so much.
+# Tolerances, as shares: "similar" and "the same" are within it, "significantly lower" is lower by it, "none" is at most
+# this share.
 _SIMILAR, _SAME, _SIGNIFICANT, _NONE = 0.1, 0.05, 0.2, 0.05
-# The load from which on SLaC saves nothing, and up to which share of the baseline's throughput TCEP has to save energy.
+# Load from which on SLaC saves nothing; share of the baseline's throughput up to which TCEP must save energy.
 _FROM, _UP_TO = 0.05, 0.5
-# Up to this share of what SLaC carries loads are very low.
+# Loads are very low up to this share of the load that SLaC carries.
 _VERY_LOW = 0.5
-# From this share of the highest load that the baseline carries, a load is high; the load of the paper's widest gap.
+# Share of the highest load that the baseline carries, from which on a load is high; load of the paper's widest gap.
 _HIGH, _WIDEST_GAP = 0.9, 0.41
 
 _LEAST = (
@@ -77,14 +78,16 @@ def _more_hops(measured: Measured) -> tuple[float, str]:
 
 
 def _left(experiment: str) -> Callable[[Measured], tuple[float, str]]:
-    """What is left of the baseline's throughput under SLaC."""
+    """Makes the function that returns SLaC's throughput as a share of the baseline's, and text on it."""
     return lambda measured: compared(measured[experiment], SLAC)
 
 
 def _similar_throughput(measured: Measured) -> list[Part]:
-    """Refuses to judge where the loads that were run can't tell a share within the tolerance from one outside of it.
+    """Judges whether throughputs are similar.
 
-    Mechanisms that saturate between the same two loads have a ratio of exactly 1, which alone says nothing.
+    It refuses if the loads that were run are too far apart for the tolerance.
+
+    If mechanisms saturate between the same two loads, their ratio is exactly 1, which proves nothing by itself.
     """
     parts = []
     for mechanism in (TCEP, SLAC):
@@ -110,10 +113,10 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """Judge mechanisms that started with the fewest links on: links that were on from the beginning tell nothing.
+    """Judge mechanisms that started with the fewest links, because links that were on from the start prove nothing.
 
-    Judged is the highest load at which neither they nor the baseline are saturated.
-    That load must not be far below the highest that the baseline carries, or it tells nothing about high loads.
+    The judged load is the highest at which neither these mechanisms nor the baseline are saturated. It must not be far
+    below the highest load that the baseline carries, because otherwise it is not a high load.
     """
     frame = measured[FROM_FEW]
     high = _HIGH * greatest(steady(of(frame, BASELINE)), "load")
@@ -135,7 +138,7 @@ def _advantage(measured: Measured) -> tuple[float, str]:
 
 
 def _lower_latency(measured: Measured) -> list[Part]:
-    """SLaC's latency against TCEP's at the very low loads: those up to half of what SLaC carries."""
+    """Judges SLaC's latency compared with TCEP's at very low loads, which are up to half of what SLaC carries."""
     parts = []
     for name in _HARD:
         top = _VERY_LOW * throughput(measured[name], SLAC).last
@@ -179,13 +182,13 @@ def _no_saving(measured: Measured, reading: str = SLAC) -> list[Part]:
 def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
     """Energy at the loads at which neither the mechanism nor the baseline is saturated.
 
-    Beyond saturation the energy is divided among fewer flits, which says nothing about the links.
+    Beyond saturation the energy is divided among fewer flits, so its value does not describe the links.
     """
     return steady(normalised(measured[name], mechanism))
 
 
 def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """The same at loads from 0.05 to half of the baseline's throughput."""
+    """Energy as in `_unsaturated`, but only at loads from 0.05 to half of the baseline's throughput."""
     top = _UP_TO * throughput(measured[name], BASELINE).last
     found = _unsaturated(measured, name, mechanism).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
@@ -196,7 +199,7 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 
 
 def _common(name: str, ours: tuple[str, pl.DataFrame], theirs: tuple[str, pl.DataFrame]) -> pl.DataFrame:
-    """Energies of two mechanisms at the loads of both; the columns of the second end in ``_reference``."""
+    """Energies of two mechanisms at their common loads. The columns of the second mechanism end in ``_reference``."""
     both = ours[1].join(theirs[1], on="load", suffix="_reference").sort("load")
     if both.is_empty():
         raise LackingError(f"{ours[0]} and {theirs[0]} have no load in common under {_words(name)}")
@@ -233,9 +236,11 @@ def _dvfs_saves_less(measured: Measured) -> list[Part]:
 
 
 def _least_links(measured: Measured) -> str:
-    """The links that are on at the lowest load: of TCEP where all were on, of SLaC as in all other claims.
+    """Text on the links that are on at the lowest load.
 
-    SLaC has its first stage from the beginning there, and no stage goes off.
+    TCEP started with all links on; SLaC started as in all other claims.
+
+    There SLaC starts with its first stage, and no stage goes off.
     """
     rows = [least(measured[LEAST], "links_on_mean", TCEP)[1][0], least(measured[UNIFORM], "links_on_mean", SLAC)[1][0]]
     if late := [row for row in rows if False in (row["warmup_settled"], row["power_settled"])]:
@@ -262,7 +267,10 @@ def _bursty_energy(measured: Measured) -> tuple[bool, str]:
 
 
 def _widest(measured: Measured) -> dict[str, float]:
-    """The widest gap on the network of Fig. 12; steps of whole links are wider on smaller ones."""
+    """The widest gap on the network of Fig. 12.
+
+    Smaller networks have wider gaps, because links are switched as a whole.
+    """
     frame = with_settled_links(measured[LINE])
     routers, _ = network(frame)
     if routers != ROUTERS:
@@ -284,7 +292,7 @@ def _gap_load(measured: Measured) -> tuple[float, str]:
 
 
 def _doubled(measured: Measured) -> list[Part]:
-    """TCEP's links under both patterns, at the load at which they differ most."""
+    """Compares TCEP's active links under the two patterns, at the load at which they differ most."""
     adversarial, uniform = (of(steady(measured[name]), TCEP) for name in (ADVERSARIAL, LINE))
     both = adversarial.join(uniform, on="load", suffix="_reference")
     times = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")
@@ -300,12 +308,15 @@ def _doubled(measured: Measured) -> list[Part]:
 
 
 def _hops(measured: Measured) -> str:
-    """The most links that a packet crossed: every router may be the intermediate, so the destination stands for it."""
+    """Text on the maximum number of links that a packet crossed.
+
+    Any router may be the intermediate, so the destination can represent it.
+    """
     root, full = (least(measured[ROOT], "hops_max", each)[1][0]["hops_max"] for each in ("root network", BASELINE))
     return f"{root:g} ({full:g} in the full network)"
 
 
-# "Nearly doubled".
+# Ratio that counts as "nearly doubled".
 _NEARLY_TWICE = 1.8
 _STEPS = (
     "Algorithm 1 ends with k inner routers that have links to all, k = R l / U_hwm rounded up; in theory that puts the "
@@ -342,9 +353,11 @@ _LOWER = (
 
 
 def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Part]]:
-    """A claim about SLaC's stages, which holds only if it holds with each rule of their release.
+    """Makes the judge of a claim about SLaC's stages.
 
-    A rule that fails alone is the cause: it is the only thing that differs between the two.
+    The claim holds only if it holds with each rule of releasing stages.
+
+    If it fails with only one rule, that rule is the cause, because nothing else differs.
     """
 
     def parts(measured: Measured) -> list[Part]:
@@ -357,7 +370,7 @@ def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Par
 
 
 def by_reading() -> dict[str, Rule]:
-    """The rules for claims about SLaC, each for one reading of the release of its stages."""
+    """The rules for claims about SLaC, each for only one reading of how stages are released."""
     found = {name: RULES[name] for name in _OF_SLAC}
     found["T-039"] = trend(_NO_SAVING, _no_saving, *_HARD)
     found["T-040"] = trend(_LOWER, _lower_energy, *_HARD)

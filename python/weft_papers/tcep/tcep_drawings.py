@@ -1,4 +1,4 @@
-"""Figs. 2, 7 and 8 and Tables I and II: drawings of root networks and of what routers know, and the tables."""
+"""Figs. 2, 7 and 8 and Tables I and II: drawings of root networks and of the knowledge of routers, and the tables."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from weft_papers.common.graph_figures import Place
     from weft_papers.common.measured import Measured
 
-# Routers of the line of Fig. 2a, and along each side of the squares of Figs. 2b and 8.
+# Number of routers of the line of Fig. 2a, and along each side of the squares of Figs. 2b and 8.
 LINE, SIDE = 8, 4
 # Source and intermediate router of Fig. 8.
 FIG8 = (5, 10)
-# The two routers of Fig. 7, and the number of its routers.
+# The two routers of Fig. 7, and its number of routers.
 FIG7, FIG7_ROUTERS = (6, 7), 8
 
 _ROOT, _OTHERS = "root network, always on", "may sleep"
@@ -34,18 +34,18 @@ def _name(router: int) -> str:
 
 
 def subnetworks(side: int) -> list[list[int]]:
-    """Rows and columns of a square of routers: every two routers of one are neighbours."""
+    """Rows and columns of a square of routers. Any two routers in the same row or column are neighbours."""
     rows = [[row * side + column for column in range(side)] for row in range(side)]
     return [*rows, *([row[column] for row in rows] for column in range(side))]
 
 
 def star(routers: Sequence[int]) -> list[tuple[int, int]]:
-    """The links of the root network in a subnetwork: those of its lowest router."""
+    """The links of the root network in a subnetwork: all links of its lowest-numbered router."""
     return [(routers[0], other) for other in routers[1:]]
 
 
 def _split(subnetworks: Sequence[Sequence[int]], bend: float) -> list[Wire]:
-    """Links that may sleep, and those of the root network; longer ones are bent so that all can be seen."""
+    """Links that may sleep, and links of the root network. Longer links are bent so that all are visible."""
     wires = []
     for routers in subnetworks:
         root = set(star(routers))
@@ -66,7 +66,7 @@ def _square(side: int) -> dict[str, Place]:
 
 
 def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """The root network of a line and of a square of routers."""
+    """Fig. 2: the root network of a line and of a square of routers."""
     looks = {_ROOT: STRONG, _OTHERS: OFF}
     drawing = style.canvas("Fig. 2: root networks", legend(looks), width=style.PAGE, height=3.1)
     panels = {
@@ -81,7 +81,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """An indirect request: a router asks another one for a link that is not its own."""
+    """Fig. 7: an indirect request. A router requests from another router a link that is not its own."""
     source, target = FIG7
     active = examples.indirect_links()
     asked = examples.indirect_request(active, source, target)
@@ -102,7 +102,7 @@ def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def root_path(source: int, target: int) -> list[int]:
-    """A shortest path over the root network of the square; of several the one with the lowest routers."""
+    """A shortest path over the root network of the square; if there are several, the one with the lowest routers."""
     links = {link for routers in subnetworks(SIDE) for link in star(routers)}
     paths = [[source]]
     while not (ended := [path for path in paths if path[-1] == target]):
@@ -112,7 +112,7 @@ def root_path(source: int, target: int) -> list[int]:
 
 
 def fig8(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """How many hops it is to a random intermediate router, with all links on and over the root network."""
+    """Fig. 8: number of hops to a random intermediate router, with all links on and over the root network."""
     source, middle = FIG8
     corner = source - source % SIDE + middle % SIDE
     paths = {"all links on": [source, corner, middle], "root network only": root_path(source, middle)}

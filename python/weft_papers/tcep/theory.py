@@ -36,7 +36,7 @@ _BOUNDS = {
     "T-058": (0.8, "0.8889 (441 of 496)"),
     "T-059": (0.9, "0.9474 (470 of 496)"),
 }
-# By how much the falling curve of Fig. 4 may rise from one point to the next.
+# Largest rise of the falling curve of Fig. 4 from one point to the next that is tolerated.
 _NOISE = 0.01
 
 
@@ -88,7 +88,7 @@ def _parted(_: Measured) -> str:
 
 
 def _inequality(_: Measured) -> tuple[bool, str]:
-    """The share that the bound gives makes both sides of the inequality equal, except where R - 1 links are more."""
+    """Checks that the bound makes the two sides of the inequality equal, except if R - 1 links are more."""
     loads = [load for load, _ in _BOUNDS.values()]
     left, right = [], []
     for load in loads:

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Within this share mean run times are similar; the least and greatest value that the paper prints for permutations.
+# Mean run times are "similar" within this share; smallest and greatest value that the paper prints for permutations.
 _SIMILAR = 0.1
 _SLOWER = (1.9, 3.6)
 
 
 def _all(measured: Measured, experiment: str) -> pl.DataFrame:
-    """The results of all mappings. A smaller number than the paper's would have smaller extremes.
+    """The results of all mappings. Fewer mappings than in the paper would have smaller extremes.
 
     Raises
     ------
     LackingError
-        If fewer were run, as in a quick run, whose batches are also shorter.
+        If fewer mappings were run, as in a quick run, whose batches are also shorter.
     """
     ran = measured[experiment]["seed"].n_unique()
     if ran < MAPPINGS:

@@ -30,7 +30,7 @@ _GENERATED = "Applications are generated, not captured. Gaps are as they are (x 
 
 
 def _letter(experiment: str, place: int) -> str:
-    """The letter of a part: figures of sets have those of 64 nodes first, then those of 256."""
+    """The letter of a part of a figure. In figures of sets, the parts with 64 nodes come first, then those with 256."""
     return "abcdef"[place + (3 if experiment == SETS_256 else 0)]
 
 

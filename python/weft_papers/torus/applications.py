@@ -2,8 +2,8 @@
 
 The published traces are not available. So every number of an application comes from a generator (`weft trace make`),
 and is labelled as generated. All sizes and gaps were fixed before the first scoreboard was printed. A core is assumed
-to do 10 GFLOP/s. Gaps that have no source are assumptions, and say so. Rows on applications are judged at gaps of
-half, once and twice these lengths.
+to do 10 GFLOP/s. Gaps without a source are assumptions, and are marked as such. Rows on applications are judged at gaps
+of half, once and twice these lengths.
 
 ====================  =================================================  ==============================================
 application           size of a full run (quick run)                     gap
@@ -20,9 +20,9 @@ MPI Random Access     2,048 words per rank (256)                         100 ns 
 Graph500              scale 20, edge factor 16, as printed (scale 15)    10 ns per edge: assumed
 ====================  =================================================  ==============================================
 
-Each application makes one iteration: a step with its mesh, a search. That is the least to which one factor can cut all
-iterations, so that a set stays near 5 GB. Messages are never cut. A search of Graph500 sends 0.6 to 0.9 GB, so sets B
-and C have more. Linpack and Random Access have no iterations: their sizes are fixed.
+Each application makes one iteration: a step with its mesh, a search. This is the smallest number to which one common
+factor can reduce all iterations, so that a set stays near 5 GB. Messages are never cut. A search of Graph500 sends 0.6
+to 0.9 GB, so sets B and C have more. Linpack and Random Access have no iterations: their sizes are fixed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 NAMD, GROMACS, LINPACK, MPIRA, GRAPH500 = "Namd", "Gromacs", "Linpack", "MPIRA", "Graph500"
 APPLICATIONS = (NAMD, GROMACS, LINPACK, MPIRA, GRAPH500)
-# The applications whose run time the network hardly changes, by the paper.
+# Applications whose run time the network hardly changes, according to the paper.
 FOUR = APPLICATIONS[:4]
 SIZES = (128, 256, 512)
 SETS = {
@@ -45,7 +45,7 @@ SETS = {
     "B": (GROMACS, LINPACK, MPIRA, GRAPH500, GRAPH500),
     "C": (LINPACK, MPIRA, GRAPH500, GRAPH500, GRAPH500),
 }
-# Between tasks of a node: spec of the traces. Every message is eager, as recorded.
+# Messages between tasks of a node, from the specification of the traces. All messages are eager, as recorded.
 _MESSAGES = {"local_latency": "500ns", "eager": "1GB"}
 
 
@@ -55,13 +55,13 @@ def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, An
     Parameters
     ----------
     name : str
-        One of `APPLICATIONS`.
+        Name in `APPLICATIONS`.
     ranks : int
-        A power of two.
+        Number of ranks, a power of two.
     scale : float
-        Factor of its gaps.
+        Factor by which gaps are multiplied.
     quick : bool
-        The sizes of a quick run.
+        Whether to use the sizes of a quick run.
     """
     made: dict[str, dict[str, Any]] = {
         NAMD: shared_programs.namd(ranks, DHFR if quick else STMV, scale),
@@ -85,17 +85,17 @@ def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, An
 
 
 def _gromacs_messages(particle_ranks: int, mesh_ranks: int) -> dict[str, str]:
-    """Messages of the run behind the generator (24 particle ranks, 8 mesh ranks), for the same system on more ranks.
+    """Sizes of messages for more ranks, scaled from the run on which the generator is based.
 
-    A transpose divides its mesh among the square of the mesh ranks: 11,368 bytes times 8 x 8. A halo is a surface:
-    8 KiB times the ratio of ranks to the power -2/3.
+    That run had 24 particle ranks and 8 mesh ranks, and the same system. A transpose divides its mesh among the square
+    of the mesh ranks: 11,368 bytes times 8 x 8. A halo is a surface: 8 KiB times the ratio of ranks to the power -2/3.
     """
     halo = 8192 * (24 / particle_ranks) ** (2 / 3)
     return {"halo": f"{round(halo)}B", "mesh_block": f"{max(1, round(11_368 * 64 / mesh_ranks**2))}B"}
 
 
 def _grid(ranks: int) -> dict[str, int]:
-    """Rows and columns of ranks, as square as powers of two allow, with more columns."""
+    """Rows and columns of a grid of ranks, as square as powers of two allow; there are not fewer columns than rows."""
     rows = 1 << ((ranks.bit_length() - 1) // 2)
     return {"rows": rows, "columns": ranks // rows}
 
@@ -105,7 +105,7 @@ def _rate(scale: float) -> str:
 
 
 def named(name: str, scale: float) -> str:
-    """The name of the job that runs an application or a set, from which frames read both."""
+    """The job name for an application or a set with a gap factor. Frames read both from the name."""
     return f"{name} {scale:g}"
 
 
@@ -125,7 +125,7 @@ def single(ranks_per_node: int, scales: Sequence[float], *, quick: bool) -> list
 
 
 def _again(members: Sequence[str], place: int) -> str:
-    """A mark for a member that a set has several times: each trace has a name of its own."""
+    """A mark for a member that a set contains several times, because each trace needs a unique name."""
     times = members[: place + 1].count(members[place])
     return "" if times == 1 else f" ({times})"
 

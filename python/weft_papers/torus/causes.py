@@ -1,4 +1,4 @@
-"""Runs that move missed claims: applications with one factor changed at a time.
+"""Runs that show the causes of missed claims: applications with one factor changed at a time.
 
 ====================  =================================================================================
 change                what it changes
@@ -16,7 +16,7 @@ change                what it changes
 `SPARSE`              gaps eight times as long: the tasks of Namd compute nearly all the time
 ====================  =================================================================================
 
-The rest is as in a quick run with gaps as they are, from which the rows without a change come.
+All else is as in a quick run with unchanged gaps. The rows without a change come from that quick run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _STEPS = 10
 
 
 def _under(policy: Mapping[str, Any], nodes: int = 64) -> dict[str, Any]:
-    """The policies of the networks, in their order, with this one where a policy runs."""
+    """The policies of the networks, in their order. This policy replaces each policy that switches links."""
     pairs = {64: 2, 256: 1}[nodes]
     return {"zip.power.policy": ["always_on", *["always_on", policy] * pairs]}
 
@@ -63,11 +63,11 @@ class Change:
     Attributes
     ----------
     works : tuple of str
-        The applications that run with it.
+        Applications that run with the change.
     sets : mapping of str to value
         Overrides of the scenario.
     scale : float
-        Factor of the gaps.
+        Factor by which gaps are multiplied.
     programs : mapping of str to mapping
         Parameters of applications that differ from those of a quick run.
     job : mapping of str to value
@@ -81,7 +81,7 @@ class Change:
     job: Mapping[str, Any] = field(default_factory=dict)
 
     def jobs(self, name: str, nodes: int) -> list[list[dict[str, Any]]]:
-        """Its applications as values of ``traffic.jobs``; their names are those of `_named`, at gaps x 1."""
+        """The change's applications as values of ``traffic.jobs``. The names come from `_named`, at gaps x 1."""
         found = []
         for work in self.works:
             made = job(work, 512 // nodes, self.scale, quick=True)
@@ -91,7 +91,7 @@ class Change:
         return found
 
 
-# By nodes.
+# Changes by number of nodes.
 CHANGES: dict[int, dict[str, Change]] = {
     64: {
         LARGE: Change((GRAPH500,), programs={GRAPH500: {"scale": 20}}),
@@ -115,7 +115,7 @@ CHANGES: dict[int, dict[str, Change]] = {
         ONE_FLIT: Change((GRAPH500,), {"traffic.packet": "1flits"}),
     },
 }
-# The experiments with changes and without.
+# The experiments with changes and without changes.
 _RUNS = {64: (CAUSES_64, SINGLE_64), 256: (CAUSES_256, SINGLE_256)}
 EXPERIMENTS = tuple(
     Experiment(
@@ -131,7 +131,7 @@ EXPERIMENTS = tuple(
 
 
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
-    """Run time, W_net and E_net of applications on networks of `nodes` nodes, without a change and with each."""
+    """Makes the table of run time, W_net and E_net of applications on `nodes` nodes, without and with each change."""
 
     def table(measured: Measured) -> pl.DataFrame:
         changes, as_it_is = _RUNS[nodes]
@@ -180,7 +180,7 @@ _OF_SETS = (
     "not isolated: tried gaps x 0.5, 1 and 2 of small problems, with Graph500 of scale 15 in place of 20. In set C "
     "packets of 1 flit move run times from +0.8 to +16.3 % on 2D-4X (R-053)"
 )
-# What was found for each claim that is missed. Numbers are of a quick run.
+# Causes that were found for the missed claims. Numbers come from a quick run.
 CAUSES_OF: dict[str, str] = {
     "R-016": f"{_RUN_TIMES} with two matches per cycle it is 71.4 %, as the run time is that of 3D-1X (R-034)",
     "R-017": f"the length of gaps, {_WHERE}: 68.5, 59.3, 53.9 and 50.3 % at gaps x 1, 2, 4 and 8. The run time is "

@@ -40,7 +40,7 @@ def _wires(widths: list[int], terminals: int, trunk: int) -> list[Wire]:
 
 
 def fig1(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """One router of 3D-1X, of 2D-4X and of 1D-16X."""
+    """Fig. 1: one router of 3D-1X, of 2D-4X and of 1D-16X."""
     looks = {_TERMINAL: PLAIN, _TRUNK: STRONG | {"linewidth": 1.0}}
     drawing = style.canvas("Fig. 1: routers of the networks of 64 nodes", legend(looks), width=style.PAGE, height=2.9)
     panels = {}

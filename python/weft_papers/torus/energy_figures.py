@@ -44,7 +44,7 @@ _IDLE_SHARES = [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
 def _found(measured: Measured, experiment: str) -> dict[str, Tasks]:
-    """The runs of each application or set with gaps as they are; those that were not run are left out."""
+    """The runs of each application or set with unchanged gaps. Missing runs are left out."""
     works = APPLICATIONS if experiment in (SINGLE_64, SINGLE_256) else tuple(SETS)
     found = {}
     for work in works:
@@ -63,7 +63,7 @@ def _names(experiment: str) -> list[tuple[str, bool]]:
 
 
 def bars(experiment: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
-    """A group of bars for each application or set, a bar for each network."""
+    """Makes the function that draws a group of bars for each application or set, with a bar for each network."""
     y, of = MEASURES[measure]
 
     def draw(measured: Measured) -> Drawing:
@@ -77,7 +77,10 @@ def bars(experiment: str, measure: str, title: str) -> Callable[[Measured], Draw
 
 
 def over_idle_share(experiment: str, title: str) -> Callable[[Measured], Drawing]:
-    """E_cluster beside the reference over the idle share of a node: a panel for each application or set."""
+    """Makes the function that draws E_cluster relative to the reference over the idle share of a node.
+
+    There is a panel for each application or set.
+    """
 
     def draw(measured: Measured) -> Drawing:
         panels = {}
@@ -97,7 +100,7 @@ def _beside(task: Task, reference: Task) -> list[float]:
 
 
 def latencies(nodes: int, measured: Measured) -> Drawing:
-    """Latency over load of the networks of Table 2 with this number of nodes, without applications."""
+    """Figure of latency over load for the networks of Table 2 with this number of nodes, without applications."""
     frame = measured[LOADS].filter(pl.col("terminals") == nodes)
     names = dict.fromkeys(frame["mechanism"])
     series = [line_figures.latency_over_load(frame.filter(pl.col("mechanism") == name), name) for name in names]
@@ -107,7 +110,10 @@ def latencies(nodes: int, measured: Measured) -> Drawing:
 
 
 def ports_on(measured: Measured) -> pl.DataFrame:
-    """What every network accepts and draws without applications, by load; links that sleep when idle are beside it."""
+    """Table of accepted load and power of every network without applications, by load.
+
+    Links that sleep when idle are included for comparison.
+    """
     rows = []
     for name in (LOADS, IDLE):
         if name in measured.frames:
@@ -129,7 +135,10 @@ def ports_on(measured: Measured) -> pl.DataFrame:
 
 
 def allocators(measured: Measured) -> pl.DataFrame:
-    """What every network accepts at full load, by the flits of a packet: the allocator grants whole packets."""
+    """Table of the accepted load of every network at full load, by packet length.
+
+    The length matters because the allocator grants whole packets.
+    """
     frame = measured[ALLOCATOR].sort("packet_flits", "terminals", "mechanism")
     return pl.DataFrame(
         [
@@ -147,7 +156,7 @@ def allocators(measured: Measured) -> pl.DataFrame:
 
 
 def _called(row: dict[str, Any]) -> str:
-    """The name of a network; one without trunks has links that sleep after a time without traffic."""
+    """The name of a network. In a network without trunks, links sleep after a time without traffic."""
     sleeps_when_idle = row["saves"] and row["network"] in REFERENCE.values()
     return f"{row['network']}, idle links off" if sleeps_when_idle else str(row["mechanism"])
 
@@ -168,7 +177,7 @@ def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
 
 
 def table_2(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table 2: the networks, with W_net where one member of each trunk is on and nothing is sent."""
+    """Table 2: the networks, with W_net if one member of each trunk is on and nothing is sent."""
     rows = []
     for name, (widths, width, terminals) in NETWORKS.items():
         own, nodes = fabric(name), fabric(name).terminal_ports
