@@ -1,11 +1,13 @@
-//! Derives `Kept` and `Value` of the engine (`api/src/base/kept.rs`): how a type is written into a checkpoint of a run,
-//! and how it is read back.
+//! Derives the traits `Kept` and `Value` of the engine (`api/src/base/kept.rs`). They define how a checkpoint of a run stores a type, and
+//! how
+//! the type is restored from the checkpoint.
 //!
-//! Every field is kept, unless it says why it need not be. So a field that someone adds later is also kept, or does not compile. Attributes
-//! of a field:
-//! - `#[kept(fixed)]`: it follows from the scenario, and never changes while a run lasts.
-//! - `#[kept(scratch)]`: between two cycles it holds nothing that is read again.
-//! - `#[kept(each)]`: it has parts whose number follows from the scenario, and each of them is restored in its place.
+//! Every field is kept (stored in the checkpoint) unless an attribute gives a reason to leave it out. Therefore a field that is added
+//! later is
+//! either kept or does not compile. Attributes of a field:
+//! - `#[kept(fixed)]`: the field follows from the scenario and never changes during a run.
+//! - `#[kept(scratch)]`: the contents of the field are never read in a later cycle.
+//! - `#[kept(each)]`: the field has parts, and the scenario determines their number. Each part is restored in place.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -15,14 +17,15 @@ use syn::{
     Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote,
 };
 
-/// The state of something that the assembly of a network makes: it is restored in place.
+/// Derives `Kept` for a type whose objects exist after the network is assembled: the state of each object is restored in place.
 #[proc_macro_derive(Kept, attributes(kept))]
 pub fn kept(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     in_place(input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// A plain value, which is made when it is read: parts of lists that grow and shrink, and whatever is chosen in a run.
+/// Derives `Value` for a plain value, which is created when it is read: an item of a list that grows and shrinks, or a choice made during
+/// a run.
 #[proc_macro_derive(Value)]
 pub fn value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -50,7 +53,7 @@ fn how(field: &Field) -> Result<How> {
     Ok(how)
 }
 
-/// The name of a field behind `self.`.
+/// The expression `self.field` for a field.
 fn member(place: usize, field: &Field) -> Tokens {
     let index = Index::from(place);
     field.ident.as_ref().map_or_else(|| quote!(#index), |name| quote!(#name))
@@ -63,7 +66,7 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     };
     let (mut keeps, mut restores) = (Vec::new(), Vec::new());
     for (place, field) in data.fields.iter().enumerate() {
-        // errors of the compiler name the field
+        // the span of the field lets compiler errors point to it
         let (member, at) = (member(place, field), field.ty.span());
         match how(field)? {
             How::Whole => {
@@ -100,7 +103,7 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Patterns that bind all fields, `keep` of each, and the reading of each in a constructor.
+/// For all fields: the patterns that bind them, the call of `keep` for each, and the code that reads each in a constructor.
 fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
     let bound: Vec<Ident> = (0..fields.len()).map(|place| format_ident!("part{place}")).collect();
     let members: Vec<Tokens> = fields.iter().enumerate().map(|(place, field)| member(place, field)).collect();
@@ -108,7 +111,7 @@ fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
     (quote!({ #(#members: #bound),* }), quote!(#(::weft_api::base::kept::Kept::keep(#bound, to);)*), reads)
 }
 
-/// The parts of a generic type are values.
+/// Adds the bound `Value` to the type parameters of a generic type.
 fn of_values(input: &mut DeriveInput) {
     for parameter in &mut input.generics.params {
         if let GenericParam::Type(parameter) = parameter {

@@ -1,34 +1,35 @@
 //! The backlog that a phase of the load leaves for the next ones, from offered and accepted loads.
 //!
-//! A phase is judged by its second half. So one that falls behind while links wake, and then carries its load, is not saturated.
-//! But its latencies are those of a queue that built up, and the next phase begins with the rest of it.
+//! A phase is judged by its second half. A phase that falls behind while links wake, and later carries its load, is therefore not
+//! saturated.
+//! But its latencies include those of a queue that built up, and the next phase begins with the rest of this queue.
 
 use crate::facts::{Facts, Place, Source};
 use serde::Serialize;
 
 /// Weft does not report a backlog up to this share of the offered flits, plus chance.
 const SMALL: f64 = 0.03;
-/// In a phase that is long enough the same backlog is this share of its flits, and Weft does not report it again.
+/// In a phase that is long enough, the same backlog is at most this share of its flits. Weft then does not report the backlog again.
 const SAFE: f64 = 0.02;
-/// A backlog in a network matters if it makes the mean latency longer by this share.
+/// A backlog of packets in the network matters if it makes the mean latency longer by at least this share.
 const SLOWER: f64 = 0.05;
-/// Standard deviations that are taken for chance.
+/// Differences up to this number of standard deviations are treated as chance.
 pub const CHANCE: f64 = 3.0;
 
-/// Flits that wait at the begin and at the end of a phase, beyond packets on their way.
+/// Flits that wait at the beginning and at the end of a phase, in addition to the flits in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Backlog {
     /// Flits that earlier phases have left \[flits/terminal\].
     pub before: f64,
     /// Flits that this phase adds \[flits/terminal\].
     pub own: f64,
-    /// Flits that the phase is offered in all \[flits/terminal\].
+    /// Flits that the sources offer in the whole phase \[flits/terminal\].
     pub offered: f64,
     /// Length of the phase \[cycles\].
     pub cycles: f64,
-    /// Packets that were created in it.
+    /// Packets that were created in the phase.
     pub packets: f64,
-    /// Packets that waited in source queues when the window began, if `before` is made of them.
+    /// Packets that waited in source queues when the window began; `None` if `before` was not computed from these packets.
     pub at_begin: Option<f64>,
 }
 
@@ -45,33 +46,34 @@ impl Backlog {
         }
     }
 
-    /// Flits that wait as the phase ends \[flits/terminal\].
+    /// Flits that wait when the phase ends \[flits/terminal\].
     pub fn after(&self) -> f64 {
         (self.before + self.own).max(0.0)
     }
 
-    /// True if the phase accepts less than it is offered by more than 3 % and chance.
+    /// True if the accepted load of the phase is below its offered load by more than 3 % and by more than chance explains.
     pub fn falls_behind(&self) -> bool {
         self.matters(self.own)
     }
 
-    /// True if earlier phases left more than 3 % of the load of this one, and chance.
+    /// True if earlier phases left more than 3 % of the load of this phase, and more than chance explains.
     pub fn began_behind(&self) -> bool {
         self.matters(self.before)
     }
 
-    /// Length of a phase in which neither would matter \[cycles\].
+    /// Length of a phase in which neither `own` nor `before` would matter \[cycles\].
     pub fn long_enough(&self) -> f64 {
         (self.own.max(self.before) / self.offered * self.cycles / SAFE).ceil()
     }
 
-    /// Time from the begin of the phase until `before` is delivered \[cycles\]; `None` if what was delivered of it may be chance.
+    /// Time from the beginning of the phase until `before` is delivered \[cycles\]; `None` if chance may explain the part that was
+    /// delivered.
     pub fn drained_in(&self) -> Option<f64> {
         let delivered = -self.own;
         (delivered > self.chance() * self.offered).then(|| (self.before / delivered * self.cycles).ceil())
     }
 
-    /// True if the phase accepts more than it is offered by more than 3 % and chance.
+    /// True if the accepted load of the phase is above its offered load by more than 3 % and by more than chance explains.
     fn is_delivered(&self) -> bool {
         self.matters(-self.own)
     }
@@ -91,10 +93,11 @@ fn some(number: Option<f64>) -> Option<f64> {
     number.filter(|&number| number != 0.0)
 }
 
-/// Flits of a point or a phase that wait when the window begins; `None` if their number is not known.
+/// Flits that wait when the window of a point or of a phase begins; `None` if their number is not known.
 ///
-/// It is a backlog only if the latencies show it. Either more is delivered than is offered, or the length of the queues of a phase
-/// depends on how they began. Otherwise these flits always wait at this load.
+/// These flits are a backlog only if the latencies show it. Either the point delivers more than it is offered, or the length of the
+/// queues
+/// depends on their length when the phase began. Otherwise this number of flits always waits at this load.
 pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     let (waiting, offered, packets) =
         (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);
@@ -111,10 +114,10 @@ pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     is_shown.then_some(found)
 }
 
-/// True if the window of a point delivers what the warm-up has left in the network, and its latencies show it.
+/// True if the window of a point delivers packets that the warm-up has left in the network, and the latencies of the point show this.
 ///
-/// More is accepted than is offered, beyond chance, and the rest makes the mean latency more than 5 % longer. The backlog shrinks
-/// to nothing in the window, so that a packet waits for half of the backlog on average.
+/// The accepted load is above the offered load by more than chance, and the backlog makes the mean latency more than 5 % longer. The
+/// backlog shrinks to nothing during the window. Therefore a packet waits, on average, for half of the backlog.
 pub(crate) fn drains(point: &Facts) -> bool {
     let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
     let (Some(offered), Some(accepted), Some(packets)) = known else { return false };
@@ -123,9 +126,9 @@ pub(crate) fn drains(point: &Facts) -> bool {
     excess > CHANCE / packets.sqrt() && excess * point.window_cycles.unwrap_or(0.0) / 2.0 > SLOWER * latency
 }
 
-/// The backlog of each phase; `None` where the loads of a phase are not known.
+/// The backlog of each phase; `None` for a phase whose loads are not known.
 pub(crate) fn of_phases(phases: &[Facts]) -> Vec<Option<Backlog>> {
-    // how long a packet travels where nothing waits: of the phase with the shortest queues
+    // latency without queueing: the median latency of the phase with the shortest queues
     let medians = phases.iter().filter_map(|phase| phase.place.as_ref()?.packet_latency_p50_cycles);
     let latency = medians.reduce(f64::min).unwrap_or(0.0);
     let (mut left, mut load) = (0.0, None);
@@ -133,7 +136,7 @@ pub(crate) fn of_phases(phases: &[Facts]) -> Vec<Option<Backlog>> {
         let (offered, accepted) = (phase.offered_load?, phase.accepted_load?);
         let Place { from_cycle: Some(from), to_cycle: Some(to), .. } = phase.place.as_ref()? else { return None };
         let cycles = to - from;
-        // at a higher load more packets are on their way
+        // a higher load has more packets in flight
         let on_their_way = load.map_or(0.0, |load: f64| (offered - load) * latency);
         let own = (offered - accepted) * cycles - on_their_way;
         let first = if load.is_none() { at_begin(phase, cycles) } else { None };
@@ -172,17 +175,17 @@ mod tests {
         let found = phases(&[of(0.1, 0.1, 0), of(0.3, 0.234, 10_000), of(0.1, 0.166, 20_000)]);
         let [Some(first), Some(second), Some(third)] = found[..] else { panic!("{found:?}") };
         assert_eq!((first.own, second.before), (0.0, 0.0));
-        // 0.066 * 10,000 flits, less those of 0.2 flits/cycle more that are on their way for 20 cycles
+        // 0.066 * 10,000 flits, less the flits in flight: 0.2 flits/cycle more, for 20 cycles
         assert!((second.own - (660.0 - 4.0)).abs() < 1e-9, "{second:?}");
         assert!(second.falls_behind() && !second.began_behind());
         assert!((third.before - 656.0).abs() < 1e-9 && !third.falls_behind() && third.began_behind(), "{third:?}");
-        // 0.1 flits/cycle in 328,000 cycles are 32,800 flits, and 656 are 2 % of these
+        // 0.1 flits/cycle in 328,000 cycles are 32,800 flits, and 656 flits are 2 % of these
         assert_eq!(third.long_enough(), 328_000.0);
     }
 
     #[test]
     fn a_step_of_the_load_and_chance_are_no_backlog() {
-        // 0.8 flits/cycle more, on their way for 100 cycles, are 80 flits of 9,000
+        // 0.8 flits/cycle more, in flight for 100 cycles, are 80 flits of 9,000
         let found = phases(&[phase(0.1, 0.1, 0, 100.0, 100_000), phase(0.9, 0.892, 10_000, 100.0, 100_000)]);
         assert!(found.iter().all(|each| each.is_some_and(|each| !each.falls_behind())), "{found:?}");
         // three standard deviations of 100 packets are 30 %

@@ -6,14 +6,14 @@ use crate::format::Span;
 use crate::phases;
 use serde_json::Value;
 
-/// A record with named values: a JSON object here, a mapping in the Python module.
+/// A record with named values: a JSON object in this crate, a mapping in the Python module.
 pub trait Source: Sized {
     /// True if the record has the key, even without a value.
     fn has(&self, key: &str) -> bool;
     fn number(&self, key: &str) -> Option<f64>;
     fn flag(&self, key: &str) -> Option<bool>;
     fn text(&self, key: &str) -> Option<String>;
-    /// Records of a list; empty if there is none.
+    /// The records of a list; empty if the list is missing.
     fn list(&self, key: &str) -> Vec<Self>;
     fn record(&self, key: &str) -> Option<Self>;
 }
@@ -52,9 +52,9 @@ pub struct EngineWarning {
     pub what: String,
     pub help: String,
     pub longer_limit_cycles: Option<f64>,
-    /// Length of a cycle of the results \[fs\], of the warning that says that a scenario has a `grain`.
+    /// Length of a cycle of the results \[fs\]. The warning that a scenario has a `grain` contains this number.
     pub cycle_fs: Option<f64>,
-    /// Flits of the scenario in a flit of the results, of the same warning.
+    /// Flits of the scenario per flit of the results, from the same warning.
     pub grain_flits: Option<f64>,
 }
 
@@ -68,13 +68,13 @@ pub struct Job {
     pub accepted_load: Option<f64>,
     /// Packets that were created in the window and not delivered when it ended.
     pub missing_packets: Option<f64>,
-    /// `None` of a job that sends a load.
+    /// `None` for a job that sends a load.
     pub batch_packets: Option<f64>,
     pub batch_delivered_packets: Option<f64>,
-    /// `None` of a job that runs no program.
+    /// `None` for a job that runs no program.
     pub ranks: Option<f64>,
     pub ended_ranks: Option<f64>,
-    /// `None` of a job that is no queue of programs.
+    /// `None` for a job that is not a queue of programs.
     pub queue_programs: Option<f64>,
     pub queue_ended_programs: Option<f64>,
 }
@@ -82,12 +82,12 @@ pub struct Job {
 /// Buffers shorter than the round trip of a credit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShortBuffer {
-    /// Their key, such as `links.dim0.buffer`.
+    /// Their key in the scenario, such as `links.dim0.buffer`.
     pub path: String,
     pub needed_flits: f64,
 }
 
-/// The place of a phase in the load.
+/// The position of a phase within the load of a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub phase: f64,
@@ -95,7 +95,7 @@ pub struct Place {
     pub from_cycle: Option<f64>,
     pub to_cycle: Option<f64>,
     pub packet_latency_p50_cycles: Option<f64>,
-    /// Verdict of the engine on the phase alone.
+    /// Verdict of the engine on this phase only.
     pub own_saturated: Option<bool>,
 }
 
@@ -106,7 +106,7 @@ pub struct Late {
     pub backlog: Option<Backlog>,
 }
 
-/// Faults of a time, and the packets that they dropped.
+/// Faults that are active during a period, and the packets that these faults dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
     pub dropped_packets: f64,
@@ -114,23 +114,23 @@ pub struct Episode {
     pub to_cycle: Option<f64>,
 }
 
-/// All facts have the names that they have in a summary.
+/// The facts of a point or of a phase. All facts have the same names as in a summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
     pub ending: String,
     pub saturated: Option<bool>,
     pub packets: Option<f64>,
     pub dropped_packets: Option<f64>,
-    /// True of a program, which is measured as a whole.
+    /// True for a program. A program is measured as a whole.
     pub is_program: bool,
     pub below_path_bound: Option<bool>,
     pub path_bound_share: Option<f64>,
     pub path_bound_load: Option<f64>,
-    /// Buffers that are too short for the load, those of the fullest channel first.
+    /// Buffers that are too short for the load. The buffers of the channel with the highest load come first.
     pub path_bound_buffers: Vec<ShortBuffer>,
     pub power_settled: Option<bool>,
     pub warmup_settled: Option<bool>,
-    /// `None` where no confidence ends the window.
+    /// `None` if no confidence limit ends the window.
     pub confidence_reached: Option<bool>,
     pub queues_settled: Option<bool>,
     pub whole_periods: Option<bool>,
@@ -148,9 +148,9 @@ pub struct Facts {
     pub backlog_packets: Option<f64>,
     pub terminals: Option<f64>,
     pub packet_flits: Option<f64>,
-    /// Of a run of batches, when all are complete.
+    /// For a run of batches: the cycle in which all batches were complete.
     pub completion_cycles: Option<f64>,
-    /// True if the load follows the network.
+    /// True for a closed loop: the sources send more slowly if the network delivers more slowly.
     pub is_closed_loop: bool,
     /// True if something fails during the run.
     pub has_fault_parts: bool,
@@ -158,16 +158,16 @@ pub struct Facts {
     pub jobs: Vec<Job>,
     pub fault_episodes: Vec<Episode>,
     pub fault_episodes_count: f64,
-    /// `None` of a point.
+    /// `None` for a point.
     pub place: Option<Place>,
-    /// `None` of a point.
+    /// `None` for a point.
     pub late: Option<Late>,
-    /// The phases of a point, each judged by itself; empty if its load does not change.
+    /// The phases of a point, each judged separately; empty if the load of the point does not change.
     pub phases: Vec<Facts>,
 }
 
 impl Facts {
-    /// Facts of a summary, or of a phase in the form that `in_phases` of the Python package gives it.
+    /// Reads the facts of a summary, or of a phase in the form that `in_phases` of the Python package returns.
     pub fn of<S: Source>(summary: &S) -> Self {
         let mut facts = Self::alone(summary);
         let phases: Vec<Self> = summary.list("phases").iter().map(Self::alone).collect();
@@ -175,7 +175,7 @@ impl Facts {
         facts
     }
 
-    /// Without the phases.
+    /// Reads the facts without the phases.
     fn alone<S: Source>(summary: &S) -> Self {
         Self {
             ending: summary.text("ending").unwrap_or_default(),
@@ -222,22 +222,22 @@ impl Facts {
         }
     }
 
-    /// Warnings of the engine about these keys.
+    /// Warnings of the engine about keys in `paths`.
     pub fn warnings_of<'a>(&'a self, paths: &'a [&str]) -> impl Iterator<Item = &'a EngineWarning> {
         self.warnings.iter().filter(|warning| paths.contains(&warning.path.as_str()))
     }
 
-    /// This number of cycles of the results as the scenario writes it.
+    /// Converts a number of cycles of the results into the unit of time of the scenario.
     pub(crate) fn span(&self, cycles: f64) -> Span {
         Span { cycles, grain_cycle_fs: self.grain().and_then(|warning| warning.cycle_fs) }
     }
 
-    /// This number of flits of the results as the scenario writes it.
+    /// Converts a number of flits of the results into flits of the scenario.
     pub(crate) fn written_flits(&self, flits: f64) -> f64 {
         flits * self.grain_flits()
     }
 
-    /// Flits of the scenario in a flit of the results.
+    /// Flits of the scenario per flit of the results.
     pub(crate) fn grain_flits(&self) -> f64 {
         self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
     }
@@ -269,7 +269,7 @@ impl EngineWarning {
 }
 
 impl ShortBuffer {
-    /// Summaries of earlier versions have only those of the fullest channel.
+    /// Reads all short buffers. Summaries of earlier versions contain only the buffers of the channel with the highest load.
     fn all<S: Source>(summary: &S) -> Vec<Self> {
         let named = |path: Option<String>, needed: Option<f64>| Some(Self { path: path?, needed_flits: needed? });
         if summary.has("path_bound_buffers") {
@@ -312,7 +312,7 @@ impl Place {
         })
     }
 
-    /// How long the phase lasted until it or the window ended \[cycles\].
+    /// Length of the phase until the phase or the window ended \[cycles\].
     pub fn lasted(&self) -> f64 {
         self.to_cycle.unwrap_or(0.0) - self.start_cycle.unwrap_or(0.0)
     }

@@ -4,32 +4,32 @@ use crate::backlog::{self, Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 
-/// Accepted loads that differ by no more than this share, and chance, are the same delivered work.
+/// Accepted loads that differ by at most this share, or by no more than chance explains, are the same delivered work.
 const SAME_WORK: f64 = 0.03;
-/// A network carries a load of which it accepts at least this share, as the engine judges it.
+/// A network carries a load if it accepts at least this share of the load. The engine uses the same limit.
 pub const CARRIED: f64 = 0.97;
-/// A share of the bandwidth that is 1 up to rounding.
+/// Tolerance for rounding when a share of the bandwidth is compared with 1.
 const ROUNDING: f64 = 1e-9;
-/// The ending of a run that was cut off.
+/// The `ending` of a run that was cut off.
 const NOT_COMPLETE: &str = "not_complete";
 
-/// The keys of three kinds of warnings. A warm-up is short, or it reached its limit, or a time is too short for bursts or no whole
-/// number of periods.
+/// The key of three kinds of warnings: a warm-up is too short; a warm-up reached its limit; or a time is too short for bursts or is not a
+/// whole number of periods.
 pub(crate) const WARMUP: &str = "measure.warmup";
 pub(crate) const LIMIT: &str = "measure.warmup_limit";
 pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "measure.stop.complete"];
-/// Warnings about parameters of a power policy are about a key below this one.
+/// Warnings about parameters of a power policy have keys that begin with this prefix.
 const OF_POLICY: &str = "power.policy.";
 pub(crate) const WITHOUT_REPLIES: &str = "warmup_without_replies";
 /// The warning that says that a scenario has a `grain`.
 pub(crate) const OF_GRAIN: &str = "coarse_grain";
 
 impl Facts {
-    /// All flaws of a point, the worst first; empty for a sound point.
+    /// All flaws of a point, the worst first; empty for a point without flaws.
     pub fn flaws(&self) -> Vec<&'static Kind> {
         let packets = self.packets.unwrap_or(0.0);
         let is_cut = self.ending == NOT_COMPLETE;
-        // packets are not the answer of a run that is to end by itself
+        // packets are not the result of a run that ends by itself
         let needs_packets = !self.is_program && !is_cut;
         let found = [
             self.is_stalled(),
@@ -66,32 +66,36 @@ impl Facts {
         self.late.as_ref().is_some_and(|late| late.after_saturated)
     }
 
-    /// True if the queues of a point, or of a phase, depend on how they began. A backlog that is the reason is a flaw of its own.
+    /// True if the length of the queues of a point, or of a phase, depends on their length when it began. If a backlog is the reason, the
+    /// backlog is reported as a separate flaw and this function returns false.
     fn has_long_queues(&self) -> bool {
         if self.queues_settled == Some(false) {
             let is_behind = self.fell_behind().is_some() || self.began_behind().is_some();
             return !is_behind && !self.is_after_saturated() && self.saturated != Some(true);
         }
-        // a phase that spoils its own mean spoils that of the whole point
+        // a phase with a distorted mean distorts the mean of the whole point
         self.drains() || self.phases.iter().any(Self::has_long_queues)
     }
 
-    /// True if the queues of a point shrink in its window, and no other flaw gives the reason.
+    /// True if the queues of a point shrink in its window, and no other flaw explains this.
     pub fn drains(&self) -> bool {
         let shrinks = self.queues_settled == Some(true) && self.saturated != Some(true) && backlog::drains(self);
         shrinks && self.began_behind().is_none() && !self.is_dropping()
     }
 
-    /// The backlog of a phase that carries its load in the end. A phase that is saturated or not judged has that flaw instead.
+    /// The backlog of a phase that fell behind at first but carries its load in the end. If the phase is saturated or not judged, that
+    /// flaw is
+    /// reported instead.
     pub fn fell_behind(&self) -> Option<&Backlog> {
         let known = self.late.as_ref()?.backlog.as_ref()?;
         (known.falls_behind() && self.saturated == Some(false)).then_some(known)
     }
 
-    /// The backlog that earlier phases, or the warm-up, have left. If this phase or the one before is saturated, that is the flaw instead.
+    /// The backlog that earlier phases, or the warm-up, have left. If this phase or the previous phase is saturated, that flaw is
+    /// reported instead.
     pub fn began_behind(&self) -> Option<Backlog> {
         let Some(late) = &self.late else {
-            // of a point it is that of the phase in which its window begins
+            // the backlog of a point is that of the phase in which its window begins
             let is_seen = |phase: &&Self| phase.place.as_ref().is_some_and(|place| place.from_cycle.is_some());
             return match self.phases.iter().find(is_seen) {
                 Some(first) => first.began_behind(),
@@ -107,22 +111,22 @@ impl Facts {
         (known.began_behind() && self.saturated != Some(true)).then_some(known)
     }
 
-    /// The warning of a fixed warm-up in which the power states can't settle.
+    /// The warning that a fixed warm-up is too short for the power states to settle.
     pub fn short_warmup(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() != Some(WITHOUT_REPLIES))
     }
 
-    /// The warning of a warm-up that ends before the first replies leave.
+    /// The warning that a warm-up ends before the first replies are sent.
     pub fn without_replies(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() == Some(WITHOUT_REPLIES))
     }
 
-    /// The warning of latencies that had not settled at the limit of a warm-up.
+    /// The warning that latencies had not settled when the warm-up reached its limit.
     pub fn at_limit(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[LIMIT]).next()
     }
 
-    /// The warning about a parameter of the power policy: such a network may collapse at a load that this run carries.
+    /// The warning about a parameter of the power policy: such a network may collapse at a load that this run still carries.
     pub fn policy_warning(&self) -> Option<&EngineWarning> {
         self.warnings.iter().find(|warning| warning.path.starts_with(OF_POLICY))
     }
@@ -137,12 +141,12 @@ impl Facts {
         if dropped == 0.0 { 0.0 } else { dropped / (dropped + self.packets.unwrap_or(0.0)) }
     }
 
-    /// True if less than 97 % are delivered: the load is not carried.
+    /// True if less than 97 % of the packets are delivered: the network then does not carry the load.
     pub fn is_lossy(&self) -> bool {
         self.dropped_share() > 1.0 - CARRIED
     }
 
-    /// Reasons against a comparison with a point that delivers the same, the worst first. Lost packets are one only above 3 %.
+    /// Reasons against a comparison with a point that delivers the same, the worst first. Dropped packets are a reason only above 3 %.
     pub fn obstacles(&self) -> Vec<&'static Kind> {
         let is_obstacle = |kind: &&Kind| !kind.is(&kinds::PACKETS_DROPPED) || self.is_lossy();
         self.flaws().into_iter().filter(is_obstacle).collect()
@@ -153,18 +157,19 @@ impl Facts {
         self.packets == Some(0.0) && self.offered_load.unwrap_or(0.0) == 0.0
     }
 
-    /// True if the load is too much, all the time or in a phase: the latency has no limit.
+    /// True if the load is above the capacity, all the time or in a phase: the latency then has no limit.
     pub fn is_over(&self) -> bool {
         is_over(&self.flaws())
     }
 
-    /// True if a point is offered more than its paths can carry, however long it runs.
+    /// True if a point is offered more than its paths can carry. A longer run does not change this.
     pub fn is_above_bound(&self) -> bool {
         self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
     }
 
-    /// True if a point that had not settled accepted less than 97 % of its load in the window, beyond chance. It may be overloaded:
-    /// the engine judges the second half of the window, in which chance explains more.
+    /// True if a point that had not settled accepted less than 97 % of its load in the window, by more than chance explains. The point
+    /// may be
+    /// overloaded: the engine judges only the second half of the window, and chance explains a larger difference there.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -194,8 +199,9 @@ pub fn is_few(flaws: &[&Kind]) -> bool {
     has_only(flaws, Group::Few)
 }
 
-/// The sign behind numbers of a point with these flaws; empty if it is sound or overloaded. `lost`: whether the number is of a time
-/// in which packets were dropped.
+/// The sign printed after numbers of a point with these flaws; empty if the point has no flaw or is overloaded. `lost`: true if the
+/// number
+/// was measured while packets were dropped.
 pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     if lost && has_only(flaws, Group::Dropping) {
         kinds::DROPPING_MARK.sign
@@ -212,8 +218,8 @@ pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     }
 }
 
-/// The sign in place of a latency that has no limit (`stall`, `sat`), or of the numbers of a run that was cut off (`cut`). Otherwise the mark
-/// of the point.
+/// The sign printed in place of a latency that has no limit (`stall`, `sat`), or of the numbers of a run that was cut off (`cut`). For
+/// other points, the mark of the point.
 pub fn sign(flaws: &[&Kind]) -> &'static str {
     match is_over(flaws) {
         true if flaws[0].group == Group::Stalled => "stall",
@@ -223,10 +229,10 @@ pub fn sign(flaws: &[&Kind]) -> &'static str {
     }
 }
 
-/// True if points deliver the same, up to 3 % and chance (three standard deviations).
+/// True if points deliver the same load, up to 3 % and up to chance (three standard deviations).
 ///
-/// `accepted`: loads; points of which one is unknown do not deliver the same. `packets`: the packets that each point measured;
-/// nothing is put down to chance where one is unknown.
+/// `accepted`: the accepted loads. If one of them is unknown, the points do not deliver the same. `packets`: the number of packets that
+/// each point measured. If one of them is unknown, no difference is treated as chance.
 pub fn same_work(accepted: &[Option<f64>], packets: &[Option<f64>]) -> bool {
     let Some(known) = accepted.iter().copied().collect::<Option<Vec<f64>>>().filter(|known| !known.is_empty()) else {
         return false;

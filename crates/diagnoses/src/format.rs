@@ -3,17 +3,17 @@
 use std::fmt;
 use weft_units::Time;
 
-/// A length of time as a scenario writes it. The results of a scenario with a `grain` count the longer cycles of the grain, and the
-/// scenario writes its own. So such a length is a time in seconds.
+/// A length of time as a scenario writes it. The results of a scenario with a `grain` are in cycles of the grain, which are longer than
+/// the cycles of the scenario. Such a length of time is therefore written in seconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     pub cycles: f64,
-    /// Length of a cycle of the results \[fs\], if it is not the cycle of the scenario.
+    /// Length of a cycle of the results \[fs\], if it differs from the cycle of the scenario.
     pub grain_cycle_fs: Option<f64>,
 }
 
 impl Span {
-    /// The value as it is written in a sentence.
+    /// The value as text for a sentence.
     pub fn words(self) -> String {
         if self.grain_cycle_fs.is_some() { self.to_string() } else { format!("{} cycles", self.cycles) }
     }
@@ -28,7 +28,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A number with at most `digits` significant digits and without needless zeros, as `%g` of C writes it.
+/// A number with at most `digits` significant digits and without trailing zeros, like `%g` in C.
 pub fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "nan".to_owned() } else { format!("{value}") };
@@ -49,7 +49,7 @@ fn trimmed(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// A number of cycles, rounded up to two digits.
+/// A number of cycles, rounded up to two significant digits.
 pub fn rounded_up(cycles: f64) -> f64 {
     let whole = cycles.ceil();
     let digits = format!("{whole}").len() as i32;

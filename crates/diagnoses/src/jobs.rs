@@ -1,7 +1,7 @@
-//! Judgements on the jobs of a point: a job may be sound next to one that the network does not carry.
+//! Judgements on the jobs of a point: the network may carry one job and not carry another.
 //!
-//! A point in which any job is saturated or cut off ends with its window and is not drained. A job that accepts its load, or is complete,
-//! has a latency all the same. Only its packets in flight at the end of the window are missing.
+//! If any job of a point is saturated or cut off, the run ends with the window and the network is not drained. A job that accepts its
+//! load, or is complete, still has a valid latency. Only its packets in flight at the end of the window are missing.
 
 use crate::backlog::CHANCE;
 use crate::facts::{Facts, Job};
@@ -10,7 +10,7 @@ use crate::kinds::{self, ENDED, NEXT_TO_MARK};
 use crate::words;
 
 impl Job {
-    /// True of a batch or a program that is not complete.
+    /// True for a batch or a program that is not complete.
     pub(crate) fn is_open(&self) -> bool {
         self.has_end() && self.completion_cycles.is_none()
     }
@@ -34,7 +34,7 @@ impl Job {
 }
 
 impl Facts {
-    /// Of each job the sign in place of a latency that has no limit, or the mark behind its numbers; empty for a sound job.
+    /// For each job, the sign in place of a latency that has no limit, or the mark after its numbers; empty for a job without flaws.
     pub fn job_signs(&self) -> Vec<&'static str> {
         let flaws = self.flaws();
         let whole = sign(&flaws);
@@ -44,7 +44,7 @@ impl Facts {
         self.jobs.iter().map(|job| if is_sound(job) { beside(job) } else { whole }).collect()
     }
 
-    /// Flaws of each job as text; `None` for a sound job.
+    /// Flaws of each job as text; `None` for a job without flaws.
     pub fn job_reasons(&self) -> Vec<Option<String>> {
         let flaws = self.flaws();
         let next_to = match flaws[..] {

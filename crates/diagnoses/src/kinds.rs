@@ -1,16 +1,16 @@
-//! The flaws of a finished point, worst first: code, words, and the remedy in general.
+//! The flaws of a finished point, worst first: the code, the text and the general remedy of each.
 
 use weft_units::Code;
 
-/// Flaws that are treated alike.
+/// Groups of flaws that are handled alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// The latency is unbounded, because packets wait for each other for ever.
+    /// The latency has no limit, because packets wait for each other forever.
     Stalled,
     Interrupted,
-    /// The latency has no limit, because the load is too much.
+    /// The latency has no limit, because the load is above the capacity.
     Overloaded,
-    /// The run was cut off before its answer, which is a time.
+    /// The run was cut off before it measured its result, a completion time.
     NotComplete,
     Dropping,
     Empty,
@@ -20,27 +20,29 @@ pub enum Group {
     Period,
 }
 
-/// A flaw: a reason for which a point is no example of anything good.
+/// A flaw: a reason not to rank a point.
 #[derive(Debug)]
 pub struct Kind {
     pub code: &'static Code,
     pub group: Group,
     /// The flaw as a predicate, as in "2 points are saturated".
     pub words: &'static str,
-    /// Remedy where no numbers of the point say more. `{root}` is the folder of the results, `{again}` the command that runs them.
+    /// General remedy, used if the numbers of the point give no better one. `{root}` is the folder of the results; `{again}` is the
+    /// command that
+    /// runs them.
     pub help: &'static str,
-    /// True if that is another load.
+    /// True if the general remedy proposes another load.
     pub is_of_load: bool,
 }
 
-/// A sign beside a number of a point that has a flaw.
+/// A sign next to a number of a point that has a flaw.
 #[derive(Debug)]
 pub struct Mark {
     pub sign: &'static str,
     pub meaning: &'static str,
 }
 
-/// Fewer packets give no mean and no percentile.
+/// Fewer packets than this give no reliable mean or percentile.
 pub const FEWEST_PACKETS: f64 = 30.0;
 
 weft_units::codes! {
@@ -252,13 +254,13 @@ impl Kind {
         std::ptr::eq(self, other)
     }
 
-    /// The place among [`KINDS`]: the lower, the worse.
+    /// The index of the flaw in [`KINDS`]: a lower index is a worse flaw.
     pub fn rank(&self) -> usize {
         KINDS.iter().position(|kind| kind.is(self)).unwrap_or(KINDS.len())
     }
 }
 
-/// The signs in place of a latency that has no limit, or of a time that a run did not reach.
+/// The signs printed in place of a latency that has no limit, or of a completion time that a run did not reach.
 pub static ENDED: [Mark; 3] = [
     Mark { sign: "sat", meaning: "saturated, the latency has no limit" },
     Mark { sign: "stall", meaning: "packets wait for each other for ever" },
@@ -269,10 +271,10 @@ pub static UNSETTLED_MARK: Mark = Mark { sign: "~", meaning: "measured before it
 pub static UNJUDGED_MARK: Mark = Mark { sign: "?", meaning: "too short to tell whether it is saturated" };
 pub static FEW_MARK: Mark = Mark { sign: "*", meaning: "fewer than 30 packets" };
 pub static PERIOD_MARK: Mark = Mark { sign: "^", meaning: "measured over a part of a period of the policy" };
-/// Behind numbers of a sound job of a point that is saturated or cut off.
+/// The sign printed after numbers of a job without flaws whose point is saturated or cut off.
 pub static NEXT_TO_MARK: Mark = Mark {
     sign: "+",
     meaning: "another job is saturated or cut off, so packets that were on their way at the end of the window are not in it",
 };
-/// The signs behind a number of a point that has a flaw, though it is not overloaded.
+/// The signs printed after a number of a point that has a flaw but is not overloaded.
 pub static MARKS: [&Mark; 5] = [&DROPPING_MARK, &UNSETTLED_MARK, &UNJUDGED_MARK, &FEW_MARK, &PERIOD_MARK];

@@ -1,14 +1,15 @@
 //! Diagnoses of finished points: pure functions from the numbers of a summary to flaws, notes and remedies.
 //!
-//! [`Facts::of`] reads a summary from a [`Source`]. A source is JSON here, and a dict in the Python module.
+//! [`Facts::of`] reads a summary from a [`Source`]. A source is JSON in this crate, and a dict in the Python module.
 //!
 //! [`flaws`] decides the flaws of the
-//! summary. [`remedies`] gives the settings that end them. [`numbers`] gives the numbers of each flaw.
+//! summary. [`remedies`] gives the settings that remove them. [`numbers`] gives the numbers of each flaw.
 //!
 //! [`jobs`] judges the jobs of a point, and [`several`] judges several points of a sweep together.
 //!
-//! [`notes`] decides the sentences below a table. [`words`] has all sentences, and [`kinds`] the code of each flaw. Results of earlier versions are judged as
-//! well: a number that a summary lacks is unknown.
+//! [`notes`] decides which sentences are printed below a table. [`words`] has the text of all sentences, and [`kinds`] the code of each
+//! flaw.
+//! Results of earlier versions are judged as well: a number that is missing from a summary counts as unknown.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

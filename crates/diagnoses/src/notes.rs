@@ -65,7 +65,8 @@ fn of(kind: &Kind, what: String) -> Note {
     note(kind.code, what, Map::new())
 }
 
-/// Sentences of one kind. `longest`: the longest `measure.warmup_limit` of all points of the sweep \[cycles\].
+/// A topic: a function that returns the sentences of one kind. `longest`: the longest `measure.warmup_limit` of all points of the sweep
+/// \[cycles\].
 type Topic = fn(&Facts, longest: f64) -> Vec<Note>;
 
 /// The topics by name.
@@ -95,14 +96,13 @@ impl Facts {
         TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, notes)| notes(self, longest))
     }
 
-    /// The warnings about the results of a point that are no flaws of it.
+    /// The warnings that make the results of a point doubtful but are not flaws of the point.
     pub(crate) fn doubts(&self) -> Vec<Note> {
         let all = TOPICS.iter().flat_map(|(_, notes)| notes(self, 0.0));
         all.filter(|note| note.code.severity == Severity::Warning).collect()
     }
 
-    /// Text of the engine's warnings that no note has reported. Of a warning that a note has reported in part, the
-    /// rest.
+    /// Text of the engine's warnings that no note has reported. If a note has reported a part of a warning, the rest of that warning.
     pub fn unreported(&self) -> Vec<String> {
         let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
         let early = [self.short_warmup(), self.without_replies()];
@@ -114,14 +114,14 @@ impl Facts {
         self.warnings.iter().filter_map(rest).collect()
     }
 
-    /// Why it is not known whether the network carries the load, and the remedy.
+    /// The reason why it is unknown if the network carries the load, and the remedy.
     fn unjudged(&self) -> Option<String> {
         let why = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
         self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }
 
-/// A point that accepted less than it was offered before it had settled.
+/// The note on a point that accepted less than its offered load before it had settled.
 fn behind(facts: &Facts) -> Vec<Note> {
     let behind_note = || Note {
         remedy: Some(facts.to_judge()),
@@ -134,7 +134,7 @@ fn not_judged(facts: &Facts) -> Vec<Note> {
     facts.unjudged().map(|why| of(&kinds::NOT_JUDGED, words::not_judged(&why))).into_iter().collect()
 }
 
-/// Numbers that depend on which part of a period the window, or a phase in it, sees.
+/// The note on numbers that depend on the part of a period that the window, or a phase in it, covers.
 fn partial(facts: &Facts) -> Vec<Note> {
     if std::iter::once(facts).chain(&facts.phases).all(|span| span.whole_periods != Some(false)) {
         return Vec::new();
@@ -147,7 +147,7 @@ fn partial(facts: &Facts) -> Vec<Note> {
     }
 }
 
-/// A run that was cut off, and how much of its jobs had ended.
+/// The note on a run that was cut off, with the completed part of its jobs.
 fn not_complete(facts: &Facts) -> Vec<Note> {
     let text = || {
         let open = facts.jobs.iter().filter(|job| job.is_open());
@@ -162,7 +162,7 @@ fn no_packet(facts: &Facts) -> Vec<Note> {
     facts.has(&kinds::NO_PACKET).then(|| of(&kinds::NO_PACKET, words::no_packet(is_silent))).into_iter().collect()
 }
 
-/// A window in which few packets, or hardly any latency of one, fit.
+/// The note on a window that is too short for enough packets, or hardly longer than the latency of one packet.
 fn short_window(facts: &Facts) -> Vec<Note> {
     let flaws = facts.flaws();
     let is_over = crate::flaws::is_over(&flaws);
@@ -186,7 +186,7 @@ fn short_window(facts: &Facts) -> Vec<Note> {
     }
 }
 
-/// The jobs that measured nothing, if there are others.
+/// The jobs that measured nothing, if other jobs did.
 fn silent_jobs(facts: &Facts) -> Vec<Note> {
     if facts.jobs.len() < 2 {
         return Vec::new();
@@ -233,7 +233,7 @@ fn overloaded_phases(facts: &Facts) -> Vec<Note> {
     texts.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
 }
 
-/// Phases that are not saturated, but leave a backlog for the next phase or begin with the backlog of the phase before.
+/// The note on phases that are not saturated, but leave a backlog for the next phase or begin with the backlog of the previous phase.
 fn late_phases(facts: &Facts) -> Vec<Note> {
     let notes = facts.phases.iter().filter_map(|phase| {
         let number = phase.place.as_ref()?.phase;
@@ -248,7 +248,7 @@ fn late_phases(facts: &Facts) -> Vec<Note> {
     notes.collect()
 }
 
-/// Saturated points whose buffers are too short for their load.
+/// The note on saturated points whose buffers are too short for their load.
 fn buffers(facts: &Facts) -> Vec<Note> {
     let is_short = !facts.path_bound_buffers.is_empty() && facts.is_over() && facts.is_above_bound();
     let numbers = || known(facts.loads().into_iter().chain([facts.bound()]));
@@ -259,7 +259,7 @@ fn buffers(facts: &Facts) -> Vec<Note> {
     is_short.then(limit_note).into_iter().collect()
 }
 
-/// A fixed warm-up that is too short for power states or replies.
+/// The note on a fixed warm-up that is too short for power states or replies.
 fn too_early(facts: &Facts) -> Vec<Note> {
     let short = facts.short_warmup().map(|warning| of(&kinds::POWER_UNSETTLED, words::power_unsettled(&warning.what)));
     let early =
@@ -303,7 +303,7 @@ fn left_by_warmup(facts: &Facts) -> Vec<Note> {
     late.map(|late| of(&kinds::BEGAN_WITH_BACKLOG, words::left_by_warmup(&late, facts))).into_iter().collect()
 }
 
-/// Where no test showed whether the network had settled.
+/// The note on a point for which no test showed if the network had settled.
 fn warmup(facts: &Facts) -> Vec<Note> {
     let is_by_phases = !facts.phases.is_empty() && facts.warmup_settled.is_none();
     let numbers = || known([("warmup_cycles", facts.warmup_cycles)]);
@@ -311,7 +311,7 @@ fn warmup(facts: &Facts) -> Vec<Note> {
     is_by_phases.then(unjudged_note).into_iter().collect()
 }
 
-/// Settings with which a point settles; the engine warns of a fixed warm-up before the run.
+/// The settings that let a point settle. The engine warns of a short fixed warm-up before the run.
 fn to_settle(facts: &Facts, longest: f64) -> Vec<Note> {
     if facts.short_warmup().is_some() || facts.without_replies().is_some() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The numbers by which each flaw is decided, as data.
+//! The numbers that decide each flaw, as data.
 
 use crate::backlog::Backlog;
 use crate::facts::{Facts, Job};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 type Named = (&'static str, Option<f64>);
 
 impl Facts {
-    /// The numbers by which a flaw is decided, as far as they are known.
+    /// The known numbers that decide a flaw, by name.
     pub fn numbers(&self, kind: &Kind) -> Map<String, Value> {
         match kind.group {
             Group::Stalled | Group::Interrupted | Group::Period => known(self.lasted()),
@@ -45,7 +45,7 @@ impl Facts {
             known([("phase", self.place.as_ref().map(|place| place.phase))])
         } else {
             let warmup = [("warmup_cycles", self.warmup_cycles), ("warmup_limit_cycles", self.warmup_limit_cycles)];
-            known(warmup) // of power states, replies and latencies
+            known(warmup) // warnings of power states, replies and latencies
         }
     }
 
@@ -62,7 +62,7 @@ impl Facts {
         [("warmup_cycles", self.warmup_cycles), ("window_cycles", self.window_cycles)]
     }
 
-    /// The longest window, and how much of the jobs that are not complete has ended.
+    /// The longest window, and the completed part of each job that is not complete.
     fn progress(&self) -> impl Iterator<Item = Named> {
         let open: Vec<&Job> = self.jobs.iter().filter(|job| job.is_open()).collect();
         let sum = |of: fn(&Job) -> Option<f64>| open.iter().filter_map(|job| of(job)).reduce(|a, b| a + b);
@@ -89,14 +89,14 @@ impl Facts {
         ("path_bound_load_flits_per_terminal_cycle", self.path_bound_load)
     }
 
-    /// The number of the first phase that is saturated.
+    /// The index of the first phase that is saturated.
     fn saturated_phase(&self) -> Option<f64> {
         let places = self.phases.iter().filter_map(|phase| phase.place.as_ref());
         places.filter(|place| place.own_saturated == Some(true)).map(|place| place.phase).next()
     }
 }
 
-/// Numbers that are known, by name.
+/// Keeps the numbers that are known, by name.
 pub(crate) fn known(numbers: impl IntoIterator<Item = Named>) -> Map<String, Value> {
     numbers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value?)))).collect()
 }

@@ -1,16 +1,17 @@
-//! The phases of a load that changes, each judged by itself.
+//! The phases of a load that changes, each judged separately.
 
 use crate::backlog;
 use crate::facts::{Facts, Late};
 
-/// The phases of a point, with the facts that they take from the point and from earlier phases.
+/// The phases of a point, with the facts that come from the point and from earlier phases.
 ///
-/// A phase may be sound where another phase of the point is saturated. It is not sound right after one, because it delivers the rest of
-/// that load. A phase that falls behind at first and then carries its load has not settled. If bursts leave the whole run open, the
-/// phases that nobody judged are open as well.
+/// A phase may be sound while another phase of the point is saturated. The phase right after a saturated phase is not sound, because
+/// it delivers the rest of the saturated load. A phase that falls behind at first and later carries its load has not settled. If bursts
+/// leave
+/// the verdict on the whole run unknown, the verdict on phases that were not judged is unknown as well.
 pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     let is_dropping = point.is_dropping();
-    // where packets are dropped, missing packets are lost and wait nowhere
+    // if packets are dropped, missing packets are lost and do not wait anywhere
     let waiting = if is_dropping { vec![None; phases.len()] } else { backlog::of_phases(&phases) };
     let mut after_saturated = false;
     let one = |(phase, backlog): (Facts, _)| {
@@ -33,7 +34,7 @@ pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     phases.into_iter().zip(waiting).map(one).collect()
 }
 
-/// Packets that were dropped by the faults that last into a phase, before or in it.
+/// Packets dropped by faults that are active in a phase, including packets dropped before the phase began.
 fn dropped_in(point: &Facts, phase: &Facts) -> f64 {
     let place = phase.place.as_ref();
     let (Some(all), Some(begin)) =
@@ -51,9 +52,9 @@ fn dropped_in(point: &Facts, phase: &Facts) -> f64 {
     known.iter().filter(|each| lasts(each.from_cycle, each.to_cycle)).map(|each| each.dropped_packets).sum()
 }
 
-/// Whether a phase is saturated; `None` if that is not known.
+/// True if a phase is saturated; `None` if that is not known.
 ///
-/// A phase of which nothing is known has nothing to judge (batches alone), unless the whole point is open.
+/// A phase without any verdict has nothing to judge (only batches), unless the verdict on the whole point is unknown.
 fn in_phase(point: Option<bool>, phase: Option<bool>) -> Option<bool> {
     match (point, phase) {
         (Some(true), _) | (_, Some(true)) => Some(true),

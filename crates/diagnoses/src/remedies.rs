@@ -1,4 +1,4 @@
-//! Decides which settings let Weft rank a point with a flaw, with numbers.
+//! Decides which settings would let Weft rank a point that has a flaw, with numbers.
 
 use crate::backlog::{Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -9,25 +9,26 @@ use crate::verdict::Remedy;
 use crate::words;
 use serde_json::Map;
 
-/// The proposed warm-up is the run until now times this factor, and the proposed window is the window times this factor. Together
-/// they show whether less is accepted than is offered, and whether queues settle.
+/// The proposed warm-up is this factor times the present run, and the proposed window is this factor times the present window. The
+/// longer run shows if the accepted load is below the offered load, and if the queues settle.
 const LONGER: f64 = 4.0;
-/// A run longer than this factor times the present one is never proposed: its queues may come from a bad begin of the run.
+/// Weft never proposes a run longer than this factor times the present one: its queues may come from a bad start of the run.
 const PATIENCE: f64 = 50.0;
-/// A load below the bound of its paths by this share settles in a run of usual length.
+/// A load that is this share of the bound of its paths settles in a run of usual length.
 pub(crate) const BELOW_BOUND: f64 = 0.95;
 /// The longest window that a scenario may have \[cycles\].
 const LONGEST: f64 = (1u64 << 48) as f64;
-/// The longest window of programs by default \[cycles of the scenario\].
+/// The default longest window of programs \[cycles of the scenario\].
 const LONGEST_PROGRAM: f64 = 1e11;
-/// The warning about a window, or about a warm-up, whose remedy proposes another load as well.
+/// Code of the warning about a window or a warm-up whose remedy also proposes another load.
 const OF_LOAD: &str = "few_packets";
-/// At a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it. An automatic warm-up has to see twice
-/// that time and more.
+/// At a load that leaves 5 % of the capacity free, a backlog is delivered after 20 times its waiting time. An automatic warm-up must
+/// observe more than twice that time.
 const WAITS: f64 = 100.0;
 
 impl Facts {
-    /// Remedy for a flaw. The engine's comes first, then one with the numbers of the point, then the general one of the flaw.
+    /// Remedy for a flaw. The remedy of the engine comes first, then a remedy with the numbers of the point, then the general remedy of
+    /// the flaw.
     pub fn remedy(&self, kind: &Kind) -> Remedy {
         let general = || Remedy { is_of_load: kind.is_of_load, ..Remedy::new(kind.help) };
         let found = match kind.group {
@@ -44,15 +45,16 @@ impl Facts {
         found.map_or_else(general, |remedy| self.accepted(remedy))
     }
 
-    /// The remedy for a flaw that has not settled: its own remedy, or else the first one.
+    /// The remedy for a point that has not settled: the remedy for this flaw if there is one, otherwise the first remedy.
     fn to_settle_this(&self, kind: &Kind) -> Option<Remedy> {
         let mut remedies = self.settling(0.0);
         let own = remedies.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);
         (own < remedies.len()).then(|| remedies.swap_remove(own).1)
     }
 
-    /// A remedy without its settings if the scenario may refuse one or have no use for it. A window has no use where batches or
-    /// a confidence end the run. A fixed warm-up is refused next to a `measure.warmup_limit`, and where batches end the run.
+    /// Removes the settings from a remedy if the scenario may refuse or ignore a setting. A window has no effect if batches or a
+    /// confidence
+    /// limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, or if batches end the run.
     pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
         // a program has no load
         let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
@@ -68,8 +70,9 @@ impl Facts {
         }
     }
 
-    /// Remedy for a flaw of a point whose load a profile names: another load alone would be one that it lacks. Profiles name phases
-    /// by their number, which keeps the profile as it is.
+    /// Remedy for a flaw of a point whose load is in a profile. A remedy that only names another load would name a load that is not in
+    /// the
+    /// profile. Profiles identify phases by their number, so the profile stays as it is.
     pub fn remedy_in_profile(&self, kind: &Kind) -> Remedy {
         let remedy = self.remedy(kind);
         if remedy.is_of_load && !self.is_phase() {
@@ -79,12 +82,13 @@ impl Facts {
         }
     }
 
-    /// Settings with which a point that [`is_behind`](Self::is_behind) shows whether the network carries its load.
+    /// Settings that show if a point that [`is_behind`](Self::is_behind) carries its load.
     ///
-    /// After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
+    /// If the gap remains after the longer warm-up, it is permanent. Half of the longer window is long enough for chance to explain less
+    /// of the gap.
     pub fn to_judge(&self) -> Remedy {
         if self.has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
-            return words::write(self.below_bound()); // no time is long enough
+            return words::write(self.below_bound()); // no run is long enough
         }
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let longer = rounded_up(LONGER * (warmup + window)).max(self.warmup_limit_cycles.unwrap_or(0.0));
@@ -92,13 +96,14 @@ impl Facts {
         self.accepted(words::warmup_and_window(key, self.span(longer), self.span(rounded_up(LONGER * window))))
     }
 
-    /// Settings with which an unsettled point settles; empty for a settled one. `least_limit`: the longest `measure.warmup_limit` of all
-    /// points of the sweep \[cycles\]. A limit that is written for all points shortens that of no point.
+    /// Settings with which an unsettled point settles; empty for a settled point. `least_limit`: the longest `measure.warmup_limit` of
+    /// all
+    /// points of the sweep \[cycles\]. A limit that is proposed for all points is never below the present limit of any point.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
         self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
     }
 
-    /// The same, each with the flaw that it ends.
+    /// The same settings, each with the flaw that they remove.
     fn settling(&self, least_limit: f64) -> Vec<(&'static Kind, Remedy)> {
         let flaws = self.flaws();
         let has = |kind: &Kind| flaws.iter().any(|found| found.is(kind));
@@ -106,7 +111,7 @@ impl Facts {
             return Vec::new();
         }
         if has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
-            return vec![(&kinds::AT_PATH_BOUND, words::write(self.below_bound()))]; // no time is long enough
+            return vec![(&kinds::AT_PATH_BOUND, words::write(self.below_bound()))]; // no run is long enough
         }
         if self.is_silent() {
             return vec![(&kinds::NO_PACKET, self.any_packet())];
@@ -117,7 +122,7 @@ impl Facts {
         };
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
         if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {
-            // a warm-up that reached its limit gets one value for that, the higher one
+            // if a warm-up reached its limit, the higher of two limits is proposed
             let least = if self.is_by_limit() { self.longer_limit().max(least_limit) } else { least_limit };
             remedies.push((&kinds::AT_PATH_BOUND, self.longer_run(least)));
         }
@@ -125,7 +130,7 @@ impl Facts {
             remedies.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));
         } else if self.is_by_limit() {
             let limit = self.longer_limit().max(least_limit);
-            // power states settle no sooner under a lower load
+            // a lower load does not let power states settle sooner
             let is_of_latencies = self.warmup_settled == Some(false);
             let lighter = is_of_latencies.then(|| words::else_lighter(self.load));
             let kind = if is_of_latencies { &kinds::LATENCIES_UNSETTLED } else { &kinds::POWER_UNSETTLED };
@@ -142,8 +147,9 @@ impl Facts {
         remedies
     }
 
-    /// A limit of a warm-up that reached its own: the one that the engine proposes \[cycles\], or else twice as much. Warnings of
-    /// earlier versions have no numbers: the engine has always proposed four times the limit, except for saturated points.
+    /// The new limit of a warm-up that reached its limit \[cycles\]: the limit that the engine proposes, otherwise twice the present
+    /// limit.
+    /// Warnings of earlier versions have no numbers: the engine has always proposed four times the limit, except for saturated points.
     fn longer_limit(&self) -> f64 {
         let reached = self.warmup_cycles.unwrap_or(0.0).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let proposed =
@@ -151,7 +157,7 @@ impl Facts {
         proposed.fold(rounded_up(2.0 * reached), f64::max)
     }
 
-    /// A run long enough for queues of this length; near the capacity, a lower load first.
+    /// A run that is long enough for queues of this length. Near the capacity, first a lower load.
     fn for_queues(&self, least_limit: f64) -> Remedy {
         if !self.is_phase() && self.phases.is_empty() {
             return if self.is_near_capacity() { self.lighter(least_limit) } else { self.longer_run(least_limit) };
@@ -169,21 +175,24 @@ impl Facts {
         words::longer_for_queues(place.phase, self.span(rounded_up(self.enough_for(place.lasted()))))
     }
 
-    /// How long a run or a phase must last that was too short for its queues \[cycles\].
+    /// Required length of a run or a phase that was too short for its queues \[cycles\].
     fn enough_for(&self, lasted: f64) -> f64 {
         LONGER * self.memory(lasted).max(lasted).ceil()
     }
 
-    /// How long queues depend on how they began, or 0 if no run could be proposed that is as long \[cycles\].
+    /// Time for which the length of queues depends on their length at the start \[cycles\]; 0 if Weft cannot propose a run that is this
+    /// long.
     fn memory(&self, lasted: f64) -> f64 {
         self.queue_memory_cycles.filter(|&memory| memory <= PATIENCE * lasted).unwrap_or(0.0)
     }
 
-    /// True if the load is near the capacity, so that no time may be long enough.
+    /// True if the load is near the capacity, so that no run may be long enough.
     ///
-    /// Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does not
-    /// deliver. Queues may be long for another reason. A routing may fill queues before it leaves the shortest paths, or links may
-    /// sleep. These queues are as long at a load 5 % lower.
+    /// The load is near the capacity in three cases. Its paths carry hardly more, the accepted load is below the offered load, or packets
+    /// wait
+    /// in the source queues and are not delivered. Queues may be long for other reasons: a routing may fill queues before it leaves the
+    /// shortest
+    /// paths, or links may sleep. Such queues have the same length at a load that is 5 % lower.
     fn is_near_capacity(&self) -> bool {
         if self.is_near_bound() || self.is_behind() {
             return true;
@@ -193,27 +202,28 @@ impl Facts {
         end > chance && begin - end <= chance
     }
 
-    /// True if the load is less than 5 % below the bound of its paths. A longer run shows that a lower load is carried.
+    /// True if the load is less than 5 % below the bound of its paths. A longer run can only show that a lower load is carried.
     pub(crate) fn is_near_bound(&self) -> bool {
         self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND
     }
 
-    /// True if a warm-up that may end by itself reached its limit.
+    /// True if a warm-up without a fixed length reached its limit.
     fn is_by_limit(&self) -> bool {
         self.warmup_settled.is_some() && [self.warmup_settled, self.power_settled].contains(&Some(false))
     }
 
-    /// Cycles after which a backlog is gone.
+    /// Number of cycles after which a backlog is delivered.
     fn after_waits(&self) -> f64 {
         WAITS * self.queueing_mean_cycles.unwrap_or(0.0)
     }
 
-    /// A warm-up and a window that are longer than queues of this length need to forget how they began.
+    /// A warm-up and a window that are longer than the time for which queues of this length depend on their start.
     fn longer_run(&self, least_limit: f64) -> Remedy {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
-        // A multiple of the window still holds whole periods of the policy. The window is longer than queues take to swing: one that
-        // begins or ends within a swing accepts more or less than it is offered.
+        // A multiple of the window still has whole periods of the policy. The window is longer than one swing of the queues. A window
+        // that
+        // begins or ends during a swing accepts more or less than it is offered.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let longer = longer.map(|window| self.span(window));
         let lighter = words::else_lighter(self.load);
@@ -221,11 +231,11 @@ impl Facts {
             let limit = cycles.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
             return words::longer_run(LIMIT, self.span(limit), longer, false, &lighter);
         }
-        // a longer limit changes nothing, and is refused beside a fixed warm-up
+        // a longer limit has no effect, and a scenario refuses it next to a fixed warm-up
         words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), &lighter)
     }
 
-    /// A lower load, and a warm-up that is long enough for it. A limit changes nothing where it was not what ended the warm-up.
+    /// A lower load, and a warm-up that is long enough for it. A longer limit has no effect if the limit did not end the warm-up.
     fn lighter(&self, least_limit: f64) -> Remedy {
         let enough = rounded_up((2.0 * self.warmup_cycles.unwrap_or(0.0)).max(self.after_waits()));
         let cycles = enough.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
@@ -236,8 +246,8 @@ impl Facts {
         words::lighter_and_longer(self.load, key.map(|key| (key, self.span(cycles))))
     }
 
-    /// A load that is probably carried, or longer buffers. The bound of the paths is an upper one. The network accepts less if
-    /// packets wait for each other, and a saturated point shows how much.
+    /// A load that the network probably carries, or longer buffers. The bound of the paths is an upper bound. The network accepts less if
+    /// packets wait for each other; the accepted load of a saturated point shows how much less.
     pub fn below_bound(&self) -> Remedy {
         let share = self.path_bound_share.unwrap_or(f64::NAN);
         let accepted = self.accepted_load.zip(self.offered_load).map(|(accepted, offered)| accepted / offered);
@@ -247,7 +257,7 @@ impl Facts {
         words::below_bound(self.load, share, lower, &buffers.collect::<Vec<_>>())
     }
 
-    /// Settings with which a backlog is gone before the window, or is small against the load of a phase.
+    /// Settings with which a backlog is delivered before the window begins, or is small compared to the load of a phase.
     pub fn after_backlog(&self, late: &Backlog) -> Remedy {
         if late.at_begin.is_none_or(|packets| packets == 0.0) {
             return self.longer_phase(late);
@@ -259,13 +269,13 @@ impl Facts {
         words::later_window(self.span(later), is_of_phase.then(|| self.span(later - begin)))
     }
 
-    /// Length of a phase with which the flits that wait at its begin or end are less than 3 % of its load.
+    /// Length of a phase for which the flits that wait at its beginning or end are less than 3 % of its load.
     pub fn longer_phase(&self, late: &Backlog) -> Remedy {
         let enough = self.span(rounded_up(late.long_enough()));
         words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)
     }
 
-    /// How long to measure for twice the packets that a mean needs, so that chance does not leave too few again.
+    /// Length of a window for twice the packets that a mean needs. The factor of two leaves room for chance.
     fn more_packets(&self) -> Remedy {
         let times = (2.0 * FEWEST_PACKETS / self.packets.unwrap_or(1.0)).ceil();
         match self.window_cycles.filter(|&window| window > 0.0 && !self.is_phase()) {
@@ -275,10 +285,10 @@ impl Facts {
         }
     }
 
-    /// A longest window in which all batches and programs are complete.
+    /// A longest window that is long enough for all batches and programs to complete.
     ///
-    /// Batches get twice the time in which the packets until now would all be delivered. The packets that a program will send are not
-    /// known. It gets the default, which costs nothing: the window ends with the program.
+    /// Batches get twice the time in which all packets would be delivered at the present speed. The number of packets that a program will
+    /// still send is not known. A program gets the default longest window. This costs nothing, because the window ends with the program.
     pub(crate) fn to_complete(&self) -> Remedy {
         let window = self.window_cycles.unwrap_or(0.0);
         let longest = LONGEST_PROGRAM / self.grain_flits();
@@ -292,7 +302,7 @@ impl Facts {
         words::longer_run_to_end(self.span(rounded_up(most).min(LONGEST / self.grain_flits())))
     }
 
-    /// A window with twice the packets that a mean needs, or a load that gives them.
+    /// A window with twice the packets that a mean needs, or a load that creates this number of packets.
     fn any_packet(&self) -> Remedy {
         let some = |number: Option<f64>| number.filter(|&number| number != 0.0);
         let known = (some(self.load), some(self.terminals), some(self.packet_flits), some(self.window_cycles));
@@ -306,7 +316,7 @@ impl Facts {
     }
 }
 
-/// The remedy of a warning of the engine.
+/// The remedy in a warning of the engine.
 fn of_engine(warning: &EngineWarning) -> Remedy {
     Remedy { is_of_load: warning.code.as_deref() == Some(OF_LOAD), ..Remedy::new(warning.help.clone()) }
 }

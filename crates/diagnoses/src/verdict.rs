@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use weft_units::{Code, Severity};
 
-/// A remedy in words, and its settings as the scenario writes them.
+/// A remedy as text, and its settings in the notation of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Remedy {
     pub text: String,
-    /// Values by the dotted path of their key, which `--set` takes.
+    /// Values by the dotted path of their key, as `--set` accepts them.
     pub settings: Map<String, Value>,
-    /// True if it proposes another load.
+    /// True if the remedy proposes another load.
     #[serde(skip)]
     pub is_of_load: bool,
 }
@@ -23,12 +23,12 @@ impl Remedy {
         Self { text: text.into(), settings: Map::new(), is_of_load: false }
     }
 
-    /// That proposes another load.
+    /// Creates a remedy that proposes another load.
     pub fn of_load(text: impl Into<String>) -> Self {
         Self { is_of_load: true, ..Self::new(text) }
     }
 
-    /// Adds a setting that the text names.
+    /// Adds a setting that is named in the text.
     pub fn with(mut self, path: &str, value: impl Into<String>) -> Self {
         self.settings.insert(path.to_owned(), json!(value.into()));
         self
@@ -40,7 +40,7 @@ impl Remedy {
 pub struct Diagnosis {
     pub code: &'static Code,
     pub severity: Severity,
-    /// Number of the phase of the load that it concerns.
+    /// Index of the phase of the load that the diagnosis concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<u64>,
     /// The flaw in a few words, or the warning in a sentence.
@@ -50,7 +50,7 @@ pub struct Diagnosis {
     pub remedy: Remedy,
 }
 
-/// Flaws that a phase has because its point has them.
+/// Flaws that a phase inherits from its point.
 static OF_POINT: [&Kind; 5] = [
     &kinds::STALLED,
     &kinds::INTERRUPTED,
@@ -60,7 +60,7 @@ static OF_POINT: [&Kind; 5] = [
 ];
 
 impl Facts {
-    /// The flaws of a point as data, the worst first, then those of each phase that it measured, then the warnings about its results.
+    /// The flaws of a point as data, the worst first, then the flaws of each measured phase, then the warnings about the results.
     pub fn diagnoses(&self) -> Vec<Diagnosis> {
         let own = self.flaws().into_iter().map(|kind| self.diagnosis(kind));
         let is_own = |kind: &&Kind| !OF_POINT.iter().any(|of_point| of_point.is(kind));

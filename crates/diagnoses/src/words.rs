@@ -1,4 +1,4 @@
-//! The sentences: one template for each remedy and note. The other files choose the numbers in these texts.
+//! The sentences: one template for each remedy and note. The other files compute the numbers in these texts.
 
 use crate::backlog::Backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -12,7 +12,7 @@ pub(crate) const WINDOW: &str = "measure.window";
 const MAX_WINDOW: &str = "measure.stop.complete.max_window";
 const NEAR: &str = "near the capacity queues hardly ever drain";
 
-/// A setting in a sentence.
+/// The text of a setting.
 fn setting(path: &str, span: Span) -> String {
     format!("`{path}: {span}`")
 }
@@ -55,7 +55,7 @@ pub(crate) fn longer_run(key: &str, warmup: Span, window: Option<Span>, replaces
 
 pub(crate) fn lighter_and_longer(load: Option<f64>, warmup: Option<(&str, Span)>) -> Remedy {
     let and = warmup.map_or_else(String::new, |(key, warmup)| format!(" and {}", setting(key, warmup)));
-    // no settings: the key of the load depends on the scenario, and the warm-up alone is half of the remedy
+    // no settings: the key of the load depends on the scenario, and the warm-up without the load is only half of the remedy
     Remedy::of_load(format!("write {}{and}: {NEAR}, however long the warm-up is", lower_load(load)))
 }
 
@@ -70,7 +70,7 @@ fn lower_load(load: Option<f64>) -> String {
     }
 }
 
-/// Remedies of phases in one sentence; each names the load of its phase.
+/// Joins the remedies of phases into one sentence; each remedy names the load of its phase.
 pub(crate) fn each(remedies: impl Iterator<Item = String>) -> Remedy {
     let text = remedies.collect::<Vec<_>>().join("; ");
     Remedy { is_of_load: !text.is_empty(), ..Remedy::new(text) }
@@ -88,8 +88,8 @@ pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
     )
 }
 
-/// `accepted`: share of the load that a saturated point accepted, if that is less than its paths carry. `buffers`: the keys of those
-/// that are too short for the load, and the flits that they need.
+/// `accepted`: the share of the load that a saturated point accepted, if this share is below the bound of its paths. `buffers`: the keys
+/// of the buffers that are too short for the load, with the required length \[flits\].
 pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, buffers: &[(&str, f64)]) -> Remedy {
     let setting = |(path, needed): &(&str, f64)| format!("`{path}: {needed}flits`");
     let longer = match buffers.iter().map(setting).collect::<Vec<_>>().join(" and ") {
@@ -114,13 +114,13 @@ pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
     Remedy::of_load(format!("lower the load{of}: the network hardly delivers what was left"))
 }
 
-/// `shift`: of the phases that begin later.
+/// `shift`: the shift of the phases that begin later.
 pub(crate) fn later_window(warmup: Span, shift: Option<Span>) -> Remedy {
     let shifted = shift.map_or_else(String::new, |shift| {
         format!(", and let all phases that begin later begin {} later", shift.words())
     });
     let remedy = Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup)));
-    // the warm-up alone is half of the remedy where phases shift
+    // if phases shift, the warm-up without the shift is only half of the remedy
     if shift.is_some() { remedy } else { remedy.with(WARMUP, warmup.to_string()) }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn any_packet() -> Remedy {
     Remedy::of_load("write a longer `measure.window` or a higher load, so that packets are created in the window")
 }
 
-/// `enough`: a window that is long enough, if a scenario may have it. `higher`: a load that is.
+/// `enough`: a window that is long enough, if a scenario may have such a window. `higher`: a load that is high enough.
 pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
     let higher = general(higher, 2);
     match enough {
@@ -197,7 +197,7 @@ pub(crate) fn part_of_period(why: &str) -> String {
     format!("part of a period: {why}")
 }
 
-/// A job that was cut off, and how much of it had ended.
+/// The text on a job that was cut off, with the completed part of the job.
 fn open_job(job: &Job) -> String {
     let parts = [
         (job.queue_ended_programs, job.queue_programs, "programs had ended"),
@@ -226,7 +226,7 @@ pub(crate) fn no_packet(is_silent: bool) -> String {
     format!("nothing was measured: {why}")
 }
 
-/// The length of a window behind the noun.
+/// The length of a window, to be written after the noun.
 fn of_window(window: Option<f64>) -> String {
     window.map_or_else(String::new, |window| format!(" of {window} cycles"))
 }
@@ -296,7 +296,8 @@ pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog
     )
 }
 
-/// Flits that wait as a phase ends. The accepted load does not show them if the phase works off an earlier backlog.
+/// The text on flits that wait when a phase ends. If the phase also delivers an earlier backlog, the accepted load does not show these
+/// flits.
 fn left(waits: Option<Backlog>) -> String {
     let Some(waits) = waits.filter(|waits| waits.after() > 0.0 && waits.offered > 0.0) else {
         return "what is left waits in the source queues for later phases".to_owned();
@@ -339,7 +340,7 @@ pub(crate) fn left_by_warmup(late: &Backlog, facts: &Facts) -> String {
     format!("began with {} left by the warm-up: {}", waiting(late), not_of_the_load(facts))
 }
 
-/// The load and the bound of the paths; buffers that are too short for their links are the reason of a low bound.
+/// The text on the load and the bound of the paths. Buffers that are too short for their links are a reason for a low bound.
 pub(crate) fn bound(facts: &Facts) -> String {
     let of = |load: Option<f64>| general(load.unwrap_or(f64::NAN), 4);
     let (offered, bound) = (of(facts.offered_load), of(facts.path_bound_load));
@@ -411,7 +412,7 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     format!("settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles")
 }
 
-/// A warning of the engine, or the part of it that no other text reports, with its code.
+/// A warning of the engine with its code, or only the part of the warning that no other text reports.
 pub(crate) fn warning(path: &str, text: &str, code: Option<&str>) -> String {
     let code = code.map_or_else(String::new, |code| format!(" [{code}]"));
     format!("warning: {path}: {text}{code}")

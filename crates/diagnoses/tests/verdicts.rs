@@ -1,4 +1,4 @@
-//! Flaws, marks and remedies of summaries that have one thing wrong.
+//! Flaws, marks and remedies of summaries that each have one flaw.
 
 use serde_json::{Map, Value, json};
 use weft_diagnoses::kinds::{FEW_MARK, FEWEST_PACKETS, KINDS, NO_PACKET, QUEUES_UNSETTLED, TOO_FEW_PACKETS};

@@ -9,14 +9,14 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bandwidth {
     BitsPerSecond(u128),
-    /// A number of flits in a number of cycles.
+    /// A number of flits per number of cycles.
     Flits {
         flits: u128,
         cycles: u128,
     },
 }
 
-/// Parts of a flit per cycle that can be written.
+/// Denominator of the smallest bandwidth that can be written: 1 / `PARTS` of a flit per cycle.
 const PARTS: u128 = 1_000_000_000;
 const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
 
@@ -54,8 +54,8 @@ impl Bandwidth {
         }
     }
 
-    /// As flits in cycles, not in lowest terms. `flit`: bits of a flit; `cycle_fs`: length of a cycle [fs]. Refuses, at
-    /// `path`, a bandwidth that is too large to compute with.
+    /// The bandwidth as (flits, cycles), not in lowest terms. `flit`: bits of a flit; `cycle_fs`: length of a cycle [fs]. Refuses, at
+    /// `path`, a bandwidth that is too large for the arithmetic.
     pub fn flits_in_cycles(&self, flit: u64, cycle_fs: u128, path: &str) -> Result<(u128, u128), Refusal> {
         match *self {
             Self::Flits { flits, cycles } => Ok((flits, cycles)),

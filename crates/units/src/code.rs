@@ -1,16 +1,16 @@
-//! Codes of diagnoses: each kind of warning, hint and flaw has a name that never changes, and says what it means.
+//! Codes of diagnoses: each kind of warning, hint and flaw has a name that never changes, and a meaning.
 //!
-//! The code is declared by [`codes!`](crate::codes) in the file that decides about it. Messages, JSON and the reference page of the
-//! documentation use it by its name.
+//! The file that makes the judgement declares the code with [`codes!`](crate::codes). Messages, JSON and the reference page of the
+//! documentation use the code by its name.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// The weight of a diagnosis.
+/// The severity of a diagnosis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Of a finished point: Weft never ranks it, and marks its numbers.
+    /// A flaw of a finished point: Weft never ranks the point, and marks its numbers.
     Flaw,
     /// A point can run, or has run, but its numbers may mislead.
     Warning,
@@ -28,7 +28,7 @@ pub struct Code {
     pub means: &'static str,
     /// Formula and thresholds, with their reasons.
     pub computed: &'static str,
-    /// Remedy in general. A diagnosis has the remedy with its numbers.
+    /// General remedy. The remedy of a diagnosis adds numbers.
     pub helps: &'static str,
 }
 
@@ -59,7 +59,7 @@ inventory::collect!(Declared);
 /// All codes that this program has: the worst severity first, then by name.
 ///
 /// # Panics
-/// If two have one name.
+/// If two codes have the same name.
 pub fn codes() -> Vec<&'static Code> {
     let mut all: Vec<&Code> = inventory::iter::<Declared>.into_iter().map(|declared| declared.0).collect();
     all.sort_unstable_by_key(|code| (code.severity, code.name));

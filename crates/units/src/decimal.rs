@@ -4,9 +4,9 @@
 pub(crate) struct Kind {
     /// Name of the quantity with its article: "a time".
     pub name: &'static str,
-    /// Unit and how many of the smallest unit it is, largest first. Spellings of one unit are next to each other.
+    /// Each unit, and its size in the smallest unit; the largest unit comes first. Spellings of the same unit are next to each other.
     pub units: &'static [(&'static str, u128)],
-    /// The smallest step of this quantity; a finer value is refused with these words.
+    /// Name of the smallest step of this quantity. The message that refuses a finer value contains this name.
     pub smallest: &'static str,
     pub example: &'static str,
 }
@@ -17,13 +17,13 @@ impl Kind {
         format!("units: {}; for example \"{}\"", names.join(", "), self.example)
     }
 
-    /// Refusal of a value that is no string at all.
+    /// The message that refuses a value that is not a string.
     pub fn bare(&self, read: impl std::fmt::Display) -> String {
         format!("{read} is a bare number and {} needs a unit\n{}", self.name, self.unit_list())
     }
 
-    /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit, and says which
-    /// unit was written. The error is "what is wrong", a line break, "what to write".
+    /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit, and also returns the unit that
+    /// was written. The error is the problem, a line break, then the remedy.
     pub fn read(&self, text: &str) -> Result<(u128, &'static str), String> {
         let (value, unit, whole) = self.read_up(text)?;
         if !whole {
@@ -33,7 +33,7 @@ impl Kind {
         Ok((value, unit))
     }
 
-    /// As [`Kind::read`], with a part of the smallest unit rounded up; also returns whether there was none.
+    /// The same as [`Kind::read`], but rounds up to a whole number of the smallest unit; also returns true if rounding was not needed.
     pub fn read_up(&self, text: &str) -> Result<(u128, &'static str, bool), String> {
         let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, rest) = text.split_at(split);
@@ -61,7 +61,7 @@ impl Kind {
         format!("\"{text}\" is not {}: a plain decimal number and a unit\n{}", self.name, self.unit_list())
     }
 
-    /// The shortest exact way to write `value` of the smallest unit: in the largest unit of which it is at least one.
+    /// The shortest exact text for `value` of the smallest unit, in the largest unit that does not exceed the value.
     pub fn write(&self, value: u128) -> String {
         let fits = |&&(_, scale): &&(&str, u128)| value >= scale;
         let (unit, scale) = self.units.iter().find(fits).or(self.units.last()).copied().unwrap_or(("", 1));
@@ -79,7 +79,8 @@ impl Kind {
     }
 }
 
-/// 0.`digits` of `scale`, rounded up, and whether it is a whole number. Digits beyond what is computed count as a part.
+/// 0.`digits` times `scale`, rounded up, and true if the product is a whole number. Digits beyond the computed ones count as a part to
+/// round up.
 fn fraction_of(digits: &str, scale: u128) -> (u128, bool) {
     let mut exact = true;
     for length in (0..=digits.len()).rev() {

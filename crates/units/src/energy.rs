@@ -1,13 +1,13 @@
-//! Exact energies. They are whole yoctojoules (1 yJ is 10^-24 J), and are written in femtojoules.
+//! Exact energies. They are stored in whole yoctojoules (1 yJ is 10^-24 J), and are written in femtojoules.
 //!
 //! A nanowatt times a femtosecond is 1 yJ, so the energy of a power over a cycle is a whole number of yoctojoules. An
 //! attojoule is 10^6 yJ, so the energy of the bits of a flit is an integer as well.
 
-/// Decimals that an energy in femtojoules can have: 1 fJ is 10^9 yJ.
+/// Largest number of decimals of an energy in femtojoules: 1 fJ is 10^9 yJ.
 pub const ENERGY_DECIMALS: u32 = 9;
 const YJ_PER_FJ: u128 = 10u128.pow(ENERGY_DECIMALS);
 
-/// An energy [yJ] as an exact decimal number of femtojoules, as short as can be: "300000" or "0.45".
+/// An energy [yJ] as an exact decimal number of femtojoules, in the shortest form: "300000" or "0.45".
 pub fn fj_text(yj: u128) -> String {
     let (whole, rest) = (yj / YJ_PER_FJ, yj % YJ_PER_FJ);
     match rest {

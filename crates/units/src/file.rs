@@ -1,8 +1,8 @@
-//! Files that a scenario names (graphs, routing tables, traffic matrices): read once, kept by name and digest.
+//! Files that a scenario names (graphs, routing tables, traffic matrices): each is read once and stored by name and digest.
 //!
-//! A model's config holds an [`InputFile`]. Reading the scenario reads the file, relative to the folder of the scenario
-//! or from the caller's attachments. The resolved scenario says `name#sha256:digest`, so that the hash of a result
-//! covers the content, and a file that has changed since is noticed.
+//! A model's config has an [`InputFile`]. Reading the scenario reads the file, either relative to the folder of the scenario
+//! or from the caller's attachments. The resolved scenario contains `name#sha256:digest`. Therefore the hash of a result
+//! covers the content, and Weft detects a file that has changed since.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Largest input file \[bytes\]: a mistyped path to something huge is refused, not read.
+/// Largest input file \[bytes\]: Weft refuses a larger file, because its path is probably a mistake.
 const MAX_BYTES: u64 = 1 << 30;
 const MARK: &str = "#sha256:";
-/// Files that Weft itself writes into a folder of results, beside tables: a file of the scenario, which is copied there,
-/// can't have such a name.
+/// Files that Weft itself writes into a folder of results, in addition to tables. A file of the scenario is copied into that folder,
+/// so it can't have one of these names.
 const RESERVED: [&str; 3] = ["scenario.yaml", "summary.json", "stall.txt"];
-/// How the names of the tables of results end; those of a scenario's files can't.
+/// Ending of the tables of results; a file of a scenario can't have this ending.
 const TABLE: &str = ".parquet";
 
 /// A file named in a scenario, with its content.
@@ -34,12 +34,12 @@ impl InputFile {
     pub fn new(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
         let bytes = bytes.into();
         let digest = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        // the folder is left out: results must not depend on where a file lay
+        // without the folder: results must not depend on the folder of a file
         let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy().into_owned());
         Self { name, digest, bytes }
     }
 
-    /// Whether a configuration that is written out names a file with its digest.
+    /// True if the text of a configuration names a file with its digest.
     pub fn is_named_in(written: &str) -> bool {
         written.contains(MARK)
     }
@@ -54,13 +54,14 @@ impl InputFile {
         &self.digest
     }
 
-    /// Its ending in lower case, without the dot; empty if it has none.
+    /// The extension of its name in lower case, without the dot; empty if there is none.
     pub fn extension(&self) -> String {
         Path::new(&self.name).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()
     }
 
-    /// This file in a format that Weft reads, which takes its place beside the results. Refuses if this program has no
-    /// converter; `help` says what to do then.
+    /// Converts this file into a format that Weft reads. The new file is copied into the results instead of this one. Refuses if this
+    /// program
+    /// has no converter; `help` is the remedy for that case.
     pub fn converted(&self, format: &str, help: &str) -> Result<Self, String> {
         let Some(convert) = CONVERTER.get() else {
             return Err(format!("{} is in the format `{format}`, which is not read here\n{help}", self.name));
@@ -79,44 +80,44 @@ impl InputFile {
         &self.bytes
     }
 
-    /// The content as text; the error names the first byte that is none.
+    /// The content as text; the error names the first byte that is not text.
     pub fn text(&self) -> Result<&str, String> {
         std::str::from_utf8(&self.bytes)
             .map_err(|error| format!("byte {} of {} is not UTF-8 text", error.valid_up_to(), self.name))
     }
 }
 
-/// Where the files of a scenario come from, and which of them were read.
+/// The places from which the files of a scenario are read, and the files that were read.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     folder: PathBuf,
     attached: BTreeMap<String, Arc<[u8]>>,
     read: BTreeMap<String, InputFile>,
     used: Vec<InputFile>,
-    /// Files in formats that Weft reads, by the digest of the file in another format.
+    /// Converted files, by the digest of the original file.
     converted: BTreeMap<String, InputFile>,
 }
 
-/// Turns a file of another program's format into one that Weft reads: from its name, the format and its content, the new name
-/// and content. The error is "the problem", a line break, "the remedy".
+/// Converts a file of another program into a format that Weft reads. The arguments are the name, the format and the content; the result
+/// is the new name and content. The error is "the problem", a line break, "the remedy".
 pub type Converter = dyn Fn(&str, &str, &[u8]) -> Result<(String, Vec<u8>), String> + Send + Sync;
 
 /// The converter of this process. It is a global for the same reason as the files below.
 static CONVERTER: OnceLock<Box<Converter>> = OnceLock::new();
 
-/// Gives the converter of this process, once; a second one is not taken.
+/// Sets the converter of this process. Only the first call has an effect.
 pub fn convert_with(converter: Box<Converter>) {
     CONVERTER.get_or_init(|| converter);
 }
 
 thread_local! {
-    /// The files of the scenario that this thread is deserialising. It is a global because serde hands no context to a
+    /// The files of the scenario that this thread is deserialising. It is a global because serde passes no context to a
     /// field.
     static CURRENT: RefCell<Option<Files>> = const { RefCell::new(None) };
 }
 
 impl Files {
-    /// Files of a scenario in `folder`; a name among `attached` is taken from there.
+    /// Files of a scenario in `folder`; a file with a name in `attached` is read from there instead.
     pub fn new(folder: impl Into<PathBuf>, attached: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
         let attached = attached.into_iter().map(|(name, bytes)| (name, bytes.into())).collect();
         Self { folder: folder.into(), attached, ..Self::default() }
@@ -131,7 +132,7 @@ impl Files {
         (result, std::mem::take(&mut self.used))
     }
 
-    /// Reads one file; a second time from memory.
+    /// Reads one file; a second call uses the file in memory.
     fn open(&mut self, written: &str) -> Result<InputFile, String> {
         let (name, expected) = written.split_once(MARK).map_or((written, None), |(name, digest)| (name, Some(digest)));
         let file = match expected.and_then(|digest| self.known(name, digest)) {
@@ -149,14 +150,14 @@ impl Files {
         Ok(file)
     }
 
-    /// The file with this name and digest, if it was read before, whatever its folder. A scenario that is written out names it
+    /// The file with this name and digest, from any folder, if it was read before. A resolved scenario names the file
     /// without its folder.
     fn known(&self, name: &str, digest: &str) -> Option<InputFile> {
         let mut all = self.read.values().chain(self.converted.values());
         all.find(|file| file.name == name && file.digest == digest).cloned()
     }
 
-    /// The file that the scenario calls `name`, from the disk if it was not read before.
+    /// The file that the scenario calls `name`. It is read from the disk only if it was not read before.
     fn load(&mut self, name: &str) -> Result<InputFile, String> {
         if let Some(file) = self.read.get(name) {
             return Ok(file.clone());
@@ -169,17 +170,17 @@ impl Files {
         Ok(file)
     }
 
-    /// Notes that the scenario uses a file in place of another.
+    /// Records that the scenario uses the file `new` in place of the file `old`.
     fn replace(&mut self, old: &InputFile, new: &InputFile) -> Result<(), String> {
         self.used.retain(|file| file != old);
         self.converted.insert(old.digest.clone(), new.clone());
         self.keep(new)
     }
 
-    /// Notes that the scenario uses a file. All files of a scenario are copied into one folder, so their names must
+    /// Records that the scenario uses a file. All files of a scenario are copied into one folder, so their names must
     /// differ.
     fn keep(&mut self, file: &InputFile) -> Result<(), String> {
-        // Some file systems take names that differ in case for the same.
+        // Some file systems treat names that differ only in case as the same.
         let same = |name: &str| name.eq_ignore_ascii_case(&file.name);
         if RESERVED.iter().copied().any(same) || file.name.to_ascii_lowercase().ends_with(TABLE) {
             let name = &file.name;

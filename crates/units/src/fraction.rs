@@ -1,4 +1,4 @@
-//! Fractions of a whole that need no unit.
+//! Fractions without a unit.
 
 use crate::gcd;
 use serde::de::{Error, Visitor};
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Fraction {
             fn visit_i64<E: Error>(self, read: i64) -> Result<Fraction, E> {
                 self.visit_str(&read.to_string())
             }
-            // the shortest text that reads as this number is the text that was written
+            // the shortest text that parses to this number is the text in the scenario
             fn visit_f64<E: Error>(self, read: f64) -> Result<Fraction, E> {
                 self.visit_str(&read.to_string())
             }

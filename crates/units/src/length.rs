@@ -1,10 +1,10 @@
-//! The length of a cable, as the time that a signal takes over it.
+//! The length of a cable, stored as the time that a signal needs for this length.
 
 use crate::Time;
 use crate::decimal::Kind;
 
-/// Light takes about 5 ns over a metre of fibre: 299,792,458 m/s over a group index of 1.4682 (Corning SMF-28 at 1550 nm)
-/// give 4.90 ns. Each unit is the time over it \[fs\].
+/// Light needs about 5 ns per metre of fibre: 299,792,458 m/s divided by a group index of 1.4682 (Corning SMF-28 at 1550 nm)
+/// give 4.90 ns. Each unit of length is stored as its time \[fs\].
 const LENGTH: Kind = Kind {
     name: "a length",
     units: &[
@@ -19,7 +19,7 @@ const LENGTH: Kind = Kind {
     example: "3m",
 };
 
-/// The time over a length such as "3m" or "55.2km" at 5 ns per metre, rounded up to a femtosecond. The error is "the
+/// The time that light needs for a length such as "3m" or "55.2km" at 5 ns per metre, rounded up to a femtosecond. The error is "the
 /// problem", a line break, "the remedy".
 pub fn light_time(text: &str) -> Result<Time, String> {
     LENGTH.read_up(text).map(|(femtoseconds, _, _)| Time::Femtoseconds(femtoseconds))

@@ -1,7 +1,7 @@
-//! Quantities with units, refusals, the registry of models, and prefetching. No other crate of Weft is known here.
+//! Quantities with units, refusals, the registry of models, and prefetching. This crate depends on no other crate of Weft.
 //!
-//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). It is kept exact, as
-//! an integer of the smallest unit, until it is turned into cycles or yoctojoules.
+//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). It is stored exactly, as
+//! an integer number of the smallest unit, until it is converted into cycles or yoctojoules.
 
 mod bandwidth;
 mod code;
@@ -37,12 +37,12 @@ pub use code::Declared;
 #[doc(hidden)]
 pub use {erased_serde, inventory};
 
-/// The greatest common divisor; of 0 and a number it is that number.
+/// The greatest common divisor; for 0 and a number it is that number.
 pub fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The reason for which a scenario can't run: the key (dotted path), the fault with its arithmetic, and the remedy.
+/// The reason why a scenario can't run: the key (dotted path), the fault with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {what} ({help})")]
 pub struct Refusal {

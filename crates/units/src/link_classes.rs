@@ -3,12 +3,12 @@
 use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Names of link classes; one name may be given without a list. `all` means every class that is there to choose from.
+/// Names of link classes; a single name may be written without a list. `all` means every available class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkClasses(pub Vec<String>);
 
 impl LinkClasses {
-    /// Whether `all` is among the names.
+    /// True if `all` is among the names.
     pub fn has_all(&self) -> bool {
         self.0.iter().any(|name| name == "all")
     }

@@ -1,5 +1,6 @@
-//! Members of a family that a crate outside of Weft brings. The crate adds each with one line ([`add_model!`](crate::add_model)). A
-//! program that links the crate reads such a member from a scenario by its name, and lists it. Registered members are treated alike.
+//! Members of a family that are defined in a crate outside of Weft. The crate adds each member with one line
+//! ([`add_model!`](crate::add_model)). A
+//! program that links the crate reads such a member from a scenario by its name, and lists it like a registered member.
 
 use erased_serde::Deserializer as AnyText;
 use inventory::Collect;
@@ -11,25 +12,25 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// The configuration of a member from outside: it is written as text, read from text, and has a JSON Schema.
+/// The configuration of a member from outside: it can be written as text and read from text, and it has a JSON Schema.
 pub trait Configuration: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> Configuration for M {}
 
-/// A member from outside, as its family holds it. `M`: the trait of the family. `D`: the facts that each member of the family
+/// A member from outside, as its family stores it. `M`: the trait of the family. `D`: the facts that each member of the family
 /// declares.
 pub struct Outside<M: ?Sized, D = ()> {
     name: &'static str,
     parameters: Value,
     declares: D,
     model: Arc<M>,
-    /// The same model, for who knows its type.
+    /// The same model, for callers that know its type.
     any: Arc<dyn Any + Send + Sync>,
 }
 
 impl<M: ?Sized, D: Copy> Outside<M, D> {
-    /// The member of this name. Two members of one name are equal if their parameters are, so the parameters must determine the
-    /// model. `share` hides its type.
+    /// Creates the member with this name. Two members with the same name are equal if their parameters are equal, so the parameters must
+    /// determine the model. `share` hides its type.
     ///
     /// # Panics
     /// If the parameters can't be written as JSON.
@@ -85,29 +86,29 @@ impl<M: ?Sized, D> PartialEq for Outside<M, D> {
     }
 }
 
-/// A line by which a crate adds a member to the family `C`, which [`registry!`](crate::registry) makes.
+/// A line in a crate that adds a member to the family `C`, which [`registry!`](crate::registry) declares.
 pub trait Addition<C>: Collect {
     fn name(&self) -> &'static str;
 
-    /// The member with these parameters.
+    /// Reads the member with these parameters.
     fn read(&self, parameters: &mut dyn AnyText<'_>) -> Result<C, erased_serde::Error>;
 
     /// JSON Schema of the parameters.
     fn schema(&self) -> Schema;
 }
 
-/// A family that is open to members from outside.
+/// A family that accepts members from outside.
 pub trait Open: Sized + 'static {
     type Added: Addition<Self>;
 
-    /// The members from outside that this program has, by name.
+    /// The members from outside in this program, ordered by name.
     fn added() -> &'static [&'static Self::Added];
 }
 
-/// The additions of a family, by name.
+/// The additions of a family, ordered by name.
 ///
 /// # Panics
-/// If two have one name.
+/// If two additions have the same name.
 pub fn in_order<C, A: Addition<C>>(additions: impl Iterator<Item = &'static A>) -> Vec<&'static A> {
     let mut all: Vec<&A> = additions.collect();
     all.sort_unstable_by_key(|added| added.name());
@@ -118,7 +119,7 @@ pub fn in_order<C, A: Addition<C>>(additions: impl Iterator<Item = &'static A>) 
     all
 }
 
-/// Whether a name is among others.
+/// True if `name` is in `others`.
 pub const fn is_taken(name: &str, others: &[&str]) -> bool {
     let mut k = 0;
     while k < others.len() {
@@ -144,7 +145,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     true
 }
 
-/// The registered names of a family, then those from outside.
+/// The registered names of a family, followed by the names of members from outside.
 pub fn names<C: Open>(registered: &[&'static str]) -> Vec<&'static str> {
     registered.iter().copied().chain(C::added().iter().map(|added| added.name())).collect()
 }
@@ -160,7 +161,7 @@ impl<'de, C: Open> DeserializeSeed<'de> for Parameters<C> {
     }
 }
 
-/// JSON Schema of `M`, complete in itself.
+/// A JSON Schema of `M` that refers to no other schema.
 pub fn schema_of<M: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<M>();
@@ -194,8 +195,8 @@ pub fn describe<C: Open>(family: &mut Schema) {
 /// weft_units::add_model! { RoutingConfig: "highest_first" => HighestFirst, declares HighestFirst::ABOUT }
 /// ```
 ///
-/// `declares` is for families whose members declare facts. A program knows the models of all crates that it links. A crate that is
-/// named nowhere in it is not linked, so it names the crate: `use my_models as _;`.
+/// `declares` is for families whose members declare facts. A program knows the models of all crates that it links. A crate that the
+/// program never names is not linked. Therefore the program must name the crate: `use my_models as _;`.
 #[macro_export]
 macro_rules! add_model {
     ($family:ty: $name:literal => $model:ty) => {

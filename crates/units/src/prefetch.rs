@@ -1,6 +1,6 @@
 //! Brings records into the cache before they are read.
 
-/// Asks for the cache line of element `index`, and for the next one if the record has more than one line. Reads nothing.
+/// Prefetches the cache line of element `index`, and the next cache line if the record is longer than one. Reads nothing.
 #[inline(always)]
 pub fn prefetch<T>(records: &[T], index: usize) {
     let record = records.as_ptr().wrapping_add(index).cast::<u8>();
@@ -10,13 +10,13 @@ pub fn prefetch<T>(records: &[T], index: usize) {
     }
 }
 
-/// Asks for the first cache line of element `index`.
+/// Prefetches the first cache line of element `index`.
 #[inline(always)]
 pub fn prefetch_first_line<T>(records: &[T], index: usize) {
     line(records.as_ptr().wrapping_add(index).cast::<u8>());
 }
 
-/// Asks for all cache lines of element `index`.
+/// Prefetches all cache lines of element `index`.
 #[inline(always)]
 pub fn prefetch_whole<T>(records: &[T], index: usize) {
     let record = records.as_ptr().wrapping_add(index).cast::<u8>();

@@ -1,6 +1,6 @@
 //! Exact quantities read from strings with units: time, flits, bits, energy per bit, power.
 //!
-//! Text of an error is "what is wrong", a line break, "what to write": a scenario shows both beside the value.
+//! The text of an error is the problem, a line break, then the remedy. A scenario shows both next to the value.
 
 use crate::Refusal;
 use crate::decimal::{Kind, as_text};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// A whole number of simulated cycles.
 pub type Cycles = u64;
 
-/// Cycles of any one delay or phase at most: sums of a few stay within 64 bits, and no run is that long.
+/// Largest number of cycles of a single delay or phase: the sum of a few stays within 64 bits, and no run is that long.
 pub const MAX_CYCLES: Cycles = 1 << 48;
 
 /// A time: "10us", "2.5ns", or "4cycles". Stored exactly, in femtoseconds or in cycles.
@@ -39,12 +39,13 @@ const TIME: Kind = Kind {
     example: "10us",
 };
 
-/// The units of times that are no cycles: decimal units, so that every time is exact.
+/// The units of times that are not cycles. All are decimal units, so every time is exact.
 const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
-    /// Whole cycles of length `cycle_fs` [fs, above 0]. Refuses at `path` more than [`MAX_CYCLES`], and a time that is no
-    /// whole number of cycles, with its neighbours.
+    /// The time in whole cycles of length `cycle_fs` [fs, above 0]. Refuses, at `path`, more than [`MAX_CYCLES`]. Also refuses a time
+    /// that is
+    /// not a whole number of cycles, and names the nearest times that are.
     pub fn cycles(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let long = |cycles: u128| Self::Femtoseconds(cycles.saturating_mul(cycle_fs));
         let whole = match *self {
@@ -74,7 +75,7 @@ impl Time {
 }
 
 impl Time {
-    /// Its length \[fs\], if a cycle has `cycle_fs`; the greatest number where it is longer.
+    /// The time \[fs\], if a cycle has the length `cycle_fs`; the greatest number if the time does not fit.
     pub fn femtoseconds(self, cycle_fs: u128) -> u128 {
         match self {
             Self::Femtoseconds(fs) => fs,
@@ -82,7 +83,7 @@ impl Time {
         }
     }
 
-    /// This time, made longer until it is a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which
+    /// This time, rounded up to a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which
     /// need not be exact.
     #[must_use]
     pub fn rounded_up(self, cycle_fs: u128) -> Self {
@@ -101,7 +102,7 @@ impl Time {
     }
 }
 
-/// A time in cycles that also knows how the user wrote it, so that a refusal can say it in the same unit.
+/// A time in cycles that also stores the unit in which the user wrote it. A refusal can then use the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration {
     pub cycles: Cycles,
@@ -110,7 +111,7 @@ pub struct Duration {
 }
 
 impl Time {
-    /// As [`Time::cycles`], for a value that refusals name.
+    /// The same as [`Time::cycles`], for a value that refusals may quote.
     pub fn duration(&self, cycle_fs: u128, path: &str) -> Result<Duration, Refusal> {
         Ok(Duration { cycles: self.cycles(cycle_fs, path)?, written: *self, cycle_fs })
     }
@@ -129,7 +130,7 @@ impl Duration {
         }
     }
 
-    /// So many cycles, in the unit in which this duration was written.
+    /// A duration of `cycles` cycles, in the unit in which this duration was written.
     pub fn like(&self, cycles: Cycles) -> Self {
         let written = match self.written {
             Time::Cycles(_) => Time::Cycles(cycles),
@@ -140,14 +141,14 @@ impl Duration {
 }
 
 impl Duration {
-    /// As a scenario writes it, in the unit in which it was written: "96ns" or "160cycles".
+    /// The duration as a scenario writes it, in its original unit: "96ns" or "160cycles".
     pub fn short(&self) -> Time {
         self.written
     }
 }
 
 impl fmt::Display for Duration {
-    /// "96ns (160 cycles of 0.6ns)", or "160 cycles" where cycles were written.
+    /// "96ns (160 cycles of 0.6ns)", or "160 cycles" if the duration was written in cycles.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let cycles = format!("{} cycle{}", self.cycles, if self.cycles == 1 { "" } else { "s" });
         match self.written {
@@ -159,11 +160,11 @@ impl fmt::Display for Duration {
     }
 }
 
-/// `part / whole` in decimal: exact where four digits or fewer do, else four digits and "about".
+/// `part / whole` in decimal: exact if four digits or fewer are enough, otherwise "about" and four digits.
 fn ratio(part: u128, whole: u128) -> String {
     let (mut digits, mut rest) = (String::new(), part % whole);
     while rest > 0 && digits.len() < 4 {
-        // A cycle time beyond 10^37 fs can't be written down, but must not overflow either.
+        // A cycle time beyond 10^37 fs can't be written in a scenario, but must not overflow either.
         rest = rest.saturating_mul(10);
         digits.push(char::from(b'0' + (rest / whole).min(9) as u8));
         rest %= whole;
@@ -309,7 +310,7 @@ const POWER: Kind = Kind {
     example: "0.342W",
 };
 
-/// The units in which powers are written: a scenario that was resolved before the larger ones were read stays the same.
+/// The units in which powers are written. A scenario that was resolved before Weft read the larger units stays the same.
 const WATTS: Kind = Kind { units: POWER.units.split_at(2).1, ..POWER };
 
 impl FromStr for Power {
@@ -328,7 +329,7 @@ impl fmt::Display for Power {
 
 as_text!(Power, POWER, r"^[0-9]+(\.[0-9]+)? ?(MW|kW|W|mW|uW|nW)$", "A power.", ["0.342W", "25mW"]);
 
-/// The constant power of a channel: as a power, or per bit that it could carry at full rate.
+/// The constant power of a channel: a power, or an energy per bit that the channel could carry at full rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     PerBit(EnergyPerBit),

@@ -1,22 +1,22 @@
-/// Declares a family of models: one line per member, and the line is the whole registration.
+/// Declares a family of models. Each member has one line, and this line is its whole registration.
 ///
 /// For each line `"name" => module::Type` it writes `pub mod module;`, a variant `Type(module::Type)` of the
 /// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`. Each
 /// `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`,
-/// `PartialEq`. Lines may be in folders, `folder { ... }`, whose files are in a folder of that name.
+/// `PartialEq`. A group of lines may be in a folder, `folder { ... }`; the files of its modules are then in a folder with that name.
 ///
-/// With `as Trait` behind the name of the enum, every configuration implements `Trait`. `Config::model` returns the
+/// With `as Trait` after the name of the enum, every configuration implements `Trait`. `Config::model` returns the
 /// member as `&dyn Trait`, so the family calls its members through the trait and names no member.
 /// `declares CONST: Kind` is for facts that do not depend on parameters: each configuration has an associated constant
-/// `CONST`. `Config::declares` returns the constant of a member, and `Config::CONST` lists those of all members by
-/// name. `with examples` adds `Config::examples`: the configurations that every member gives for tests;
-/// `with examples of Example`: each in an `Example`, which has a `map`. `given to User` adds `Config::give_to`, for
-/// code that must be compiled for each member.
+/// `CONST`. `Config::declares` returns the constant of a member, and `Config::CONST` lists the constants of all members by
+/// name. `with examples` adds `Config::examples`: the configurations that each member provides for tests.
+/// `with examples of Example` returns each configuration in an `Example`, which has a `map`. `given to User` adds
+/// `Config::give_to`, for code that must be compiled for each member.
 ///
 /// With `open to Added` the enum has one more variant, for members that crates outside of Weft add
-/// ([`add_model!`](crate::add_model)). `Added` is the type of a line that adds one. Text may name these members, and so does the JSON
-/// Schema ([`outside`](crate::outside)). If the family is also `given to User by
-/// Giver`, a member from outside declares a `Giver`, by which it is given (`User::take_outside`).
+/// ([`add_model!`](crate::add_model)). `Added` is the type of a line that adds a member. A scenario and the JSON Schema may name these
+/// members ([`outside`](crate::outside)). If the family is also `given to User by Giver`, a member from outside declares a `Giver`, which
+/// passes the member to a `User` (`User::take_outside`).
 #[macro_export]
 macro_rules! registry {
     ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident $(by $giver:ty)?)? $(, open to $added:ident)?:
@@ -64,7 +64,7 @@ macro_rules! registry {
             Outside($crate::outside::Outside<dyn $model + Send + Sync, $crate::registry!(@kind $facts)>),
         }
 
-        // as the derived form, but that the name of a member from outside is its own
+        // like the derived form, but a member from outside is written under its own name
         impl serde::Serialize for $config {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -74,7 +74,7 @@ macro_rules! registry {
             }
         }
 
-        // as the derived form, but that a name may also be that of a member from outside
+        // like the derived form, but the name may also be that of a member from outside
         impl<'de> serde::Deserialize<'de> for $config {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Reader;
@@ -201,7 +201,7 @@ macro_rules! registry {
         $crate::inventory::collect!($added);
 
         impl $added {
-            /// The line for members of type `M`. It does not compile with the name of a registered member.
+            /// The line for members of type `M`. It does not compile if the name belongs to a registered member.
             pub const fn new<M: $model + $crate::outside::Configuration>(
                 name: &'static str,
                 declares: $crate::registry!(@kind $facts),
@@ -247,7 +247,7 @@ macro_rules! registry {
         }
 
         impl $config {
-            /// A member from outside, whether this program has a line that adds it or not.
+            /// A member from outside. The program need not have a line that adds it.
             pub fn outside<M: $model + $crate::outside::Configuration>(
                 name: &'static str,
                 declares: $crate::registry!(@kind $facts),
@@ -256,7 +256,7 @@ macro_rules! registry {
                 Self::Outside($crate::outside::Outside::new(name, model, declares, |model| model))
             }
 
-            /// The names that a scenario may write: of registered members, in their order, and of members from outside.
+            /// The names that a scenario may use: the names of registered members, in their order, then of members from outside.
             pub fn names() -> &'static [&'static str] {
                 static NAMES: std::sync::LazyLock<Vec<&'static str>> =
                     std::sync::LazyLock::new(|| $crate::outside::names::<$config>($config::NAMES));
@@ -274,7 +274,7 @@ macro_rules! registry {
     (@all_declared $config:ident []) => {};
     (@all_declared $config:ident [$table:ident: $kind:ty]) => {
         impl $config {
-            /// The declaration of each member, by name: of registered members, in their order, and of members from
+            /// The declaration of each member, by name: first the registered members, in their order, then the members from
             /// outside.
             pub fn declared() -> impl Iterator<Item = (&'static str, $kind)> {
                 let added = <Self as $crate::outside::Open>::added().iter().map(|added| (added.name, added.declares));

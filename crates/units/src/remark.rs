@@ -1,14 +1,14 @@
-//! Remarks on an input that can be used although it may not mean what its author thinks.
+//! Remarks on an input that is valid but may not mean what its author intends.
 
 use crate::Code;
 
-/// A remark: its code, the key of the scenario, the numbers of its sentence by name, the sentence, and the remedy.
+/// A remark: its code, the key in the scenario, the named numbers of its sentence, the sentence, and the remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remark {
     pub code: &'static Code,
     /// Dotted path of the scenario key.
     pub path: String,
-    /// Names with the unit last, and values.
+    /// Names (with the unit last) and values.
     pub numbers: Vec<(String, f64)>,
     pub what: String,
     pub help: String,

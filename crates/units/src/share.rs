@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// A part of a whole: "1%", "0.25%".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
-    /// Parts of [`Share::WHOLE`].
+    /// The share, as a number of parts; [`Share::WHOLE`] parts are the whole.
     parts: u64,
 }
 
@@ -22,12 +22,12 @@ impl Share {
         number as f64 * self.parts as f64 / Self::WHOLE as f64
     }
 
-    /// Whether it is some part of the whole, and no more than that.
+    /// True if the share is above 0 and at most the whole.
     pub fn is_part(self) -> bool {
         (1..=Self::WHOLE).contains(&self.parts)
     }
 
-    /// The smallest share, in whole hundredths of a percent, of which one of `number` things is the nearest number.
+    /// The smallest share, in whole hundredths of a percent, for which the rounded number of `number` things is 1.
     pub fn of_one(number: usize) -> Self {
         let hundredth = Self::WHOLE / 10_000;
         let half = (Self::WHOLE / 2).div_ceil((number as u64).max(1));
@@ -64,7 +64,7 @@ mod tests {
         assert!(share.is_part());
         assert!(!"0%".parse::<Share>().unwrap().is_part() && !"101%".parse::<Share>().unwrap().is_part());
         assert!("0.01".parse::<Share>().unwrap_err().contains("needs a unit"));
-        // 1 of 24 is the nearest number from 0.5 / 24 = 2.0834 % on
+        // 1 of 24 is the rounded number for shares from 0.5 / 24 = 2.0834 %
         assert_eq!(Share::of_one(24).to_string(), "2.09%");
         assert_eq!(Share::of_one(24).of(24).round(), 1.0);
     }

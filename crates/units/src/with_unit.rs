@@ -1,11 +1,11 @@
-//! Reads a text with a unit, and refuses a bare number with the unit that it lacks.
+//! Reads a text with a unit. A bare number is refused, and the message names the missing unit.
 
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 use std::fmt;
 
-/// Reads a quantity that `read` makes of a text. `name`: with its article, "a size in bytes"; `example`: a text that it reads.
-/// The remedy of a bare number is the number with `unit` behind it.
+/// Reads a text and passes it to `read`. `name`: the name of the quantity with its article, "a size in bytes"; `example`: a valid
+/// text. The remedy for a bare number is the same number followed by `unit`.
 pub fn with_unit<'de, T, D: Deserializer<'de>>(
     deserializer: D,
     (name, unit, example): (&'static str, &'static str, &'static str),
@@ -42,7 +42,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
         Err(E::custom(self.bare(number, &format!("{number}{}", self.unit))))
     }
 
-    // a number below 0 or with a part may be no such quantity with any unit
+    // a negative number or a fraction may be invalid with every unit
     fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
         Err(E::custom(self.bare(number, self.example)))
     }

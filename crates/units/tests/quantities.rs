@@ -1,4 +1,4 @@
-//! Every quantity reads what it writes, exactly, and refuses the rest in words.
+//! Every quantity parses its own text exactly, and refuses invalid text with a message.
 
 use proptest::prelude::*;
 use weft_units::{Bits, EnergyPerBit, Flits, LinkClasses, Power, Standing, Time};
@@ -133,7 +133,7 @@ fn a_time_has_at_most_two_to_the_48_cycles() {
         assert_eq!(refusal.what, format!("{time} is {cycles} cycles, more than 2^48"));
         assert_eq!(refusal.help, "write at most 281474976710656cycles, which are 2.81474976710656s");
     }
-    // of the two neighbours only the shorter one is not too long
+    // of the two nearest times only the shorter one is within the limit
     let refusal = Time::Femtoseconds(long + 1).cycles(10, "x").expect_err("refused");
     assert_eq!(refusal.help, "write 2.81474976710656s (281474976710656cycles)");
 }
@@ -147,7 +147,7 @@ fn a_duration_is_shown_as_it_was_written_with_its_cycles() {
     assert_eq!((show("96ns").cycles, show("96ns").to_string()), (160, "96ns (160 cycles of 600ps)".to_owned()));
     assert_eq!(show("160cycles").to_string(), "160 cycles");
     assert_eq!(show("1cycle").to_string(), "1 cycle");
-    // others in the same unit
+    // other durations in the same unit
     assert_eq!(show("96ns").like(1).to_string(), "600ps (1 cycle of 600ps)");
     assert_eq!(show("160cycles").like(31).to_string(), "31 cycles");
     assert_eq!(show("96ns").like(u64::MAX).cycles, u64::MAX);

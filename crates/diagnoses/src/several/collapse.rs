@@ -1,4 +1,4 @@
-//! Points that carry too little because the power policy keeps links dark.
+//! Points that accept too little because the power policy keeps links dark.
 
 use super::words;
 use crate::facts::Facts;
@@ -18,11 +18,11 @@ weft_units::codes! {
         helps: "Let links wait longer before they go off, or write another policy. `weft plot residency` shows the states of the links.";
 }
 
-/// An overloaded network in which no channel is busier than this is not limited by its bandwidth \[share of the window\].
+/// If no channel of an overloaded network is busier than this \[share of the window\], its bandwidth is not the limit.
 const IDLE: f64 = 0.5;
-/// Links that were dark for this share of their cycles explain an overload without a point to compare with.
+/// Links that were dark for at least this share of their cycles explain an overload, even if no other point is available for comparison.
 const DARK: f64 = 0.2;
-/// A network that accepts less than this share of the offered load has collapsed.
+/// If a network accepts less than this share of the offered load, it has collapsed.
 const COLLAPSED_BELOW: f64 = 0.5;
 
 /// Shares of the cycles of links that a policy manages.
@@ -30,9 +30,9 @@ const COLLAPSED_BELOW: f64 = 0.5;
 pub struct Links {
     pub on: f64,
     pub off: f64,
-    /// Off or switching; 0 if no link was ever switched.
+    /// Share of cycles in which links were off or switching; 0 if no link ever switched.
     pub dark: f64,
-    /// Of the busiest channel, the share of the window in which it carries flits.
+    /// Share of the window in which the busiest channel carries flits.
     pub busiest: f64,
 }
 
@@ -42,20 +42,20 @@ pub struct Names<'a> {
     /// The point, and the number of others like it.
     pub place: &'a str,
     pub policy: &'a str,
-    /// The policy under which the same load is carried, if it was run.
+    /// The policy under which the network carries the same load, if such a point was run.
     pub carried_under: Option<&'a str>,
-    /// True if the links of the policy go off because no flit comes.
+    /// True if the policy switches off links that receive no flits.
     pub goes_off_idle: bool,
 }
 
-/// True if a point is overloaded although no channel is busy, because links were dark. `beside`: the point of the same load whose links are
-/// always on, if there is one.
+/// True if a point is overloaded although no channel is busy, because links were dark. `beside`: the point with the same load and with
+/// links that are always on, if there is one.
 pub fn is_held_back(point: &Facts, links: Links, beside: Option<&Facts>) -> bool {
     let is_idle = links.dark != 0.0 && links.busiest < IDLE && point.is_over();
     is_idle && beside.map_or(links.dark >= DARK, |beside| beside.flaws().is_empty())
 }
 
-/// Loads by which a point is overloaded: those of its worst phase, or of the window.
+/// The loads that show that a point is overloaded: those of its worst phase, or of the window.
 struct Loads {
     accepted: f64,
     of: f64,
@@ -76,7 +76,7 @@ impl Loads {
     }
 }
 
-/// The diagnosis of a point that dark links hold back.
+/// The diagnosis of a point whose load is not carried because of dark links.
 pub fn diagnosis(point: &Facts, links: Links, names: Names) -> Diagnosis {
     let loads = Loads::of(point);
     let has_collapsed = loads.accepted < COLLAPSED_BELOW * loads.of;

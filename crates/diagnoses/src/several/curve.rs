@@ -1,4 +1,4 @@
-//! Load curves: loads that contradict each other, and where a curve saturates.
+//! Load curves: contradictions between the results of two loads, and the saturation load of a curve.
 
 use super::words;
 use crate::facts::Facts;
@@ -15,15 +15,17 @@ weft_units::codes! {
         helps: "Write a warm-up of 4 times the run and a window of 4 times the present one. Longer runs decide.";
 }
 
-/// Two loads that contradict each other.
+/// Two points of a curve with results that contradict each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// Index of the lowest saturated point, and of the highest that is carried.
+    /// Indices of the lowest saturated point and of the highest carried point.
     pub points: [usize; 2],
     pub diagnosis: Diagnosis,
 }
 
-/// The contradiction of the points of one network by their loads. `network`: its coordinates in words; empty of a sweep over the load only.
+/// Finds the contradiction between the points of one network, ordered by load. `network`: its coordinates as text; empty if the sweep
+/// varies
+/// only the load.
 pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradiction> {
     let with = |holds: fn(&Facts) -> bool| (0..points.len()).filter(move |&point| holds(points[point].1));
     let by_load = |a: &usize, b: &usize| points[*a].0.total_cmp(&points[*b].0);
@@ -46,7 +48,7 @@ pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradi
     Some(Contradiction { points: [low, high], diagnosis })
 }
 
-/// True if at least half of the runs of a load, one per seed, say that it is too much. `None` if those decide that do not know.
+/// True if at least half of the runs of a load (one run per seed) are saturated. `None` if the runs with an unknown verdict would decide.
 pub fn is_too_much(runs: &[&Facts]) -> Option<bool> {
     let count = |holds: fn(&Facts) -> bool| runs.iter().filter(|run| holds(run)).count();
     let votes = count(|run| run.is_over() || run.is_lossy() || run.is_above_bound());
@@ -60,22 +62,22 @@ pub fn is_too_much(runs: &[&Facts]) -> Option<bool> {
 /// The loads of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve<'a> {
-    /// Loads in order, each with whether it is too much; `None` where that is not known.
+    /// Loads in order; for each load, true if it is too high for the network, `None` if that is not known.
     pub loads: &'a [(f64, Option<bool>)],
-    /// Loads at which more than 3 % of the packets are dropped, with the largest share of their runs.
+    /// Loads at which more than 3 % of the packets are dropped, with the largest dropped share of the runs at each load.
     pub dropped: &'a [(f64, f64)],
-    /// True if the load follows the network.
+    /// True for a closed loop: the sources send more slowly if the network delivers more slowly.
     pub is_closed_loop: bool,
-    /// True if the engine warned that other loads than those that were run may not be carried.
+    /// True if the engine warned that the network may not carry loads between those that were run.
     pub is_warned: bool,
 }
 
-/// Saturation of a curve, as far as its loads tell.
+/// Saturation of a curve, as far as its loads show it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saturation {
-    /// The highest load that is carried wherever it was offered.
+    /// The highest load that the network carries in every run at that load.
     pub steady: Option<f64>,
-    /// The lowest load that is too much.
+    /// The lowest load that is too high for the network.
     pub over: Option<f64>,
     /// The lowest load above the steady one that is not judged, of a curve without a saturated load.
     pub open_from: Option<f64>,

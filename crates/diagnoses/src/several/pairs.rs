@@ -61,9 +61,9 @@ impl Side<'_> {
     }
 }
 
-/// The diagnosis of `pairs` pairs out of `of` that cannot be compared, all for one reason.
+/// The diagnosis of `pairs` pairs out of `of` pairs that cannot be compared, all for the same reason.
 ///
-/// `runs`: those of both sides of these pairs. `None` if a flaw of a point is the reason: the point has a diagnosis of its own.
+/// `runs`: the runs of both sides of these pairs. `None` if a flaw of a point is the reason, because the point has its own diagnosis.
 pub fn not_compared(code: &str, pairs: usize, of: usize, runs: &[&Facts]) -> Option<Diagnosis> {
     let reasons = [
         (&LOADS_DIFFER, Remedy::new(words::SAME_LOADS)),
@@ -98,7 +98,8 @@ pub fn obstacles(own: Side, reference: Side) -> Vec<Obstacle> {
 
 /// The reason against a comparison of means over seeds; `None` if they can be compared.
 ///
-/// `accepted`: the mean of each side. `is_accepted`: if the accepted loads themselves are compared, which saturated points have as well.
+/// `accepted`: the mean of each side. `is_accepted`: true if the accepted loads themselves are compared; saturated points have these as
+/// well.
 pub fn unequal(
     runs: &[&Facts],
     accepted: &[Option<f64>],

@@ -1,4 +1,4 @@
-//! Points whose windows are in other cycles: their sources offered other loads by chance, and they have other faults.
+//! Points whose windows cover different cycles. By chance, their sources offered different loads. Different faults may also be active.
 
 use super::words;
 use crate::facts::Facts;
@@ -12,11 +12,11 @@ weft_units::codes! {
         helps: "Write a fixed `measure.warmup` for all points, and no `measure.stop`.";
 }
 
-/// A run whose batches are complete after this share of its cycles ended because they were: the engine looks for that after some cycles only.
+/// If the batches of a run are complete after this share of its cycles, they ended the run. The engine checks this only every few cycles.
 const ENDED: f64 = 0.97;
 
 impl Facts {
-    /// True if a run ends when its batches are complete, and not after a set time in which they happen to be.
+    /// True if a run ends because its batches are complete, and not after a fixed time.
     pub fn ends_with_its_work(&self) -> bool {
         let cycles = self.warmup_cycles.unwrap_or(0.0) + self.window_cycles.unwrap_or(0.0);
         self.completion_cycles.is_some_and(|completed| completed >= ENDED * cycles)
@@ -27,7 +27,7 @@ impl Facts {
         self.has_fault_parts || self.dropped_packets.is_some_and(|dropped| dropped > 0.0)
     }
 
-    /// True if a run sends the same packets however long its window is: batches and programs.
+    /// True if a run sends the same packets for every length of its window: batches and programs.
     fn has_its_packets(&self) -> bool {
         self.ends_with_its_work() || self.is_closed_loop
     }
@@ -44,18 +44,18 @@ fn windows(runs: &[&Facts]) -> Vec<(f64, f64)> {
     all
 }
 
-/// True if something fails in runs whose windows are in other cycles than those of the reference.
+/// True if parts fail in runs whose windows cover different cycles than the windows of the reference.
 pub fn faults_differ(own: &[&Facts], reference: &[&Facts]) -> bool {
     windows(own) != windows(reference) && own.iter().chain(reference).any(|run| run.is_failing())
 }
 
-/// The setting that begins the windows of runs in the same cycle.
+/// The setting with which the windows of all runs begin in the same cycle.
 fn fixed_warmup(runs: &[&Facts]) -> String {
     let longest = runs.iter().copied().reduce(|a, b| if b.begin() > a.begin() { b } else { a });
     longest.map_or_else(String::new, |run| words::fixed_warmup(run.span(run.begin())))
 }
 
-/// Settings with which the windows of runs with faults are in the same cycles.
+/// Settings with which the windows of runs with faults cover the same cycles.
 pub fn common_warmup(runs: &[&Facts]) -> Remedy {
     Remedy::new(words::common_warmup(&fixed_warmup(runs)))
 }
@@ -64,7 +64,7 @@ fn mean(runs: &[&Facts], of: impl Fn(&Facts) -> f64) -> f64 {
     runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
 }
 
-/// The diagnosis of compared points whose windows are in other cycles and were offered other loads; `None` if there are none.
+/// The diagnosis of compared points whose windows cover different cycles and were offered different loads; `None` if there are none.
 ///
 /// Each pair has the runs of its two sides.
 pub fn other_windows(pairs: &[[Vec<&Facts>; 2]]) -> Option<Diagnosis> {

@@ -6,10 +6,11 @@ use crate::facts::Facts;
 use crate::format::{Span, general};
 use crate::words::{LOADS, loads};
 
-/// Most loads of a list.
+/// Largest number of loads in a list.
 const LISTED: usize = 6;
 const OTHERS: &str = "other loads may not be carried (see the warning)";
-// Links that go off because no flit comes wake for a packet that waits for them. Links that go off for another reason may stay off.
+// Links that a policy switches off because they receive no flits wake for a packet that waits for them. Links that are off for another
+// reason may stay off.
 const WAITING: &str = "packets wait for links that are not on, and block those behind them, and so the links further on get no flits and \
                        go to sleep, too";
 const CLOSED: &str = "links that are not on take no new packets";
@@ -26,7 +27,7 @@ pub(super) fn not_compared(pairs: usize, of: usize, why: &str) -> String {
     format!("not compared, {pairs} of {of} pairs of points: {why}")
 }
 
-/// The accepted part of a load that is too much.
+/// The text about the accepted part of a load that is too high.
 pub(super) fn carried(place: &str, phase: Option<f64>, has_collapsed: bool, accepted: f64, of: f64) -> String {
     let head = if has_collapsed { "Collapse" } else { "Too much while links are dark" };
     let phase = phase.map_or_else(String::new, |phase| format!(", phase {phase} of the load"));
@@ -99,7 +100,7 @@ pub(super) fn other_windows(apart: usize, of: usize, warmups: [f64; 2], offered:
     )
 }
 
-/// The loads that are carried, each by itself if they are few.
+/// The loads that the network carries, listed singly if there are few.
 fn not_at(carried: &[f64]) -> String {
     let of = |load: &f64| general(*load, 4);
     match carried {
