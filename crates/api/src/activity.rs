@@ -1,11 +1,11 @@
-//! Activity of the ranks of a program over time: spans of states, and messages. A workload notes the activity if a
-//! recording has requested it ([`Wanted`]), and the recording makes a table of it.
+//! Activity of the ranks of a program over time: spans of states, and messages. A workload records the activity if a recording has
+//! requested it ([`Wanted`]), and the recording makes a table from it.
 
 use crate::base::kept::{Kept, Value};
 use crate::recording::Column;
 use std::sync::Arc;
 
-/// Most rows of each kind that recordings of the run can use; 0: none is asked for.
+/// Largest number of rows of each kind that the recordings of the run can use; 0: no recording requests rows of this kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
     pub spans: usize,
@@ -13,7 +13,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The larger number of rows of the two.
+    /// The larger value of the two, for each kind of rows.
     pub fn or(self, other: Self) -> Self {
         Self { spans: self.spans.max(other.spans), messages: self.messages.max(other.messages) }
     }
@@ -26,9 +26,9 @@ pub enum State {
     Compute,
     /// A processor does its part of a message, and none computes.
     Overhead,
-    /// No processor is busy: the message that ends the idle time is in transfer.
+    /// No processor is busy: the rank waits for a message that is in transfer.
     Transfer,
-    /// No processor is busy for any other reason.
+    /// No processor is busy, for a reason other than a message in transfer.
     Wait,
 }
 
@@ -45,21 +45,21 @@ impl State {
     }
 }
 
-/// The event that ended the idle time of a rank: it happened at some rank, some cycles before.
+/// The event that ended the idle time of a rank: an event at this or another rank, some cycles earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Cause {
-    /// The other end of the message.
+    /// The rank at the other end of the message.
     pub peer: u32,
-    /// The rank at which the transfer began: the sender, or the rank whose receive let a rendezvous begin.
+    /// The rank at which the transfer began: the sender, or the rank whose receive started a rendezvous.
     pub origin: u32,
     /// The cycle in which the transfer began.
     pub since: u64,
-    /// The packet whose delivery ended the transfer: its terminal, and its number there. `None` inside a terminal and for
-    /// a send.
+    /// The packet whose delivery ended the transfer: its source terminal, and its number among the packets of that terminal. `None` for a
+    /// message within one terminal and for a send.
     pub packet: Option<(u32, u32)>,
 }
 
-/// A span of time of a rank. The order of the fields is the order of rows when there are too many of them.
+/// A span of time in which a rank has the same state. If there are too many rows, the order of these fields decides which rows come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Span {
     /// The first cycle after the span.
@@ -77,14 +77,14 @@ pub struct Message {
     pub arrived: u64,
     pub from: u32,
     pub to: u32,
-    /// The cycle in which the sender had done its part.
+    /// The cycle in which the sender had finished its part of the message.
     pub begun: u64,
     pub bytes: u64,
 }
 
 /// A row of a log.
 pub trait Row: Copy + Ord + Value {
-    /// The cycle in which the row is known.
+    /// The cycle from which the content of the row is known.
     fn known(&self) -> u64;
 }
 
@@ -100,7 +100,8 @@ impl Row for Message {
     }
 }
 
-/// The earliest rows, one more than are wanted. Which rows are kept does not depend on the order in which they come.
+/// The earliest rows. The log keeps one row more than requested, to detect that rows are missing. The choice of these rows does not depend
+/// on the order in which rows are added.
 #[derive(Debug, Clone, Kept)]
 pub struct Log<R> {
     #[kept(fixed)]
@@ -109,7 +110,7 @@ pub struct Log<R> {
 }
 
 impl<R: Row> Log<R> {
-    /// `most`: rows that are wanted.
+    /// `most`: number of rows that are requested.
     pub fn new(most: usize) -> Self {
         Self { most, rows: Vec::new() }
     }
@@ -137,11 +138,11 @@ pub struct Activity {
     pub messages: Log<Message>,
 }
 
-/// The activity of a job, by its name.
+/// The name of a job, and the activity of the job.
 pub type OfJob = (Arc<str>, Activity);
 
-/// The rows of all jobs, each with the number of its job, and whether `most` rows suffice for all. If not, all rows that are
-/// returned end before the cycle of the first row without room.
+/// The rows of all jobs, each with the index of its job. The flag is true if `most` rows are enough for all of them. If not, all returned
+/// rows end before the cycle of the first row that has no room.
 pub fn joined<R: Row>(jobs: &[OfJob], most: usize, of: impl Fn(&Activity) -> &Log<R>) -> (Vec<(usize, R)>, bool) {
     let mut all: Vec<(R, usize)> =
         jobs.iter().enumerate().flat_map(|(job, (_, own))| of(own).rows().iter().map(move |&row| (row, job))).collect();
@@ -174,12 +175,12 @@ mod tests {
             joined(&[("all".into(), activity)], 10, |own| &own.messages)
         };
         let reversed: Vec<Message> = rows.iter().rev().copied().collect();
-        // row 10 arrives in cycle 3, as row 9 does: the record ends before cycle 3, with 9 rows
+        // row 10 arrives in cycle 3, like row 9: the record therefore ends before cycle 3, with 9 rows
         let (kept, is_complete) = kept_of(&rows);
         assert_eq!((kept.len(), is_complete), (9, false));
         assert_eq!(kept_of(&reversed).0, kept);
         assert!(kept.iter().map(|(_, row)| *row).eq(rows[..9].iter().copied()));
-        // room for all
+        // there is room for all rows
         let (kept, is_complete) = kept_of(&rows[..10]);
         assert_eq!((kept.len(), is_complete), (10, true));
     }

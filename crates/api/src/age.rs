@@ -1,5 +1,5 @@
-//! Arbitration by age: wherever an allocator has a choice, the packet with the least age number wins (the oldest, or one that
-//! has come over a link); ties go round robin.
+//! Arbitration by age. If an allocator has a choice, the packet with the least age number wins: the oldest packet, or a packet that has
+//! come over a link. Ties are decided round robin.
 
 use crate::base::arrays::At;
 use crate::base::bits::{Bits, pick16};
@@ -10,14 +10,14 @@ use crate::switch_step::SwitchStep;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The winner among several packets that request the same.
+/// The rule that decides which of several packets wins the same resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
     /// The next one in round-robin order.
     #[default]
     RoundRobin,
-    /// The packet that was created first (its time in the source queue counts).
+    /// The packet that was created first (the time in the source queue counts).
     Age,
     /// The packet that was injected first (oldest in the network).
     NetworkAge,
@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `p` and `inputs` are ports of the router.
     #[inline(always)]
     pub unsafe fn pick_input(&self, p: usize, inputs: Bits<W>) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let turn = usize::from(unsafe { self.outs.hot(p) }.rr_in);
         // SAFETY: as above.
         if S::BY_AGE { unsafe { self.oldest_input(p, inputs, turn) } } else { inputs.pick_from(turn) }
@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `i` and `outputs` are ports of the router.
     #[inline(always)]
     pub unsafe fn pick_output(&self, i: usize, outputs: Bits<W>) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let turn = usize::from(self.ins.hot(i).rr_out);
             if S::BY_AGE { self.oldest_output(i, outputs, turn) } else { outputs.pick_from(turn) }
@@ -56,7 +56,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `p` and `inputs` are ports of the router.
     #[inline(never)]
     unsafe fn oldest_input(&self, p: usize, inputs: Bits<W>, turn: usize) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         self.least(inputs, turn, |i| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
@@ -64,11 +64,11 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `i` and `outputs` are ports of the router.
     #[inline(never)]
     unsafe fn oldest_output(&self, i: usize, outputs: Bits<W>, turn: usize) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         self.least(outputs, turn, |p| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
-    /// The member of `ports` with the least value. Of several, the first at or after `turn` wins.
+    /// The member of `ports` with the least value; if several have it, the first of them at or after `turn`.
     pub fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
         let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
         while !ports.is_empty() {
@@ -83,33 +83,31 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         best
     }
 
-    /// The cycle in which the packet at the head of VC `v` of input `i` was created or injected. Only for arbiters by
-    /// age.
+    /// The cycle in which the packet at the head of VC `v` of input `i` was created or injected. Call it only for arbiters by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `v` a VC of it.
     #[inline(always)]
     pub unsafe fn age(&self, i: usize, v: u8) -> u64 {
         debug_assert!(S::BY_AGE, "without arbitration by age there are no ages");
-        // SAFETY: the caller says so, and each VC of an input has an age.
+        // SAFETY: the caller guarantees it, and each VC of an input has an age.
         unsafe { *self.ages.hot(i * V + v as usize) }
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Ties are decided round robin. Only for
-    /// arbiters by age.
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Ties are decided round robin. Call it only for arbiters by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `vcs` are VCs of it.
     #[inline(always)]
     pub unsafe fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
         let mut best = (u64::MAX, 0);
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let mut turn = unsafe { self.ins.hot(i) }.rr_vc;
         while vcs != 0 {
             let v = pick16(vcs, turn);
             vcs &= !(1 << v);
             turn = (v + 1) & 15;
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees it.
             let age = unsafe { self.age(i, v) };
             if age < best.0 {
                 best = (age, v);
@@ -124,7 +122,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `p` and `i` are ports of the router.
     #[inline(always)]
     unsafe fn senders(&self, p: usize, i: usize) -> u16 {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (out, requests) = unsafe { (self.outs.hot(p), &self.ins.hot(i).requests) };
         let mut vcs = if S::FLITS { held_by(out, i) } else { 0 };
         if S::HEADS {
@@ -144,10 +142,10 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// Input `i` sends a flit to output `p`, from the VC with the oldest packet, as move `k`.
     ///
     /// # Safety
-    /// As for [`enter`](Self::enter).
+    /// The same as for [`enter`](Self::enter).
     #[inline(never)]
     pub unsafe fn enter_oldest(&mut self, p: usize, i: usize, k: usize) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let v = self.oldest_of(i, self.senders(p, i)).1;
             self.cross_from(p, i, v, k);
@@ -157,9 +155,9 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
     ///
     /// # Safety
-    /// As for [`enter`](Self::enter), and VC `v` of the input has a flit that may be sent to the output now.
+    /// The same as for [`enter`](Self::enter). VC `v` of the input must have a flit that may be sent to the output now.
     pub unsafe fn cross_from(&mut self, p: usize, i: usize, v: u8, k: usize) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let port = unsafe { self.ins.hot_mut(i) };
         let (keys, key) = (port.requests, *port.requests.at(v as usize));
         let vc = if key == NO_REQUEST {
@@ -169,10 +167,10 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
             // `take_vc` gives the output VC to the head of VC `rr_vc`
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees it.
             let out = unsafe { self.outs.hot(p) };
             let room = self.open_to(out, self.available_vcs(out), class);
-            // SAFETY: the caller says so, and heads ask for classes that the output has.
+            // SAFETY: the caller guarantees it, and heads request only classes that the output has.
             let (_, vc) = unsafe { self.take_vc(p, class, i, matching(&keys, key), room) };
             if S::FLITS {
                 self.hold(p, i, (v, vc));

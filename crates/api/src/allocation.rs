@@ -1,4 +1,4 @@
-//! Needs and promises of a switch allocator.
+//! What a switch allocator needs and guarantees.
 
 use super::switch::Ports;
 use super::switch_step::SwitchStep;
@@ -9,18 +9,17 @@ use std::fmt::Debug;
 /// The configuration of a switch allocator, and the allocator itself.
 ///
 /// # Safety
-/// The loop carries out the moves without a check. `allocate` returns the number of moves that it has entered in this
-/// call, from move 0 on without a gap. It enters each input and each output once at most. It changes the records of
-/// `Ports` only by calls of its functions, except round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and
-/// `offers`.
+/// The loop carries out the moves without checking them. `allocate` returns the number of moves that it has entered in this call. Moves are
+/// numbered from 0, without a gap. It enters each input and each output at most once. It changes the records of `Ports` only through
+/// functions of `Ports`. Exceptions are the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers`.
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
-    /// Matches inputs to `outputs` and enters each winner as a move. Each output has a head that may get a VC, or a
-    /// flit that may cross the switch ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched
-    /// once at most. Uncontended flits have crossed before (`kernel/src/shortcuts/uncontended.rs`). So an allocator
-    /// must match such a pair in its first iteration. The round-robin pointers of input, output and VC then move past
-    /// it (`take_turns` there). Returns the number of moves. `S`: the heads and flits that may cross in this step. The
-    /// functions of `Ports` observe it, so an allocator seldom needs it. The function should be inlined, so that the
-    /// ports need not be laid out in memory. The loop calls the compiled function once per step.
+    /// Matches inputs to `outputs`, and enters each matched pair as a move. Each output has a head that may get a VC, or a flit that may
+    /// cross the switch ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched at most once. Uncontended flits
+    /// have already crossed (`kernel/src/shortcuts/uncontended.rs`). Therefore an allocator must match an uncontended pair in its first
+    /// iteration. The round-robin pointers of the input, the output and the VC must then move past the pair (`take_turns` in that file).
+    /// Returns the number of moves. `S`: selects the heads and flits that may cross in this step. The functions of `Ports` apply it, so an
+    /// allocator seldom needs it. Implementations should be inlined, so that the compiler need not store the ports in memory. The loop
+    /// calls the compiled function once per step.
     ///
     /// # Safety
     /// `outputs` are ports of the router.
@@ -44,15 +43,15 @@ pub trait AllocatorModel {
         Self: Sized;
 }
 
-/// Compiles an allocator from outside of Weft for the loop, as `kernel::face::widths::compiler` makes it. This crate
-/// does not know the loop, and the loop does not know the type of the allocator, so both types are hidden.
+/// Compiles an allocator from a crate outside Weft for the loop. `kernel::face::widths::compiler` makes it. This crate does not know the
+/// types of the loop, and the loop does not know the type of the allocator. Both types are therefore hidden behind `Any`.
 #[derive(Debug, Clone, Copy)]
 pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
 
-/// A visitor of an allocator, compiled for each type of allocator.
+/// A visitor of an allocator. Its code is compiled once for each type of allocator.
 pub trait UseAllocator {
     type Output;
     fn take(self, allocator: impl Allocator) -> Self::Output;
-    /// The same with an allocator from outside, of the type for which `compiler` is.
+    /// Visits an allocator from outside Weft; `compiler` belongs to the type of this allocator.
     fn take_outside(self, allocator: &dyn Any, compiler: Compiler) -> Self::Output;
 }

@@ -1,20 +1,20 @@
-//! The board: small numbers that routers post, and that routers anywhere in the network read after a delay.
+//! The board: routers post small numbers on it, and routers anywhere in the network read them after a delay.
 //!
-//! Every router posts its numbers in the same cycles, `every` cycles apart, as they are at the start of the cycle. A reader
-//! in cycle t gets the numbers of the last post at or before t - `delay`; before the first one arrives, all are 0. Blocks
-//! post and read in parallel: a window of cycles that blocks advance without meeting is never longer than `delay`
-//! (`network/simulation.rs`), so what a reader gets was posted before the last meeting.
+//! Every router posts its numbers in the same cycles, `every` cycles apart. The numbers are those at the start of the cycle. A reader in
+//! cycle t gets the numbers of the last post at or before t - `delay`; before the first post arrives, all numbers are 0. Blocks post and
+//! read in parallel. Between two meetings, blocks advance by a window of at most `delay` cycles (`network/simulation.rs`). Therefore the
+//! numbers that a reader gets were posted before the last meeting.
 
 use crate::base::kept::Kept;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_units::{Cycles, Refusal, Time};
 
-/// Numbers that a routing posts.
+/// The posts of a routing: their numbers and times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posts {
-    /// The key of the routing under which the scenario has `every` and `delay`; empty if the routing itself has them.
+    /// The routing's key under which the scenario gives `every` and `delay`; empty if the routing itself sets them.
     pub key: &'static str,
-    /// Numbers of each router.
+    /// Numbers that each router posts.
     pub numbers: usize,
     /// Time from one post to the next.
     pub every: Time,
@@ -22,7 +22,7 @@ pub struct Posts {
     pub delay: Time,
 }
 
-/// The posts of all routers of the network, as long as a router can read them.
+/// The posts of all routers of the network, kept for as long as a router can read them.
 #[derive(Debug, Kept)]
 pub struct Board {
     #[kept(fixed)]
@@ -33,7 +33,7 @@ pub struct Board {
     every: Cycles,
     #[kept(fixed)]
     delay: Cycles,
-    /// Posts of a router that are kept.
+    /// Number of posts of each router that are kept.
     #[kept(fixed)]
     kept: u64,
     /// [post % kept][router][number]
@@ -41,7 +41,7 @@ pub struct Board {
     posted: Vec<AtomicU32>,
 }
 
-/// The numbers of all routers in one post; all are 0 before the first one.
+/// The numbers that all routers posted in the same cycle; before the first post all are 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Post<'a> {
     numbers: usize,
@@ -57,22 +57,22 @@ impl Post<'_> {
         self.at(router as usize * self.numbers + number)
     }
 
-    /// The number at this place: router * numbers of each router + number.
+    /// The number at this index: router * numbers per router + number.
     #[inline(always)]
     pub fn at(&self, place: usize) -> u32 {
         self.all.get(place).map_or(0, |number| number.load(Ordering::Relaxed))
     }
 }
 
-/// Number of posts before the last one that a routing may read.
+/// The oldest post that a routing may read, counted backward from the last known post.
 const MOST_BACK: u64 = 1;
 
-/// Most numbers that a board keeps (1 GiB).
+/// The most numbers that a board keeps (1 GiB).
 const MAX_KEPT: u64 = 1 << 28;
 
 impl Board {
-    /// An empty board for a network of this number of routers. Refuses times of 0 cycles, and delays for which too many
-    /// posts would have to be kept; `routing` is the name of the routing that posts.
+    /// An empty board for a network with this number of routers. Refuses times of 0 cycles, and delays that would need too many kept posts;
+    /// `routing` is the name of the routing that posts.
     pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, routing: &str) -> Result<Self, Refusal> {
         let under = if posts.key.is_empty() { String::new() } else { format!(".{}", posts.key) };
         let path = |key: &str| format!("routing.{routing}{under}.{key}");
@@ -84,8 +84,8 @@ impl Board {
             }
         };
         let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
-        // A block that is a window ahead (at most `delay`) must not write over what another still reads, up to `every +
-        // delay` after it was posted.
+        // A block can be a window (at most `delay` cycles) ahead. It must not overwrite a post that another block still reads, which may be
+        // up to `every + delay` cycles after the post.
         let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {
@@ -97,7 +97,7 @@ impl Board {
         Ok(Self { numbers, routers, every, delay, kept, posted })
     }
 
-    /// Numbers of each router.
+    /// Numbers that each router posts.
     pub fn numbers(&self) -> usize {
         self.numbers
     }
@@ -118,12 +118,12 @@ impl Board {
         now.next_multiple_of(self.every)
     }
 
-    /// Cycles for which the board keeps a post. Older posts are overwritten.
+    /// Cycles for which the board keeps each post. Older posts are overwritten.
     pub fn kept_for(&self) -> Cycles {
         self.kept.saturating_mul(self.every)
     }
 
-    /// Router `router` posts its numbers in cycle `now`, in which posts are due.
+    /// Stores the numbers of router `router` in cycle `now`, in which posts are due.
     pub fn post(&self, now: Cycles, router: u32, numbers: &[u32]) {
         let first = self.place(now / self.every, router);
         for (place, &number) in self.posted[first..first + self.numbers].iter().zip(numbers) {
@@ -131,7 +131,7 @@ impl Board {
         }
     }
 
-    /// The last post of all routers that others know in cycle `now`, or the one `back` posts before it.
+    /// The last post of all routers that other routers know in cycle `now`, or the post made `back` posts earlier.
     #[inline]
     pub fn known(&self, now: Cycles, back: u64) -> Post<'_> {
         debug_assert!(back <= MOST_BACK, "the board keeps no post that is older than {MOST_BACK} before the last");
@@ -141,7 +141,7 @@ impl Board {
         Post { numbers: self.numbers, count: post.map_or(0, |post| post + 1), all: all.unwrap_or_default() }
     }
 
-    /// The first number of a router in a post.
+    /// The index of the first number of a router in a post.
     fn place(&self, post: u64, router: u32) -> usize {
         ((post % self.kept) as usize * self.routers + router as usize) * self.numbers
     }
@@ -164,7 +164,7 @@ mod tests {
                 if board.is_due(now) {
                     (0..3).for_each(|r| board.post(now, r, &[now as u32 + 1, 1000 * r]));
                 }
-                // a block that lags behind by the longest window still reads the posts of its own time
+                // a block that is behind by the longest window still reads the posts of its own time
                 for reader in now.saturating_sub(delay - 1)..=now {
                     let last = reader.checked_sub(delay).map(|then| then / every * every);
                     let last = [last, last.and_then(|last| last.checked_sub(every))];

@@ -7,9 +7,9 @@ use crate::state::rate::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most message classes of a run.
+/// The most message classes of a run.
 pub const MAX_CLASSES: usize = 64;
-/// Most queues of a network interface: a word has a bit for each.
+/// The most queues of a network interface: a word has one bit for each.
 pub const MAX_QUEUES: u32 = 64;
 
 /// The VCs of a message class on each channel.
@@ -18,9 +18,9 @@ pub enum ClassVcs {
     /// An equal share of the VCs that no class has requested by number.
     #[default]
     Equal,
-    /// This number of VCs of its own.
+    /// The class has this number of VCs that no other class uses.
     Own(u32),
-    /// An equal share, together with all other classes that share.
+    /// One equal share of the VCs, used jointly by all classes with this setting.
     Shared,
 }
 
@@ -31,18 +31,18 @@ pub struct MessageClass {
     /// Allocators let packets of a higher priority win.
     pub priority: u8,
     pub vcs: ClassVcs,
-    /// Most flits per cycle that its queue in a network interface injects; `None`: no limit.
+    /// The most flits per cycle that the class's queue in a network interface injects; `None`: no limit.
     pub rate: Option<Rate>,
 }
 
-/// The packets of a network interface that share a queue.
+/// Decides which packets of a network interface share a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Queueing {
-    /// All packets.
+    /// All packets share one queue.
     #[default]
     One,
-    /// Packets of a message class.
+    /// Packets of the same message class.
     PerClass,
     /// Packets for the same terminal.
     PerDestination,
@@ -50,7 +50,7 @@ pub enum Queueing {
     PerLane,
 }
 
-/// Which queue of a network interface sends the next flit, among those that can.
+/// Selects the queue of a network interface that sends the next flit, among the queues that can send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectionRule {
@@ -68,11 +68,12 @@ pub enum InjectionRule {
 pub struct InterfaceSpec {
     pub queueing: Queueing,
     pub rule: InjectionRule,
-    /// Most queues that hold packets at a time, if they are per destination: 1 to [`MAX_QUEUES`].
+    /// The most queues that hold packets at the same time, if there is a queue per destination: 1 to [`MAX_QUEUES`].
     pub queues: u32,
-    /// Most packets of a queue, if queues are per destination or per lane. Otherwise a source keeps its packets until they can leave.
+    /// The most packets in a queue, if there is a queue per destination or per lane. Otherwise a source keeps its packets until they can
+    /// leave the terminal.
     pub depth: u16,
-    /// Most flits per cycle that each queue injects; `None`: no limit.
+    /// The most flits per cycle that each queue injects; `None`: no limit.
     pub rate: Option<Rate>,
 }
 

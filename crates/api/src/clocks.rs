@@ -1,8 +1,8 @@
-//! Clocks create packets at random times for terminals. They give time and destination of each packet, through all
-//! phases of a job.
+//! Clocks create packets at random times for terminals. A clock returns the time and destination of each packet, through all phases of a
+//! job.
 //!
-//! A clock runs in virtual time: it is read when the packet before has left, and may lag behind the simulated time. So
-//! nothing grows at overload; the backlog is computed from the clock.
+//! A clock runs in virtual time. It is read when the previous packet has left, and may be behind the simulated time. Therefore memory does
+//! not grow at overload: the backlog is computed from the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::kept::Kept;
@@ -15,23 +15,23 @@ use weft_units::{Cycles, Refusal};
 /// Purposes of the random streams of a terminal: the gaps between its packets, and their destinations.
 const GAPS: u64 = 1;
 const TARGETS: u64 = 2;
-/// Purpose of the hashes that give the lengths of its packets.
+/// Purpose of the hashes that give the lengths of a terminal's packets.
 const LENGTHS: u64 = 3;
 
 /// Data that the terminals with the same load share in one phase.
 #[derive(Debug)]
 struct Rate {
-    /// `None`: silent in this phase.
+    /// Injection process; `None` if the terminals are silent in this phase.
     process: Option<Process>,
     pattern: Arc<Pattern>,
-    /// Length of a packet; `None` if each has one of its own.
+    /// Length of every packet [flits]; `None` if each packet has its own length.
     packet_flits: Option<u16>,
     phase: u32,
-    /// A creation before this cycle needs no further check (`settle`).
+    /// A packet created before this cycle needs no further check (`settle`).
     plain_until: u64,
     /// End of the phase.
     until: u64,
-    /// Flits per cycle.
+    /// Load in flits per cycle.
     load: f64,
 }
 
@@ -41,13 +41,13 @@ pub struct Clocks {
     rates: Vec<Rate>,
     /// Lengths of packets.
     lengths: Lengths,
-    /// Rates by phase and rank.
+    /// Index of the rate, by phase and rank.
     rate_of: Vec<Vec<u16>>,
     /// Start of each phase.
     starts: Vec<u64>,
-    /// Packets of each rank, if the job is a batch.
+    /// Number of packets of each rank, if the job is a batch.
     batch: Option<Vec<u32>>,
-    /// Terminals by rank; empty if these are the same numbers.
+    /// The terminal of each rank; empty if terminals and ranks have the same numbers.
     terminals: Vec<u32>,
     /// Whether each cycle creates a packet with the same probability, independent of earlier cycles.
     memoryless: bool,
@@ -60,18 +60,18 @@ pub struct Clocks {
 pub struct Clock {
     gaps: Pcg32,
     targets: Pcg32,
-    /// State of its injection process between packets.
+    /// State that the injection process keeps between packets.
     memory: u64,
     #[kept(fixed)]
     rank: u32,
     /// Packets created so far.
     made: u32,
-    /// Its rate in the present phase.
+    /// Index of its rate in the present phase.
     rate: u16,
 }
 
 impl Clocks {
-    /// Refuses batches, loads and phases that are not meaningful.
+    /// Refuses batches, loads and phases that make no sense.
     pub fn check(site: &JobSite) -> Result<(), Refusal> {
         let (ranks, job) = (site.terminals.len(), site.job);
         let most = site.batch.and_then(|batch| batch.iter().max());
@@ -98,7 +98,7 @@ impl Clocks {
         Ok(())
     }
 
-    /// The clocks of a job. `may_wait`: a clock may have to wait although its next packet is due.
+    /// The clocks of a job. `may_wait`: a clock may have to wait even if its next packet is due.
     pub fn new(site: &JobSite, may_wait: bool) -> Result<Self, Refusal> {
         let ends = site.phases[1..].iter().map(|phase| phase.from).chain([u64::MAX]);
         let (mut rates, mut rate_of) = (Vec::new(), Vec::with_capacity(site.phases.len()));
@@ -144,7 +144,7 @@ impl Clocks {
         })
     }
 
-    /// Packets that all clocks create, if the job is a batch.
+    /// Number of packets that all clocks create, if the job is a batch.
     pub fn total(&self) -> Option<u64> {
         self.batch.as_ref().map(|batch| batch.iter().map(|&n| u64::from(n)).sum())
     }
@@ -154,8 +154,8 @@ impl Clocks {
         self.batch.is_none() && self.memoryless
     }
 
-    /// Variance over mean of the number of packets that the clocks create in a long time, in the phase that begins with cycle
-    /// `start`; `None` if they stop after a batch.
+    /// Variance divided by mean of the number of packets that the clocks create in a long time, in the phase that begins with cycle
+    /// `start`; `None` if the clocks stop after a batch.
     pub fn dispersion(&self, start: Cycles) -> Option<f64> {
         if self.batch.is_some() {
             return None;
@@ -168,14 +168,14 @@ impl Clocks {
         Some(if mean > 0.0 { variance / mean } else { 0.0 })
     }
 
-    /// The clock of a terminal.
+    /// Makes the clock of a terminal.
     pub fn clock(&self, Place { terminal, rank }: Place) -> Clock {
         let component = u64::from(terminal);
         let (gaps, targets) = (stream(self.seed, component, GAPS), stream(self.seed, component, TARGETS));
         Clock { gaps, targets, memory: 0, rank, made: 0, rate: self.rate_of[0][rank as usize] }
     }
 
-    /// The first creation of a clock.
+    /// The cycle in which a clock creates its first packet.
     pub fn start(&self, clock: &mut Clock) -> u64 {
         let first = match &self.rates[usize::from(clock.rate)].process {
             Some(process) => {
@@ -211,7 +211,7 @@ impl Clocks {
         }
     }
 
-    /// A hash of the packet's address (seed, terminal, its number there): so the clock stores nothing for it.
+    /// The length is a hash of the packet's address (seed, terminal, its number there), so the clock stores nothing for it.
     #[inline(never)]
     fn drawn_length(&self, clock: &Clock) -> u16 {
         let terminal = self.terminals.get(clock.rank as usize).copied().unwrap_or(clock.rank);
@@ -219,7 +219,7 @@ impl Clocks {
         self.lengths.of_hash(mix(address, clock.made.into(), LENGTHS)) as u16
     }
 
-    /// The creation after the one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
+    /// The cycle of the first creation after cycle `after`; [`NOT_DUE`] if there is none, or if the clock has to wait.
     #[inline(always)]
     pub fn after(&self, clock: &mut Clock, after: u64, waits: bool) -> u64 {
         self.after_at(&self.rates[usize::from(clock.rate)], clock, after, waits)
@@ -232,9 +232,9 @@ impl Clocks {
         if at < rate.plain_until { at } else { self.settle(clock, after, at, waits) }
     }
 
-    /// Checks the creation that the clock has drawn for cycle `at`, the first one after cycle `after`. If `at` is
-    /// beyond the end of the phase, it is drawn again from there (exact for a process without memory). [`NOT_DUE`] if
-    /// the clock creates no more packets, or has to wait.
+    /// Checks the cycle `at` that the clock has drawn for its first creation after cycle `after`. If `at` is after the end of the phase,
+    /// the clock draws again from that end (exact for a process without memory). Returns [`NOT_DUE`] if the clock creates no more packets,
+    /// or has to wait.
     #[inline(never)]
     fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
         let rank = clock.rank as usize;
@@ -255,8 +255,8 @@ impl Clocks {
         at
     }
 
-    /// The packets that the clock creates before cycle `until`, beginning with the one in cycle `next`. `waits`:
-    /// whether the clock has to wait after one more packet.
+    /// The packets that the clock creates before cycle `until`. The first of them is created in cycle `next`. `waits`: the clock has to
+    /// wait after one more packet.
     pub fn backlog(
         &self,
         mut clock: Clock,
@@ -279,7 +279,7 @@ impl Clocks {
     }
 }
 
-/// Sources that consist only of clocks: they create packets independently of sent and delivered packets.
+/// Sources that consist only of clocks: they create packets independently of the packets sent and delivered.
 #[derive(Debug, Kept)]
 pub struct ClockSources {
     #[kept(fixed)]
@@ -298,7 +298,7 @@ impl ClockSources {
         prefetch(&self.terminals, source);
     }
 
-    /// Destination and length of the packet that `source` creates, without a virtual call.
+    /// Returns destination and length of the packet that `source` creates. The method makes no virtual call.
     #[inline(always)]
     pub fn create(&mut self, source: usize, due: &mut u64) -> Option<(u32, u16)> {
         let clock = &mut self.terminals[source];
@@ -309,7 +309,7 @@ impl ClockSources {
     }
 }
 
-/// A packet that a clock creates, not caused by a delivery.
+/// A packet that a clock creates; no delivery has caused it.
 fn own((to, flits): (u32, u16), created: u64) -> NewPacket {
     NewPacket { to, flits, created, tag: 0, counts: Counts::IfCreatedInWindow }
 }

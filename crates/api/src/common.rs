@@ -1,4 +1,4 @@
-//! Data that all routers of a network share, as far as models may read it.
+//! Data that all routers of a network share and that models may read.
 
 use super::board::Board;
 use super::sensor::Sensor;
@@ -14,20 +14,20 @@ pub struct Common {
     pub links: ByClass<Link>,
     /// Rates of the links, by class.
     pub rates: ByClass<Rate>,
-    /// The modes of the channels.
+    /// Table of the modes of the channels.
     pub modes: Modes,
-    /// The sensor of congestion of the routing; `None` if it reads nothing.
+    /// The routing's sensor of congestion; `None` if the routing reads no queues.
     pub sensor: Option<Sensor>,
-    /// Cycles from the grant to the link.
+    /// Cycles from the grant of a flit until the flit is on the link.
     pub after_grant: u32,
     /// All packets have one flit.
     pub single: bool,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
-    /// An output finishes a packet before it begins another.
+    /// An output sends all flits of a packet before it begins another packet.
     pub hold_switch: bool,
-    /// Whether a member of each trunk is open in every cycle, so that heads take open members. (In other networks heads
-    /// wake closed members by requests.)
+    /// Whether each trunk has an open member in every cycle, so that heads take open members. (In other networks heads wake closed members
+    /// with requests.)
     pub always_carries: bool,
     /// Numbers that routers post for the routing, if any.
     pub board: Option<Board>,
@@ -40,7 +40,7 @@ impl Common {
         key_of(p, class, self.class_bits)
     }
 
-    /// Place of the requests for a class of output `o` (of the block, or of a router) among those of all outputs.
+    /// Index of the requests for a class of output `o` (of the block, or of a router) among the requests for all outputs.
     #[inline(always)]
     pub fn slot(&self, o: usize, class: usize) -> usize {
         o << self.class_bits | class

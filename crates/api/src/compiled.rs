@@ -1,5 +1,5 @@
-//! A routing as the loop calls it: one virtual call per hop. Behind that call everything is compiled for this routing
-//! and these ports, so that no other virtual call follows.
+//! A routing as the loop calls it: one virtual call per hop. Behind that call all code is compiled for this routing and this width of
+//! ports, so no other virtual call follows.
 
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
@@ -12,9 +12,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Compiled<R>(pub Arc<R>);
 
-/// Route computation one hop ahead: the packet has not come to the router yet.
+/// Computes routes one hop ahead, for packets that have not reached the router yet.
 pub trait Ahead: Debug + Send + Sync {
-    /// Route key of the hop that `next` names at `router`, which has the coordinates `at`; [`UNDECIDED`] if it names none.
+    /// Route key of the hop that the routing's `next` returns at `router`, which has the coordinates `at`; [`UNDECIDED`] if it returns
+    /// none.
     fn key_ahead(&self, router: u32, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
 }
 
@@ -25,7 +26,7 @@ impl<R: Routing> Ahead for Compiled<R> {
     }
 }
 
-/// The router where a head decides: its number, its coordinates and its queues.
+/// The router at which the routing decides for a head: its number, its coordinates and its queues.
 #[derive(Debug)]
 pub struct Here<'a, Q: ?Sized> {
     pub router: u32,
@@ -35,13 +36,13 @@ pub struct Here<'a, Q: ?Sized> {
 
 /// Route computation for the head of a VC, compiled for ports of `V` VCs.
 pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
-    /// The route key of `at_head`.
+    /// The route key of the hop that `at_head` returns.
     fn key_at_head(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
     fn each_step(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, turn: u32) -> Option<Hop>;
     fn candidates(&self, at: u64, packet: &Packet) -> u128;
     /// Numbers that the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]);
-    /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
+    /// Returns the same hop as `at_head`, more slowly, for watched packets: `here` records the values that the routing compares.
     fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop;
     fn each_step_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, turn: u32) -> Option<Hop>;
 }
@@ -78,7 +79,7 @@ pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 }
 
-/// The widths that ports can have.
+/// The numbers of VCs for which ports are compiled.
 #[derive(Debug)]
 pub struct Widths;
 

@@ -1,7 +1,7 @@
-//! Congestion control: routers mark packets at full outputs, receivers notify the sources, and these send more slowly.
+//! Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more slowly.
 //!
-//! The loop counts the flits that wait for an output, carries marks and notifications, and keeps a memory per flow that has a limit.
-//! A flow is all packets from one terminal to another.
+//! The loop counts the flits that wait for an output, and carries marks and notifications. It keeps one memory for each flow that has a
+//! limit. A flow consists of all packets from one terminal to another.
 
 use crate::base::kept::Value;
 use crate::state::rate::Rate;
@@ -9,49 +9,50 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_units::{Bits, Refusal};
 
-/// State of the limit of a flow. Each control uses the fields that it needs.
+/// State of the rate limit of a flow. Each control uses the fields that it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Value)]
 pub struct FlowMemory {
-    /// Present rate and the rate that it rises to \[flits per cycle\].
+    /// Present rate, and the rate toward which it rises \[flits per cycle\].
     pub rate: f64,
     pub target: f64,
-    /// Estimate of the share of marked packets.
+    /// Estimated share of marked packets.
     pub share: f64,
-    /// Next cycles in which timers expire.
+    /// The next cycles in which the timers expire.
     pub decays_at: u64,
     pub rises_at: u64,
-    /// Expiries of the timer and of the byte counter since the last notification.
+    /// Number of times that the timer and the byte counter have expired since the last notification.
     pub by_time: u32,
     pub by_size: u32,
     /// Flits sent since the byte counter expired.
     pub sent: u64,
-    /// Index in a table of delays.
+    /// Index into a table of delays.
     pub index: u32,
 }
 
-/// Congestion control, built for one network.
+/// A congestion control, built for one network.
 pub trait Control: Debug + Send + Sync {
-    /// Probability of a mark for a packet that leaves an output while `queued` flits wait for it. It never falls as `queued` grows.
+    /// Probability that a packet is marked when it leaves an output while `queued` flits wait for that output. The probability never falls
+    /// as `queued` grows.
     fn marks(&self, queued: u32) -> f64;
 
-    /// Cycles in which a receiver notifies the source of a flow at most once; 0: for each marked packet.
+    /// Shortest time [cycles] between two notifications from a receiver to the source of the same flow; 0: one for each marked packet.
     fn interval(&self) -> u64;
 
-    /// The initial state of a flow, without a limit, in cycle `now`.
+    /// The initial state of a flow in cycle `now`. The flow has no limit yet.
     fn begin(&self, now: u64) -> FlowMemory;
 
     /// Called when the source of the flow is notified in cycle `now`.
     fn notified(&self, flow: &mut FlowMemory, now: u64);
 
-    /// Called when a packet of the flow begins. Returns the cycles until the next one may begin; `None` if the flow has
-    /// no limit from now on.
+    /// Called when the source begins to send a packet of the flow. Returns the cycles until the next packet may begin; `None` if the flow
+    /// has no limit from now on.
     fn sends(&self, flow: &mut FlowMemory, now: u64, flits: u16) -> Option<f64>;
 
     /// The rate of the flow in cycle `now` \[flits per cycle\].
     fn rate(&self, flow: &FlowMemory, now: u64) -> f64;
 }
 
-/// Properties of the network by which a control is built.
+/// Properties of the network from which a control is built.
 #[derive(Debug, Clone, Copy)]
 pub struct LineSite {
     /// Length of a cycle \[fs\].
@@ -60,12 +61,12 @@ pub struct LineSite {
     pub flit_bits: u64,
     /// Rate of the link of a terminal.
     pub line: Rate,
-    /// Most flits that can wait for one output: the buffers of all input ports of the router with the most memory.
+    /// The most flits that can wait for one output: the buffers of all input ports of the router that has the most buffer memory.
     pub most_queued: u32,
 }
 
 impl LineSite {
-    /// Refuses a threshold for marks, written at `path`, that is longer than any queue of an output.
+    /// Refuses a marking threshold, written at `path`, that is longer than any queue of an output can become.
     pub fn check_reached(&self, queue: Bits, path: &str) -> Result<(), Refusal> {
         let most = u64::from(self.most_queued) * self.flit_bits;
         if queue.0 < most {
@@ -87,7 +88,7 @@ fn size(bits: u64) -> String {
 
 /// The configuration of a control.
 pub trait CongestionModel {
-    /// `None`: sources send as fast as they can. Refuses parameters that do not fit the network.
+    /// `None`: sources send as fast as they can, without a control. Refuses parameters that do not fit the network.
     fn build(&self, site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal>;
 
     /// Configurations that behave differently, for cycles of 1 ns and flits of 128 bits.
@@ -99,15 +100,15 @@ pub trait CongestionModel {
 /// Marks and notifications of the window, or of the whole run where stated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct MarkCount {
-    /// Number of times that a packet left an output, and the flits that waited behind it.
+    /// Number of checks, one each time a packet left an output, and the sum of the flits that waited for that output.
     pub looked: u64,
     pub waited: u64,
     /// Packets that were marked.
     pub marked: u64,
-    /// Notifications sent, and the outputs of routers that they left.
+    /// Number of notifications sent, and number of router outputs that notifications left.
     pub notices: u64,
     pub notice_hops: u64,
-    /// Notifications sent, received and discarded by failed routers in the whole run. The others are on their way.
+    /// Notifications sent, received, and discarded by failed routers, in the whole run. The other notifications are still in flight.
     pub sent: u64,
     pub received: u64,
     pub lost: u64,

@@ -1,35 +1,35 @@
-//! Control packets: single flits by which the agents of a policy communicate. The engine carries, counts and records
-//! them. Only the policy knows their meaning.
+//! Control packets: single flits by which the agents of a policy communicate. The engine transports, counts and records them. Only the
+//! policy interprets their content.
 
 use crate::base::kept::Value;
 
-/// Content of a control packet, as its policy writes it. Packets that reach a port in the same cycle are received in the order
-/// of these numbers.
+/// Content of a control packet, encoded by its policy. Packets that reach a port in the same cycle are received in ascending order of these
+/// numbers.
 pub type Body = u128;
 
 /// A control packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Frame {
     pub body: Body,
-    /// Links that it has crossed.
+    /// Number of links that it has crossed.
     pub hops: u8,
-    /// Its number among the control packets of its sender's block, if a recording receives them.
+    /// Its number among the control packets sent from the same block, if a recording receives them.
     pub number: Option<u32>,
 }
 
 /// The channel on which a frame arrived: the link, or the side channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Wire {
-    /// The control packet takes the place of a flit on the link.
+    /// The control packet uses the link, in place of a flit.
     #[default]
     Link,
-    /// The side channel of the link, which also carries credits, carried a message about the link itself.
+    /// The side channel of the link, which also carries credits. The frame is a message about the link itself.
     SideChannel,
-    /// No link carried the frame: it was kept for another try, or delivered to its router directly.
+    /// No link carried the frame: it was stored for another try, or delivered directly to its router.
     None,
 }
 
-/// A frame that has arrived at input `port` of its block; or, without a link, at the router of that port.
+/// A frame that has arrived at input `port` of its block. Without a link, it has arrived at the router of that port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Arrival {
     pub port: u32,
@@ -51,14 +51,14 @@ impl ControlKind {
     }
 }
 
-/// Control packets over the window.
+/// Counts of control packets in the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct ControlCount {
     /// Packets sent of each kind.
     pub packets: Vec<u64>,
     /// Names of the kinds.
     pub kinds: Vec<&'static str>,
-    /// Links that they crossed. This number of flits in the counts of channels were control packets.
+    /// Number of links that they crossed. The flit counts of channels include one flit for each of these crossings.
     pub flit_hops: u64,
 }
 
@@ -67,7 +67,7 @@ impl ControlCount {
         Self { packets: vec![0; kinds.len()], kinds: kinds.to_vec(), flit_hops: 0 }
     }
 
-    /// Packets of a kind.
+    /// Number of packets of a kind.
     pub fn of(&self, kind: &str) -> u64 {
         self.kinds.iter().zip(&self.packets).filter(|(name, _)| **name == kind).map(|(_, &count)| count).sum()
     }
@@ -82,19 +82,19 @@ impl ControlCount {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct ControlPacket {
     pub cycle: u64,
-    /// Routers.
+    /// The sending and the receiving router.
     pub from: u32,
     pub to: u32,
     pub kind: ControlKind,
-    /// The router at the far end of the link that it is about; `None` if that is the link between sender and receiver.
+    /// The router at the far end of the link that the packet is about; `None` if this link connects sender and receiver.
     pub about: Option<u32>,
     /// The number by which its receiver compares requests \[flits\]; `None` if it requests nothing.
     pub value: Option<u32>,
-    /// Another fact; its meaning depends on the kind.
+    /// Further information; its meaning depends on the kind.
     pub flag: bool,
     /// Class of the links on its path.
     pub class: u8,
-    /// The cycle of its arrival, and the number of links it crossed. `None` if it was in flight when the run ended, or
-    /// if its receiver had failed.
+    /// The cycle of its arrival, and the number of links it crossed. `None` if the packet was in flight when the run ended, or if its
+    /// receiver had failed.
     pub arrival: Option<(u64, u8)>,
 }

@@ -1,10 +1,10 @@
-//! The coordinates of routers, packed into one number per router: the place of a router as a routing sees it. They come
-//! from a view of the topology, which the routing names in its `coordinates`.
+//! Coordinates of routers, packed into one number per router. They give the position of a router as a routing sees it. They come from a
+//! view of the topology. The routing selects the view in its `coordinates`.
 
 use std::collections::BTreeMap;
 use weft_topology::Graph;
 
-/// On a grid: one byte per dimension, dimension 0 lowest.
+/// On a grid: one byte per dimension, dimension 0 in the lowest byte.
 pub fn on_grid(graph: &Graph) -> Option<Vec<u64>> {
     let grid = graph.structure().grid.as_ref()?;
     let packed = |r: u32| grid.coordinates(r).enumerate().map(|(d, c)| u64::from(c) << (8 * d)).sum();
@@ -17,7 +17,7 @@ pub fn in_groups(graph: &Graph) -> Option<Vec<u64>> {
     Some(groups.places.iter().map(|&(group, index)| u64::from(group) << 16 | u64::from(index)).collect())
 }
 
-/// In crossed layers: x, y and the layer, one byte each, x lowest.
+/// In crossed layers: x, y and the layer, one byte each, x in the lowest byte.
 pub fn in_crossed_layers(graph: &Graph) -> Option<Vec<u64>> {
     let crossed = graph.structure().crossed.as_ref()?;
     let packed = |r: u32| crossed.coordinates(r).into_iter().rev().fold(0, |packed, c| packed << 8 | u64::from(c));
@@ -31,7 +31,7 @@ pub fn in_tree(graph: &Graph) -> Option<Vec<u64>> {
     Some(of_router.map(|(&level, &digits)| u64::from(level) << LEVEL | u64::from_le_bytes(digits)).collect())
 }
 
-/// The numbers of the routers.
+/// The numbers of the routers, for topologies without coordinates.
 pub fn numbers(graph: &Graph) -> Vec<u64> {
     (0..u64::from(graph.routers())).collect()
 }
@@ -48,19 +48,19 @@ pub fn of_all(graph: &Graph) -> Vec<u64> {
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
 
-/// Whether the router at `at` is above the leaf `dest` of a tree, or is it. Links below a router change only the digits below
-/// its level, so the other digits say which leaves are under it.
+/// Whether the router at `at` is the leaf `dest` of a tree or is above that leaf. Links below a router change only the digits below its
+/// level. The other digits therefore identify the leaves below the router.
 #[inline(always)]
 pub fn is_above(at: u64, dest: u64) -> bool {
     ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
 }
 
-/// The lines of a grid: routers that differ in one dimension at most.
+/// The lines of a grid. Two routers are on the same line if they differ in at most one dimension.
 pub struct Lines<'a> {
     coords: &'a [u64],
     /// The dimensions in which routers differ.
     dimensions: Vec<u32>,
-    /// Routers of each line. The key is the line's dimension, with the coordinates in all other dimensions.
+    /// The routers of each line. The key consists of the line's dimension and the coordinates in all other dimensions.
     routers: BTreeMap<(u32, u64), Vec<u32>>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
         Self { coords, dimensions, routers }
     }
 
-    /// The routers on all lines through a router, itself among them, in the order of their numbers.
+    /// The routers on all lines through a router, including the router itself, in the order of their numbers.
     pub fn through(&self, router: u32) -> Vec<u32> {
         let at = self.coords[router as usize];
         let mut found = vec![router];

@@ -1,5 +1,4 @@
-//! Examples that the models give of themselves, each in its own file. Tests run all of them, so a new model needs no
-//! other list.
+//! Examples that each model declares in its own file. Tests run all of them, so no other list is needed for a new model.
 
 use serde::de::DeserializeOwned;
 use weft_topology::{Graph, TopologyConfig};
@@ -14,17 +13,16 @@ fn read<M: DeserializeOwned>(text: &str) -> M {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("the example {text}: {error}"))
 }
 
-/// The configuration of a routing, with networks to run it in.
+/// An example configuration of a routing, with the networks to run it in.
 #[derive(Debug, Clone)]
 pub struct Example<M> {
     pub config: M,
-    /// The networks for this example; `None`: every small network ([`small_networks`]) that the routing fits.
+    /// The networks for this example; `None`: all small networks ([`small_networks`]) on which the routing works.
     pub networks: Option<Vec<TopologyConfig>>,
     pub bounds: Vec<Bound>,
 }
 
-/// The load that a routing accepts, derived by hand, where the links are the limit: usually in the worst case of the
-/// routing.
+/// The load that a routing accepts if only the links limit it, derived by hand. Usually it is the routing's worst case.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub topology: TopologyConfig,
@@ -35,17 +33,17 @@ pub struct Bound {
 /// Accepted load \[flits/terminal/cycle\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Accepts {
-    /// All offered load up to this one. At higher offered loads the network still accepts no more than this.
+    /// The network accepts all offered load up to this load. At higher offered loads it still accepts no more than this load.
     UpTo(f64),
     /// The network accepts every offered flit up to this load.
     AtLeast(f64),
-    /// Detours can carry up to this load, which is more than minimal paths can. A choice by queues reaches at least
-    /// half of it.
+    /// With detours the links can carry up to this load, which is more than minimal paths can carry. A routing that chooses by queue
+    /// lengths reaches at least half of it.
     WithDetours(f64),
 }
 
 impl<M: DeserializeOwned> Example<M> {
-    /// The configuration with these parameters, in JSON.
+    /// An example with these parameters, written in JSON.
     pub fn of(parameters: &str) -> Self {
         Self::new(read(parameters))
     }
@@ -62,7 +60,8 @@ impl<M> Example<M> {
         Self { networks: Some(written(topologies)), ..self }
     }
 
-    /// Adds the load that the routing accepts in this network under this traffic pattern. The derivation is written next to it.
+    /// Adds the load that the routing accepts in this network under this traffic pattern. The caller writes the derivation next to the
+    /// call.
     #[must_use]
     pub fn bound(mut self, topology: &str, pattern: &str, accepts: Accepts) -> Self {
         self.bounds.push(Bound { topology: read(topology), pattern: read(pattern), accepts });
@@ -74,10 +73,10 @@ impl<M> Example<M> {
     }
 }
 
-/// Most routers of a small network, and its fewest and most terminals.
+/// The most routers of a small network, and its fewest and most terminals.
 const ROUTERS: u32 = 40;
 const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
-/// Longest path of a small network \[links\]: a routing with a VC class per hop still has enough VCs.
+/// Longest path of a small network \[links\]: a routing that needs a VC class per hop still has enough VCs.
 const DIAMETER: u32 = 5;
 
 /// The examples of all topologies that are small enough to be run with every routing, each with its graph.
@@ -89,7 +88,7 @@ pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
     built.filter(|(_, graph)| is_small(graph)).collect()
 }
 
-/// Networks of several planes are left to `engine/tests/planes.rs`: they refuse routings that know other routers by number.
+/// `engine/tests/planes.rs` tests networks of several planes, because they refuse routings that use numbers of other routers.
 fn is_small(graph: &Graph) -> bool {
     graph.planes() == 1
         && graph.routers() <= ROUTERS

@@ -1,5 +1,5 @@
-//! A routing in a network whose VC classes are finer than its own (`refined.rs`). It names hops and reads queues on its own
-//! classes.
+//! Adapts a routing to a network whose VC classes are finer than those of the routing (`refined.rs`). The routing returns hops and reads
+//! queues in its own classes.
 
 use crate::compiled::{Ahead, ForPorts, HeadRouting, Here, Widths};
 use crate::refined::Refined;
@@ -9,7 +9,7 @@ use crate::view::{HopNote, Queues, View};
 use crate::walk::Cost;
 use std::sync::Arc;
 
-/// Hops ahead, on the finer VC classes.
+/// Computes hops ahead, and converts them to the finer VC classes.
 #[derive(Debug)]
 pub struct AheadInClasses {
     pub ahead: Box<dyn Ahead>,
@@ -30,7 +30,7 @@ impl Ahead for AheadInClasses {
     }
 }
 
-/// Selects the routing compiled for ports of `V` VCs, on the finer VC classes if there are any.
+/// Selects the routing compiled for ports of `V` VCs. If there are finer VC classes, the routing is wrapped to use them.
 pub fn in_classes<const V: usize>(
     routing: &Arc<dyn AnyRouting>,
     refined: Option<&Arc<Refined>>,
@@ -45,7 +45,7 @@ where
     }
 }
 
-/// Decisions at heads, on the finer VC classes.
+/// Decides for heads, and converts the hops to the finer VC classes.
 #[derive(Debug)]
 pub struct HeadsInClasses<const V: usize> {
     pub heads: Box<dyn HeadRouting<V>>,
@@ -85,7 +85,7 @@ impl<const V: usize> HeadRouting<V> for HeadsInClasses<V> {
     }
 }
 
-/// A router as the routing sees it, for one packet.
+/// A router as the routing sees it for one packet, in the VC classes of the routing.
 struct OfPacket<'a> {
     here: &'a dyn View,
     refined: &'a Refined,
@@ -94,7 +94,8 @@ struct OfPacket<'a> {
 }
 
 impl OfPacket<'_> {
-    /// A hop of the routing. Only a scheme that looks ahead needs the seed, and it is refused with a routing that decides at heads.
+    /// Converts a hop of the routing to the finer VC classes. Only a scheme that looks ahead needs the seed, and such a scheme is refused
+    /// with a routing that decides at heads.
     fn hop(&self, hop: Hop) -> Hop {
         self.refined.taken(self.router, &self.packet, hop, 0)
     }

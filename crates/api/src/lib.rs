@@ -1,14 +1,14 @@
-//! Data that models receive, and the traits of their families. Two folders are below these files: the state of a
-//! network (`state`), and code without any knowledge of networks (`base`). A crate outside this repository that adds a
-//! model needs no other crate of the engine.
+//! Data that models receive, and the traits of their families. Two folders are below these files: the state of a network (`state`), and
+//! code without any knowledge of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine
+//! than this one.
 //!
-//! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the
-//! families. The other files have the types that these traits use. The crate that runs a network (`weft-kernel`) knows
-//! these traits, and no model.
+//! Each file here covers one subject: `routing`, `policy`, `allocation`, `workload` and `recording` contain the traits of the families. The
+//! other files contain the types that these traits use. The crate that runs a network (`weft-kernel`) uses these traits, but no specific
+//! model.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
-// the name by which derived code finds this crate, here and elsewhere
+// derived code refers to this crate by this name, here and in other crates
 extern crate self as weft_api;
 
 pub mod base;

@@ -8,23 +8,22 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal, Remark};
 
-/// Kinds of knowledge about links that are off. A policy offers one of them, and a routing uses it.
+/// Kinds of information about links that are off. A policy offers one of them, and a routing uses it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
-    /// Nothing.
+    /// No information.
     #[default]
     Nothing,
-    /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
+    /// Each router knows for its subnetworks which links are on (`subnetworks.rs`).
     Subnetworks,
     /// Links are switched on and off by stages. Routings receive the number of stages that are on.
     Stages,
-    /// Links of a tree are switched on and off by levels. Routings receive the number of links up that each level uses
-    /// (`widths.rs`).
+    /// Links of a tree are switched on and off by levels. Routings receive for each level the number of links up in use (`widths.rs`).
     Widths,
 }
 
 impl LinkKnowledge {
-    /// In words, for messages.
+    /// The kind in words, for messages.
     pub fn words(self) -> &'static str {
         match self {
             Self::Nothing => "no link states",
@@ -35,28 +34,28 @@ impl LinkKnowledge {
     }
 }
 
-/// Offers of a policy to routings and faults.
+/// What a policy offers to routings and for faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offers {
-    /// Data about links for routings.
+    /// The information about links that routings receive.
     pub links: LinkKnowledge,
-    /// A packet that meets a dark link waits until the link is on again. The link wakes for the packet, or at a fixed
-    /// time. A routing that avoids links needs another policy.
+    /// A packet that meets a dark link waits until the link is on again. The link wakes for the packet, or at a fixed time. A routing that
+    /// avoids dark links needs another policy.
     pub packets_wait_for_links: bool,
-    /// In every cycle some link to each neighbour carries packets: a member of each trunk stays on, or links stay on at
-    /// a lower rate. So no packet waits for a link, and routings need no knowledge of links.
+    /// In every cycle each neighbour is reachable over a link that carries packets: a member of each trunk stays on, or links stay on at a
+    /// lower rate. Therefore no packet waits for a link, and routings need no information about links.
     pub always_carries: bool,
-    /// It switches other links on if links or routers have failed.
+    /// The policy switches other links on if links or routers have failed.
     pub replaces_failed_links: bool,
     /// Names of the kinds of control packets that its agents may send.
     pub control_packets: &'static [&'static str],
-    /// Parameters, as a scenario writes them, with which it leaves all links on although it could switch some; `None` if it
-    /// has no such parameters, or never switches any.
+    /// Parameters, as a scenario writes them, with which a policy that can switch links leaves all links on. `None` if the policy has no
+    /// such parameters, or never switches a link.
     pub all_on: Option<&'static str>,
 }
 
 impl Offers {
-    /// Links never go off.
+    /// The offers of a policy that never switches a link off.
     pub const ALWAYS_ON: Self = Self {
         links: LinkKnowledge::Nothing,
         packets_wait_for_links: false,
@@ -66,27 +65,27 @@ impl Offers {
         all_on: None,
     };
 
-    /// True if the policy goes with a routing that can use these kinds of knowledge. It does if the policy offers one of
-    /// them, or if links never go off.
+    /// Whether the policy is compatible with a routing that can use these kinds of information. It is compatible if it offers one of these
+    /// kinds, or if links are never switched off.
     pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
         known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
 }
 
-/// The network on which a policy is to work.
+/// The network for which a policy is built.
 pub struct Site<'a> {
     pub graph: &'a Graph,
-    /// Coordinates of each router, on topologies that have some.
+    /// Computes the coordinates of each router, on topologies with coordinates.
     pub coords: fn(&Graph) -> Vec<u64>,
-    /// Link classes that the policy manages.
+    /// Whether the policy manages each link class.
     pub managed: &'a [bool],
-    /// Latency of a flit and of a credit, per link class.
+    /// Latency of a flit and latency of a credit, for each link class.
     pub latencies: &'a [(Cycles, Cycles)],
     /// Cycles that a head flit spends in a router.
     pub router_delay: Cycles,
-    /// Flits per cycle of each link class at its full rate.
+    /// Full rate [flits/cycle] of each link class.
     pub rates: &'a [Rate],
-    /// Flits in a buffer behind a channel of each link class: all its VCs.
+    /// Capacity [flits] of the buffer behind a channel of each link class, all VCs together.
     pub rooms: &'a [u64],
     pub cycle_fs: u128,
     /// Size of a flit [bits].
@@ -118,8 +117,8 @@ impl Site<'_> {
         &self.graph.class_names()[class]
     }
 
-    /// The managed link classes that `named` lists, each once; all managed classes if it is `None`. Refuses, at `path`,
-    /// names of other classes.
+    /// The managed link classes that `named` lists, without repetition; all managed classes if `named` is `None`. Names of other classes
+    /// are refused with the path `path`.
     pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
         let names = self.graph.class_names();
         let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
@@ -157,25 +156,25 @@ impl Site<'_> {
 /// A channel between two routers, as the whole network numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetworkChannel {
-    /// Its number for an overseer.
+    /// The number that an overseer uses for it.
     pub number: u32,
     pub from: u32,
-    /// Router and port at its far end.
+    /// The router and the port at the far end of the channel.
     pub to: (u32, u16),
-    /// Link class, with the name [`Site::class_name`].
+    /// Number of the link class, whose name is [`Site::class_name`].
     pub class: u8,
 }
 
-/// Actions of a policy at set times, whatever the traffic is. Empty if the policy follows the traffic.
+/// Actions of a policy at fixed times, independent of the traffic. Empty if the policy follows the traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Period [cycles] after which all its actions repeat; `None` if they do not.
     pub period: Option<Cycles>,
-    /// Actions once in a run.
+    /// Actions that occur once in a run.
     pub once: Vec<OffTime>,
 }
 
-/// Links are off during one span, from a cycle to another. The path names the parameters that cause this.
+/// A span in which links are off, from one cycle to another. The path names the parameters that set the span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffTime {
     pub path: String,
@@ -183,16 +182,16 @@ pub struct OffTime {
     pub until: Cycles,
 }
 
-/// The configuration of a policy. Each also declares `OFFERS`, a constant: its offers, which do not depend on parameters.
+/// The configuration of a policy. Each policy also declares the constant `OFFERS`: its offers, which do not depend on parameters.
 pub trait PolicyModel {
-    /// States that a channel can be in, in the table `modes` of the run: the power model must price each. Refuses modes that
-    /// the table does not have.
+    /// The states that a channel can have, from the table `modes` of the run. The power model must define the power of each state. Refuses
+    /// modes that are not in the table.
     fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal>;
 
-    /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
-    /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a
-    /// run, or only at times that are known from cycle 0 and do not repeat. It has no default, because a policy without
-    /// it would be measured before its links have settled.
+    /// A number of cycles in which the policy takes each of its decisions at least once. Power states that have been constant for a shorter
+    /// time may still change. `None` if nothing has to settle: the policy never switches a channel during a run, or switches only at times
+    /// that are known from cycle 0 and do not repeat. The method has no default, because a policy that forgets it would be measured before
+    /// its links have settled.
     fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
     /// Whether, with these parameters, all links that do not fail are on in every cycle. By default this is true only
@@ -201,24 +200,24 @@ pub trait PolicyModel {
         self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }
 
-    /// Actions at set times.
+    /// The actions at fixed times.
     fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
         Ok(Schedule::default())
     }
 
-    /// Longest time for which a packet waits for one link that is off, without other causes. By default no wait is
-    /// attributed to the policy: all of it counts as queueing.
+    /// The longest time that a packet waits for one link only because the link is off. By default no wait is attributed to the policy: all
+    /// waiting counts as queueing.
     fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(0)
     }
 
-    /// A warning about parameters that are accepted but risky. The path is that of the parameter.
+    /// A warning about parameters that are accepted but risky. The path of the remark is that of the parameter.
     fn risk(&self, _cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         Ok(None)
     }
 
-    /// The data that its overseer has published in cycle 0, such as the number of stages that are on; `None` if it
-    /// publishes nothing. Called for every network, also for one that `build` refuses.
+    /// The number that the overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes nothing. The
+    /// method is called for every network, even for a network that `build` refuses.
     fn first_published(&self, _site: &Site) -> Option<u64> {
         None
     }
@@ -228,11 +227,11 @@ pub trait PolicyModel {
         Ok(())
     }
 
-    /// Builds the policy for a network. Refuses parameters and networks with which it cannot work.
+    /// Builds the policy for a network with these properties. Refuses parameters and networks with which the policy cannot work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
 
-    /// Configurations that differ in what matters, quick enough for links to go off and on within 4,000 cycles of 1 ns.
-    /// Tests run all of them, with the examples of all routings that are compatible with the policy.
+    /// Configurations that differ in behaviour, and that switch links off and on within 4,000 cycles of 1 ns. Tests run all of them, with
+    /// the examples of all routings that are compatible with the policy.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -245,12 +244,12 @@ pub trait Policy: Debug + Send + Sync {
         LinkState::On
     }
 
-    /// The member of every subnetwork that has links to all others.
+    /// The member of every subnetwork that has links to all other members.
     fn hub(&self) -> u8 {
         0
     }
 
-    /// Whether all links are on when the network is full, whatever links were on at first.
+    /// Whether all links are on when the network is full, independent of their first states.
     fn fills_up(&self) -> bool {
         false
     }
@@ -278,7 +277,6 @@ pub struct ControlPlan {
     pub kinds: &'static [&'static str],
     /// Most packets that may wait for one link.
     pub queue: u64,
-    /// Packets on their way to each router at once, for which memory is reserved; memory for more is allocated when
-    /// they come.
+    /// Number of packets in flight to each router at once for which memory is reserved; further memory is allocated when needed.
     pub per_router: usize,
 }

@@ -1,8 +1,8 @@
 //! Queueing schemes: they choose the queue of an input buffer in which a packet waits.
 //!
-//! A scheme divides the VCs of each VC class of a channel into lanes. It names the lane of a packet when its hop becomes a request.
-//! A lane is a part of its VC class, so a circle of lanes would be one of VC classes. Therefore the proof of the routing holds, and
-//! allocators and credits stay as they are.
+//! A scheme divides the VCs of each VC class of a channel into lanes. It selects the lane of a packet when the packet requests its hop. A
+//! lane is a part of its VC class, so a cycle of lanes that wait for each other would also be a cycle of VC classes. Therefore the
+//! routing's proof of deadlock freedom holds, and allocators and credits need no change.
 
 use crate::base::kept::Value;
 use std::fmt::Debug;
@@ -10,61 +10,62 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Refusal, Share};
 
-/// A channel that a packet crosses, as a scheme sees it. It sees only the terminals of the packet, so it returns the
-/// same lane at every place of call.
+/// The crossing of a channel by a packet, as a scheme sees it. The scheme sees only the terminals of the packet, so it returns the same
+/// lane wherever it is called.
 #[derive(Debug, Clone, Copy)]
 pub struct Crossing {
-    /// The terminals of the packet.
+    /// The source and destination terminals of the packet.
     pub src: u32,
     pub dst: u32,
-    /// The router that sends, and its output; `None`: the channel leads from a terminal to its router.
+    /// The router that sends, and its output port; `None`: the channel leads from a terminal to its router.
     pub from: Option<(u32, u16)>,
     /// The router behind the channel, in whose buffer the packet will wait.
     pub to: u32,
-    /// The output that the packet will request at the next router, for a scheme that looks ahead; else 0.
+    /// The output that the packet will request at the next router, for a scheme that looks ahead; otherwise 0.
     pub onward: u16,
 }
 
-/// A scheme on one network.
+/// A scheme, built for one network.
 pub trait Scheme: Debug + Send + Sync {
-    /// Number of lanes, at least 1. A channel has only the lanes that packets can reach there.
+    /// Number of lanes, at least 1. A channel has only those lanes that packets can reach on it.
     fn lanes(&self) -> u32;
 
-    /// The lane of a packet on a channel, below `lanes`. (Not called for channels to terminals, which have one lane.)
+    /// The lane of a packet on a channel, below `lanes`. (The method is not called for channels to terminals, which have one lane.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
-    /// Whether the lane depends on `Crossing::src`. If not, packets of all sources are followed together before a run.
+    /// Whether the lane depends on `Crossing::src`. If not, the check before a run follows the packets of all sources together.
     fn looks_at_sources(&self) -> bool {
         true
     }
 }
 
-/// Lanes that are given to congested outputs while a run lasts. Lane 0 of each VC class is the normal queue, the others are set aside.
+/// Lanes that are assigned to congested outputs during a run. Lane 0 of each VC class is the normal queue; the other lanes are the queues
+/// that can be set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
-    /// Queues of a channel that can be set aside, in each VC class.
+    /// Number of queues in each VC class of a channel that can be set aside.
     pub queues: u8,
-    /// Least number of flits in the normal queues of its router that makes an output congested.
+    /// Threshold [flits]: an output is congested from this number of flits for it in the normal queues of its router.
     pub detect: u32,
-    /// Number of flits in a queue set aside at the next router from which on a router gives tokens to its neighbours
-    /// upstream.
+    /// Threshold [flits]: when a queue that the next router has set aside holds this many flits, the router gives tokens to its upstream
+    /// neighbours.
     pub spread: u32,
-    /// Cycles that an empty queue stays set aside.
+    /// Cycles for which an empty queue stays set aside.
     pub linger: u64,
 }
 
-/// Properties of the network that a scheme needs to set queues aside.
+/// Properties of the network that a scheme needs to choose its thresholds.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferSite {
     /// Length of a cycle \[fs\].
     pub cycle_fs: u128,
-    /// Flits that the smallest queue of a channel to a router holds.
+    /// Capacity [flits] of the smallest queue of a channel that leads to a router.
     pub queue: u32,
 }
 
 impl BufferSite {
-    /// A share of the smallest queue in flits, rounded up. Refuses 0 and shares above 1. `path`: where the share is
-    /// written.
+    /// Converts a share of the smallest queue to flits, rounded up. Refuses 0 and shares above 1. `path`: the place in the scenario at
+    /// which the share is written.
     pub fn flits(&self, share: Share, path: &str) -> Result<u32, Refusal> {
         if !share.is_part() {
             let what = format!("{share}: it is a share of a queue of {} flits", self.queue);
@@ -76,70 +77,69 @@ impl BufferSite {
 
 /// The configuration of a scheme.
 pub trait QueueingModel {
-    /// The networks that it supports, in words.
+    /// Describes the networks that the scheme supports, in words.
     fn networks(&self) -> &'static str;
 
-    /// Whether it supports this network.
+    /// Whether the scheme supports this network.
     fn fits(&self, graph: &Graph) -> bool;
 
-    /// Whether the lane depends on the output that the packet requests at the next router. Then the routing must name
+    /// Whether the lane depends on the output that the packet will request at the next router. If so, the routing must be able to compute
     /// all its hops ahead.
     fn looks_ahead(&self) -> bool {
         false
     }
 
-    /// The queues of a port, in words, as the scheme names them.
+    /// Number of queues of a port, in the scheme's own terms.
     fn queues(&self, graph: &Graph) -> u32;
 
-    /// Number of parts into which it divides the memory of a port, if the routing has this number of VC classes there.
-    /// By default the number of its queues in each class.
+    /// Number of parts into which the scheme divides the memory of a port, if the routing has this number of VC classes at the port. By
+    /// default it is the number of queues for each class.
     fn parts(&self, graph: &Graph, classes: u32) -> u32 {
         self.queues(graph) * classes
     }
 
-    /// Whether congested outputs get lanes while a run lasts. Then terminals need a queue per destination.
+    /// Whether the scheme assigns lanes to congested outputs during a run. If so, terminals need a queue per destination.
     fn sets_aside(&self) -> bool {
         false
     }
 
-    /// Lanes that congested outputs get while a run lasts; `None`: all lanes are those that [`Scheme::lane`] names. Refuses thresholds
-    /// that can't be reached.
+    /// The lanes that are assigned to congested outputs during a run; `None`: [`Scheme::lane`] selects all lanes. Refuses thresholds that
+    /// can't be reached.
     fn set_aside(&self, _site: &BufferSite) -> Result<Option<SetAside>, Refusal> {
         Ok(None)
     }
 
-    /// Number of destinations that have a queue each at every input, in an ideal map in addition to the VCs. The lane
-    /// is then the destination modulo a number of VCs, and has no effect on waiting. `None`: the queues are VCs.
+    /// Number of destinations that each have their own queue at every input, stored in an ideal map in addition to the VCs. The lane is
+    /// then the destination modulo a number of VCs, and has no effect on the waiting of packets. `None`: the queues are the VCs themselves.
     fn ideal_queues(&self, _graph: &Graph) -> Option<u32> {
         None
     }
 
-    /// The scheme on a graph that fits. Refuses parameters that do not fit the graph.
+    /// Builds the scheme for a graph that it supports. Refuses parameters that do not fit the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
-    /// Configurations that behave differently. If the number of queues is a parameter, one of them has a single queue
-    /// for each VC class: that example must not change any result. Tests run all examples on small networks that fit.
+    /// Configurations that behave differently. If the number of queues is a parameter, one configuration has a single queue for each VC
+    /// class: that configuration must not change any result. Tests run all examples on small networks that the scheme supports.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// Queues that were set aside in a run.
+/// Counts of the queues that were set aside in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct SetAsideCount {
     /// Tokens of the whole run: those given to routers and terminals upstream, and those returned.
     pub given: u64,
     pub returned: u64,
-    /// Notes sent in the whole run: one for each token that is given or returned.
+    /// Notifications sent in the whole run: one for each token that is given or returned.
     pub sent: u64,
     pub arrived: u64,
-    /// Packets in the whole run that waited in a queue set aside for older packets in other queues of the channel.
+    /// Packets in the whole run that waited in a queue set aside until older packets in other queues of the channel had left.
     pub fenced: u64,
-    /// Heads of packets for a congested output that found all queues of their channel set aside for others, in the
-    /// window. They are in normal queues, or in a queue set aside from which they continue into a queue for another
-    /// output, farther away.
+    /// Heads of packets for a congested output that found all queues of their channel assigned to other outputs, in the window. These heads
+    /// wait in normal queues, or in a queue set aside from which they continue into the queue of another output, farther away.
     pub unserved: u64,
-    /// Queues set aside, added over the cycles of the window.
+    /// Number of queues set aside, summed over the cycles of the window.
     pub line_cycles: u64,
 }
 

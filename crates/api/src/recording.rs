@@ -1,6 +1,6 @@
-//! Recordings: tables of a run that a scenario requests by name. A recording is a configuration ([`Recording`]) that
-//! makes a part for every block of routers; each part receives the events of its block ([`Recorder`]). At the end of
-//! the run the configuration makes one table of all parts.
+//! Recordings: tables of a run that a scenario requests by name. A recording is a configuration ([`Recording`]) that makes a part for every
+//! block of routers. Each part receives the events of its block ([`Recorder`]). At the end of the run the configuration makes one table
+//! from all parts.
 
 use crate::activity::{self, Wanted};
 use crate::base::kept::{Kept, Value};
@@ -11,19 +11,19 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Most rows of a table for which the user may choose the bound.
+/// The most rows that the user may set as the limit of a table.
 const MAX_ROWS: usize = 100_000_000;
 
 /// Description of a table: for the documentation of results and for programs that read it.
 #[derive(Debug, Clone, Copy)]
 pub struct TableInfo {
-    /// Content of the table, in a few words without a capital letter.
+    /// Content of the table, in a few words that begin with a small letter.
     pub meaning: &'static str,
-    /// Meaning of a row, and the part of the run that the table covers, in sentences.
+    /// Sentences that explain the meaning of a row and the part of the run that the table covers.
     pub rows: &'static str,
-    /// Whether the table may end before the run does, for lack of room: the summary then has the key `NAME_complete`.
+    /// Whether the table may end before the run because its row limit is reached: the summary then has the key `NAME_complete`.
     pub bounded: bool,
-    /// Whether the summary has the rows as well, as a list under the name of the recording. For tables of few rows.
+    /// Whether the summary also contains the rows, as a list under the name of the recording. Meant for tables of few rows.
     pub in_summary: bool,
     /// All columns that the table can have, in their order.
     pub columns: fn() -> Vec<Heading>,
@@ -34,7 +34,7 @@ pub struct TableInfo {
 pub struct Heading {
     pub name: String,
     pub kind: Kind,
-    /// Empty for numbers without a unit.
+    /// Unit of the numbers; empty if they have no unit.
     pub unit: &'static str,
     pub meaning: String,
 }
@@ -48,11 +48,11 @@ impl Heading {
 /// Content of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers of ports or the like, of which some may be absent.
+    /// Numbers, for example of ports; some cells may be empty.
     MaybeNumber,
-    /// Routers, of which some may be absent. The writer of the file replaces numbers by names.
+    /// Numbers of routers; some cells may be empty. The writer of the file replaces the numbers by names.
     Router,
-    /// Counts of which some may be absent.
+    /// Counts; some cells may be empty.
     MaybeCount,
     Count,
     Float,
@@ -122,17 +122,17 @@ impl Column {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub columns: Vec<(String, Column)>,
-    /// Whether there was room for all rows up to the end of the run; `None` if the table has no bound.
+    /// Whether all rows up to the end of the run fitted; `None` if the table has no limit.
     pub complete: Option<bool>,
 }
 
 impl Table {
-    /// A table without a bound.
+    /// A table without a row limit.
     pub fn whole<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>) -> Self {
         Self { columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect(), complete: None }
     }
 
-    /// A table with a bound.
+    /// A table with a row limit.
     pub fn bounded<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>, complete: bool) -> Self {
         Self { complete: Some(complete), ..Self::whole(columns) }
     }
@@ -140,12 +140,12 @@ impl Table {
     /// Appends the rows of a table that has the same columns.
     ///
     /// # Panics
-    /// If a column is of another kind.
+    /// If a column is of a different kind in the other table.
     pub fn append(&mut self, other: Self) {
         self.columns.iter_mut().zip(other.columns).for_each(|((_, own), (_, other))| own.append(other));
     }
 
-    /// The column of that name.
+    /// The column with that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|(own, _)| own == name).map(|(_, column)| column)
     }
@@ -156,26 +156,26 @@ impl Table {
 pub struct NetworkSite {
     /// Length of a cycle [fs].
     pub cycle_fs: u128,
-    /// Channels: rows of channels.parquet.
+    /// Number of channels, which is the number of rows of channels.parquet.
     pub channels: usize,
-    /// Channels that the power policy manages.
+    /// Number of channels that the power policy manages.
     pub managed: usize,
     /// Names of the link classes.
     pub classes: Vec<Arc<str>>,
-    /// Capacity of their channels [flits/cycle].
+    /// Capacity [flits/cycle] of the channels of each link class.
     pub bandwidths: Vec<f64>,
-    /// The modes of the run.
+    /// The table of modes of the run.
     pub modes: Modes,
-    /// Capacity of a VC in the buffers behind their channels [flits].
+    /// Capacity [flits] of a VC in the buffers behind the channels of each link class.
     pub buffers: Vec<u32>,
     pub terminals: u32,
     /// Terminals that are in a job, in increasing order.
     pub in_jobs: Vec<u32>,
-    /// Sets of terminals that have a name.
+    /// Sets of terminals that have a name, such as jobs.
     pub sets: Vec<TerminalSet>,
 }
 
-/// Terminals that have a name: a job, or a group that a pattern tells apart.
+/// Named terminals: those of a job, or those of a group that a pattern distinguishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerminalSet {
     pub name: String,
@@ -189,7 +189,7 @@ impl NetworkSite {
     }
 }
 
-/// Most rows of a table, as the user wrote it at `path`.
+/// The row limit of a table, as the user wrote it at `path`.
 pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     let most = most as usize;
     if !(1..=MAX_ROWS).contains(&most) {
@@ -199,21 +199,21 @@ pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     Ok(most)
 }
 
-/// Data of its block that a recorder may read, before cycle 0. Calls of recorders name a channel by its number here.
+/// Data of a block that the block's recorder may read, before cycle 0. Calls of recorders identify a channel by its index in this list.
 #[derive(Debug, Clone, Default)]
 pub struct RecorderSite {
     /// Numbers of the routers in the whole network.
     pub routers: Vec<u32>,
     /// The channels that routers and terminals of the block send on.
     pub channels: Vec<Sender>,
-    /// The buffers of the routers of the block, in the order of the readings that a recorder gets.
+    /// The buffers of the routers of the block, in the order of the readings that a recorder receives.
     pub buffers: Vec<Receiver>,
 }
 
 /// The receiving end of a channel that leads to a router.
 #[derive(Debug, Clone, Copy)]
 pub struct Receiver {
-    /// Row of channels.parquet; `None` for a port without a link, or whose channel leads to a terminal.
+    /// Row of channels.parquet; `None` for a port without a link, or at a terminal.
     pub row: Option<u32>,
     pub class: u8,
 }
@@ -255,43 +255,42 @@ pub struct QueueReading {
 pub struct PartCrossed<'a> {
     pub channel: usize,
     pub vc: u8,
-    /// `None` for the last packet that crossed on this VC: its head may have reached another block.
+    /// `None` for the last packet that crossed on this VC, because its head may have reached another block.
     pub packet: Option<&'a Packet>,
-    /// The flits that [`Recorder::crosses`] has counted and that have not crossed yet. Below 0: minus the number of
-    /// flits that have crossed and that it has not counted.
+    /// Number of flits that [`Recorder::crosses`] has counted but that have not crossed yet. Negative: minus the number of flits that have
+    /// crossed but that [`Recorder::crosses`] has not counted.
     pub missing: i64,
 }
 
-/// A control packet has come, maybe from another block.
+/// The arrival of a control packet, which may come from another block.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct ControlArrival {
-    /// Block of its sender, and its number among the control packets of that block, from 0.
+    /// The block of its sender, and its number among the control packets of that block, from 0.
     pub block: u32,
     pub number: u32,
     pub cycle: u64,
-    /// Links that it has crossed.
+    /// Number of links that it has crossed.
     pub hops: u8,
 }
 
-/// The part of a recording in one block of routers. By default it does nothing. After the parts are joined, the result
-/// must not depend on which routers share a block: for example, keep integers that are added, or events that are
-/// sorted.
+/// The part of a recording in one block of routers. By default its methods do nothing. The joined result of all parts must not depend on
+/// which routers share a block. For example, a part can keep integers that are added up, or events that are sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
     /// Called when a channel changes its power state.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 
-    /// Called when the tail of a packet reaches its terminal at cycle `at`. `inside`: in the measured window. Called
-    /// only if [`Recording::HEARS_DELIVERIES`].
+    /// Called when the tail of a packet reaches its terminal at cycle `at`. `inside`: the delivery is in the measured window. Called only
+    /// if [`Recording::HEARS_DELIVERIES`].
     fn delivered(&mut self, packet: &Packet, at: u64, inside: bool) {}
 
-    /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel it
-    /// is called when the packet is created. For a channel between routers it is called when the head leaves, and for a
-    /// channel to a terminal when the tail leaves. `vc`: of the channel, and 0 for an injection channel, on which
-    /// packets follow each other. Called only if [`Recording::HEARS_PATHS`].
+    /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel it is called when the
+    /// packet is created. For a channel between routers it is called when the head leaves, and for a channel to a terminal when the tail
+    /// leaves. `vc`: the VC of the channel. For an injection channel it is 0, because packets follow each other on that channel. Called
+    /// only if [`Recording::HEARS_PATHS`].
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 
-    /// The packets that are crossing a channel: called after [`Recorder::window_begins`] and before
+    /// Reports the packets that are crossing a channel. It is called after [`Recorder::window_begins`] and before
     /// [`Recorder::window_ends`], so that flits can be counted exactly. Called only if [`Recording::HEARS_PATHS`].
     fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
@@ -309,7 +308,7 @@ pub trait Recorder: Kept + Any + Debug + Send {
     /// Takes a sample before cycle `now`, which is the cycle of [`Recorder::next_sample`] or the end of the run.
     fn sample(&mut self, channels: &[Reading], now: u64) {}
 
-    /// Whether it takes samples of queues.
+    /// Whether the recorder takes samples of queues.
     fn samples_queues(&self) -> bool {
         false
     }
@@ -331,14 +330,14 @@ pub struct Recorded<'a> {
     pub network: &'a NetworkSite,
     /// Cycles simulated.
     pub cycles: u64,
-    /// Length of the measured window \[cycles\].
+    /// Length of the measured window in \[cycles\].
     pub window: u64,
     pub channels: &'a dyn ChannelUses,
-    /// The activity of the ranks of each job that runs a program, as requested by recordings.
+    /// The activity of the ranks of each job that runs a program, as requested by the recordings.
     pub ranks: &'a [activity::OfJob],
 }
 
-/// Flits and energy of channels in the measured window, by rows of channels.parquet.
+/// Flits and energy of each channel in the measured window, by row of channels.parquet.
 pub trait ChannelUses: Debug {
     fn of(&self, row: usize) -> ChannelUse;
 }
@@ -353,7 +352,7 @@ pub struct ChannelUse {
     pub router_yj: u128,
 }
 
-/// A part of a recording that needs no events of its block.
+/// A part for recordings that need no events of a block.
 #[derive(Debug, Kept)]
 pub struct NoPart {}
 
@@ -363,30 +362,30 @@ impl Recorder for NoPart {}
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// Description of its table.
     const TABLE: TableInfo;
-    /// Whether its parts get every packet that is delivered. This costs time.
+    /// Whether its parts are called for every delivered packet. This costs time.
     const HEARS_DELIVERIES: bool = false;
-    /// Enables [`Recorder::crosses`] and [`Recorder::part_crossed`]. They cost time at every hop.
+    /// Whether [`Recorder::crosses`] and [`Recorder::part_crossed`] are called. They cost time at every hop.
     const HEARS_PATHS: bool = false;
     /// State of the recording in a block.
     type Part: Recorder;
 
-    /// Makes the part for a block. Refuses bad parameters at `path`; this must not depend on the block.
+    /// Makes the part for a block. Refuses wrong parameters, with the path `path`; the refusal must not depend on the block.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
-    /// Upper bound of the memory of all its parts and its table [bytes], if that is large. It is known before the run.
+    /// Upper limit of the memory of all parts and the table [bytes], if that memory is large. The limit is known before the run.
     fn bytes(&self, _network: &NetworkSite) -> u64 {
         0
     }
 
-    /// The activity of ranks that the table needs. By default none.
+    /// The activity of ranks that the table needs; by default none.
     fn wants(&self) -> Wanted {
         Wanted::default()
     }
 
-    /// Makes the table from the parts, which are in the order of their blocks.
+    /// Makes the table from the parts, which are given in the order of their blocks.
     fn table(&self, parts: Vec<Self::Part>, run: &Recorded) -> Table;
 
-    /// Configurations that tests run; the first is proposed to users.
+    /// Configurations that tests run; documentation proposes the first one to users.
     fn examples() -> Vec<Self>;
 }
 
@@ -445,7 +444,7 @@ impl<R: Recording> RecordingModel for R {
     }
 }
 
-/// A recording that a run is to make.
+/// A recording that a run has to make.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub name: &'static str,

@@ -1,7 +1,7 @@
 //! VC classes that are finer than those of the routing: one for each message class and each lane of a queueing scheme.
 //!
-//! On a link, each set of VCs has `each` such classes. VC class `c` of the routing becomes class `set * each + first[c] + lane`.
-//! The lane is 0 if there is no scheme.
+//! VCs on a link are divided into sets, and each set has `each` such classes. VC class `c` of the routing becomes class `set * each +
+//! first[c] + lane`. The lane is 0 if there is no scheme.
 
 use crate::compiled::Ahead;
 use crate::queueing::{Crossing, Scheme};
@@ -12,16 +12,16 @@ use std::sync::Arc;
 /// The VC classes of a link class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OfLink {
-    /// VC classes of each set of VCs.
+    /// Number of VC classes in each set of VCs.
     pub each: u8,
-    /// By VC class of the routing: its first one, in the first set.
+    /// For each VC class of the routing, its first finer class in the first set.
     pub first: [u8; 16],
-    /// VC class of the routing for each VC class in the first set.
+    /// For each VC class in the first set, the VC class of the routing.
     pub routed: [u8; 16],
 }
 
 impl OfLink {
-    /// `lanes`: number of lanes by VC class of the routing.
+    /// `lanes`: number of lanes for each VC class of the routing.
     pub fn of(lanes: &[u8]) -> Self {
         let (mut each, mut first, mut routed) = (0, [0; 16], [0; 16]);
         for (class, &lanes) in (0u8..).zip(lanes) {
@@ -32,20 +32,20 @@ impl OfLink {
         Self { each, first, routed }
     }
 
-    /// The VC classes that correspond to `class` of the routing in a set of VCs.
+    /// The finer VC classes that correspond to `class` of the routing, within one set of VCs.
     pub fn fine(&self, set: u8, class: u8) -> impl Iterator<Item = usize> + '_ {
         let own = (0..self.each).filter(move |&fine| self.routed[usize::from(fine)] == class);
         own.map(move |fine| usize::from(set * self.each + fine))
     }
 }
 
-/// An output, for [`Refined`].
+/// An output of a router, as [`Refined`] stores it.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     pub link: u8,
     /// The router behind it; `None`: a terminal, or nothing.
     pub next: Option<u32>,
-    /// Index of the channel among all channels, and of the first channel of its trunk.
+    /// Index of the channel among all channels, and index of the first channel of its trunk.
     pub place: u32,
 }
 
@@ -53,11 +53,11 @@ pub struct Output {
 #[derive(Debug)]
 pub struct Lanes {
     pub scheme: Arc<dyn Scheme>,
-    /// The hops of the routing, and the coordinates passed to it, if the scheme looks ahead.
+    /// The hops of the routing, and the coordinates that are passed to it, if the scheme looks ahead.
     pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
-    /// By channel, VC class of the routing (of `classes`) and lane of the scheme: index of the lane among those that
-    /// packets can reach there. The entry of the output to a terminal also holds the numbers for the channel from that
-    /// terminal. Empty: the numbers of the scheme.
+    /// For each channel, VC class of the routing (of `classes`) and lane of the scheme: the index of the lane among the lanes that packets
+    /// can reach there. The entry of an output to a terminal also stores the numbers for the channel from that terminal. If the table is
+    /// empty, lanes have the numbers that the scheme gives them.
     pub numbers: Vec<u8>,
     pub classes: usize,
 }
@@ -65,11 +65,11 @@ pub struct Lanes {
 /// VC classes that are finer than those of the routing.
 #[derive(Debug)]
 pub struct Refined {
-    /// Set of VCs of each message class.
+    /// The set of VCs of each message class.
     pub set_of: Vec<u8>,
-    /// By message class, where all links are alike and there are no lanes: its first VC class.
+    /// For each message class, its first VC class, if all links have the same classes and there are no lanes.
     pub first_of: Vec<u8>,
-    /// By link class.
+    /// The VC classes of each link class.
     pub links: Vec<OfLink>,
     /// Index in `outputs` of the first output of each router.
     pub base: Vec<u32>,
@@ -82,7 +82,7 @@ impl Refined {
         self.outputs[self.base[router as usize] as usize + usize::from(port)]
     }
 
-    /// `hop` of a packet at a router, on the VC class of its message class and its lane.
+    /// Converts `hop` of a packet at a router to the VC class of its message class and its lane.
     #[inline(always)]
     pub fn taken(&self, router: u32, packet: &Packet, hop: Hop, seed: u64) -> Hop {
         match &self.lanes {
@@ -114,7 +114,7 @@ impl Refined {
         self.output(router, port).next
     }
 
-    /// `hop` on the VC class of the routing.
+    /// Converts `hop` back to the VC class of the routing.
     pub fn routed(&self, router: u32, hop: Hop) -> Hop {
         let link = &self.links[usize::from(self.output(router, hop.port).link)];
         Hop { class: link.routed[usize::from(hop.class % link.each)], ..hop }

@@ -5,21 +5,21 @@ use crate::base::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Congestion of an output port in flits. Each routing names its own default.
+/// Defines the congestion of an output port, in flits. Each routing has its own default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensor {
     /// Flits that have crossed the switch and wait for the link.
     OutputQueue,
-    /// Credits in use, summed over the VCs: flits in the buffer at the far end and on the link, and credits on their
-    /// way back. On long links it sees congestion where there is none ("phantom congestion").
+    /// Credits in use, summed over the VCs: flits in the buffer at the far end and on the link, and credits that have not returned yet. On
+    /// long links this sensor reports congestion without any queue ("phantom congestion").
     UsedCredits,
-    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et
-    /// al., HPCA 2015). What remains waits for the link, or has been waiting at its far end for longer than that.
+    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et al., HPCA 2015).
+    /// The remaining flits wait for the link, or have been in the buffer at its far end for longer than that time.
     HistoryWindow,
 }
 
-/// Flits on each output that wait for the link, or were sent on it during the last credit round trip of its link class.
+/// For each output, the flits that wait for the link or were sent on it during the last credit round trip of its link class.
 #[derive(Debug, Kept)]
 pub struct History {
     #[kept(each)]
@@ -29,12 +29,12 @@ pub struct History {
     wheel: Wheel<u32, 128>,
 }
 
-/// Flits that wait for a link in overload, for which memory is reserved.
+/// Number of flits waiting for an overloaded link for which memory is reserved.
 const STAGED: usize = 32;
 
 impl History {
-    /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip).
-    /// `most`: cycles that a flit can wait for a link.
+    /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip). `most`: largest
+    /// number of cycles that a flit can wait for a link.
     pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>, most: u64) -> Self {
         let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
         let longest = windows.iter().copied().max().unwrap_or(2);
@@ -42,7 +42,7 @@ impl History {
         Self { sent: vec![0; outputs], wheel: Wheel::new(longest + most + 1, events), windows }
     }
 
-    /// Counts per output.
+    /// The counts of all outputs.
     pub fn sent(&self) -> &[u32] {
         &self.sent
     }
@@ -53,7 +53,7 @@ impl History {
         self.wheel.push(now, depart + self.windows[class as usize], output as u32);
     }
 
-    /// Takes out the flits that leave the window at `now`.
+    /// Subtracts the flits that leave the window at `now`.
     pub fn expire(&mut self, now: u64) {
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {
@@ -68,7 +68,7 @@ impl History {
         self.wheel.next(now, until)
     }
 
-    /// No window has a flit.
+    /// Whether all windows are empty.
     pub fn is_empty(&self) -> bool {
         self.wheel.is_empty()
     }

@@ -1,82 +1,82 @@
-//! The parts of a spec that name no model: links, phases of a run, watched packets.
+//! The parts of a spec that do not belong to a model: links, phases of a run, watched packets.
 
 use crate::state::rate::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Cycles;
 
-/// One link class (index = `Port::class` of the graph; 0 = terminal links).
+/// A link class (index = `Port::class` of the graph; 0 = terminal links).
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkClass {
     /// Flit latency of a channel [cycles].
     pub latency: Cycles,
     /// Credit latency of the reverse side channel [cycles], without `RouterSpec::credit_delay`.
     pub credit_latency: Cycles,
-    /// Virtual channels of a channel (for terminal links: of the injection and of the ejection channel).
+    /// Number of virtual channels of a channel (for terminal links: of the injection and of the ejection channel).
     pub vcs: u8,
-    /// Input buffer per VC [flits].
+    /// Size of the input buffer for each VC [flits].
     pub buffer: u32,
     pub rate: Rate,
 }
 
-/// When a packet may take an output VC.
+/// The condition under which a head may take an output VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlowControl {
-    /// Only when the next buffer has room for the whole packet.
+    /// The next buffer has room for the whole packet.
     VirtualCutThrough,
-    /// A head takes a VC as soon as its buffer has room for one flit.
+    /// The next buffer has room for one flit.
     Wormhole,
 }
 
-/// How many flits leave an input port at the same time, where a flit takes longer than a cycle to leave.
+/// Number of flits that may leave an input port at the same time, if a flit takes longer than a cycle to leave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSpeedup {
-    /// As many as the switch takes: a flit crosses it in an allocation step, however slow its link is.
+    /// No limit besides the switch: a flit crosses the switch in one allocation step, even if its link is slow.
     #[default]
     Unlimited,
-    /// One of each VC: the next head of a VC may request an output when the link has taken the flit before it. Of the
-    /// heads of an input one begins to leave in a cycle, whatever the `speedup`.
+    /// One flit for each VC: the next head of a VC may request an output when the link has taken the VC's previous flit. In each cycle only
+    /// one head of an input begins to leave, independent of `speedup`.
     Vcs,
-    /// One in all: the heads of all VCs wait until then. For packets of one flit.
+    /// One flit in all: the heads of all VCs wait until the link has taken the previous flit. Only for packets of one flit.
     One,
 }
 
-/// Warm-up, measured window, drain.
+/// The phases of a run: warm-up, measured window, drain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phases {
-    /// Cycles before the window; the most of them if `auto_warmup`.
+    /// Cycles before the window; with `auto_warmup`, the largest number of them.
     pub warmup: Cycles,
-    /// The window starts as soon as latencies and power state have settled (`warmup.rs`).
+    /// If set, the window starts as soon as latencies and power state have settled (`warmup.rs`).
     pub auto_warmup: bool,
-    /// Length of the window; the least of it with `Stop::Confidence`, the most with `Stop::Complete`.
+    /// Length of the window; the shortest length with `Stop::Confidence`, the longest with `Stop::Complete`.
     pub window: Cycles,
     pub stop: Stop,
-    /// At most this many cycles after the window are spent on delivering the packets created in it.
+    /// Longest drain: the most cycles after the window for the delivery of packets that were created in it.
     pub drain_limit: Cycles,
-    /// The window is cut into this many batches for the confidence interval (at least 2).
+    /// The window is divided into this number of batches for the confidence interval (at least 2).
     pub batches: u32,
-    /// A network in which nothing moves for this long while packets wait is stalled.
+    /// A network is stalled if packets wait but nothing moves for this number of cycles.
     pub stall_limit: Cycles,
 }
 
-/// When the window ends.
+/// Condition that ends the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// After `Phases::window` cycles.
+    /// The window ends after `Phases::window` cycles.
     Window,
-    /// As soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the
-    /// mean, after at most `window` cycles.
+    /// The window ends as soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the mean,
+    /// and after `window` cycles at the latest.
     Confidence { share: f64, window: Cycles },
-    /// When the batches of all jobs are delivered.
+    /// The window ends when the batches of all jobs are delivered.
     Complete,
 }
 
-/// No window is open yet, or its end is not known.
+/// Stands for a cycle that is not known yet: no window is open, or its end is not known.
 pub const LATER: u64 = u64::MAX / 2;
 
 impl Phases {
-    /// The window when the run begins.
+    /// Start and end of the window, as known when the run begins.
     pub fn first_window(&self) -> (u64, u64) {
         match (self.auto_warmup, self.stop) {
             (true, Stop::Window | Stop::Confidence { .. } | Stop::Complete) => (LATER, LATER),
@@ -85,7 +85,7 @@ impl Phases {
         }
     }
 
-    /// Parts that the window can have at most.
+    /// The most batches that the window can have.
     pub fn most_batches(&self, batch: u64) -> usize {
         match self.stop {
             Stop::Confidence { window, .. } => (window.max(self.window)).div_ceil(batch) as usize,
@@ -108,13 +108,13 @@ impl Default for Phases {
     }
 }
 
-/// Which packets to watch.
+/// Selects the packets to watch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Watched {
     #[default]
     Nobody,
-    /// (terminal, number of the packet among those that the terminal makes, from 0; replies have none).
+    /// Packets given as (terminal, number of the packet among the packets that the terminal makes, from 0); replies have no such number.
     Packets(Vec<(u32, u32)>),
-    /// As many of the packets created in the window: those that come to the head of their source queue first.
+    /// This number of packets created in the window: those that first reach the head of their source queue.
     First(usize),
 }

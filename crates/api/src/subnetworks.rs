@@ -1,13 +1,14 @@
-//! Subnetworks: sets of routers that are all neighbours of each other. Rows and columns of a flattened butterfly are
-//! subnetworks, and so are groups of a dragonfly. Also the link-state tables: the knowledge of each router about the links in its subnetworks.
+//! Subnetworks: sets of routers that are all neighbours of each other. Rows and columns of a flattened butterfly are subnetworks, and so
+//! are groups of a dragonfly. This file also has the link-state tables: the information that each router has about the links in its
+//! subnetworks.
 
 use crate::base::kept::Kept;
 use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
 
-/// Most routers of a subnetwork: the links of a router in it are one word.
+/// The most routers of a subnetwork: a router's links in a subnetwork are stored in one word.
 pub const MOST: u32 = 64;
-/// Members of a subnetwork are counted up to this number. It is more than `MOST`.
+/// Members of a subnetwork are counted only up to this number. It is more than `MOST`.
 const MANY: u32 = 255;
 
 /// The part of a packet's path inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
@@ -16,34 +17,34 @@ pub struct Leg {
     pub d: usize,
     pub own: u8,
     pub to: u8,
-    /// Number of this leg among the legs of the packet, plus 1; `Packet::dim` holds it.
+    /// Number of this leg among the legs of the packet, plus 1; stored in `Packet::dim`.
     pub number: u8,
-    /// First of its VC classes.
+    /// The first of the leg's VC classes.
     pub class: u8,
 }
 
-/// The subnetworks of a router, one per dimension of a HyperX, one (its group) in a dragonfly. Members are numbered by
-/// their coordinate; the ports to the others follow each other in that order.
+/// The subnetworks of each router: one per dimension of a HyperX, one (the group) in a dragonfly. Members are numbered by their coordinate.
+/// A router's ports to the other members are consecutive, in the order of these numbers.
 #[derive(Debug, Clone)]
 pub struct Subnets {
-    /// Subnetworks that each router is in.
+    /// Number of subnetworks that each router belongs to.
     pub count: usize,
     pub widths: [u8; 8],
-    /// First port to a member.
+    /// For each subnetwork, first port to a member.
     ports: [u16; 8],
-    /// Position of a member's number in the coordinates of its router [bits].
+    /// Position [bits] of the member number in the coordinates of a router.
     shifts: [u8; 8],
-    /// Difference between the router ids of members c and c + 1.
+    /// Difference between the router numbers of members c and c + 1.
     pub strides: [u32; 8],
-    /// Link class of each.
+    /// Link class of each subnetwork.
     pub classes: [u8; 8],
-    /// Where the rows of each subnetwork begin in [`Views`].
+    /// Index at which the rows of each subnetwork begin in [`Views`].
     offsets: [u16; 8],
 }
 
 impl Subnets {
-    /// The subnetworks of a topology; `None` if it has none, or if their routers are joined by trunks: a link-state table
-    /// has one link between two routers, and the two ends of a link agree on its state.
+    /// The subnetworks of a topology; `None` if it has none, or if trunks connect their routers. A link-state table has one link between
+    /// two routers, and both ends of a link agree on its state.
     pub fn of(graph: &Graph) -> Option<Self> {
         let (graph, planes) = (graph.plane(), graph.planes());
         let mut nets = Self {
@@ -82,12 +83,12 @@ impl Subnets {
         self.count += 1;
     }
 
-    /// Most members of a subnetwork.
+    /// The largest number of members of a subnetwork.
     pub fn widest(&self) -> u8 {
         self.widths[..self.count].iter().copied().max().unwrap_or(1)
     }
 
-    /// Refuses subnetworks that are too wide for a word.
+    /// Refuses subnetworks with too many members for one word.
     pub fn check(&self, who: &str, path: &str) -> Result<(), Refusal> {
         match self.widths[..self.count].iter().find(|&&width| u32::from(width) > MOST) {
             None => Ok(()),
@@ -114,12 +115,13 @@ impl Subnets {
         self.ports[d] + u16::from(c) - u16::from(c > own)
     }
 
-    /// The router that is member `c`, seen from router `router`, which is member `own`.
+    /// The router that is member `c`. It is computed from router `router`, which is member `own`.
     pub fn router(&self, router: u32, d: usize, own: u8, c: u8) -> u32 {
         router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]
     }
 
-    /// The subnetwork that has a link between two routers, and their members in it; `None` if none has.
+    /// The subnetwork that has a link between two routers, and the member numbers of the routers in it; `None` if there is no such
+    /// subnetwork.
     pub fn link(&self, coords: &[u64], a: u32, b: u32) -> Option<(usize, u8, u8)> {
         let (at, to) = (*coords.get(a as usize)?, *coords.get(b as usize)?);
         (0..self.count).find_map(|d| {
@@ -128,7 +130,7 @@ impl Subnets {
         })
     }
 
-    /// The subnetwork that `port` of member `own` belongs to, and the member behind it.
+    /// The subnetwork of `port` at member `own`, and the member to which the port leads.
     #[inline(always)]
     pub fn behind(&self, port: u16, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
         (0..self.count).find_map(|d| {
@@ -142,12 +144,12 @@ impl Subnets {
         (0..self.widths[d]).filter(move |&c| c != own)
     }
 
-    /// A word with a bit for every member.
+    /// A word with a bit set for every member.
     pub fn all(&self, d: usize) -> u64 {
         u64::MAX >> (64 - u32::from(self.widths[d]))
     }
 
-    /// Length of a table of pairs of members, over all subnetworks; `pair` gives the place of a pair in it.
+    /// Length of a table of member pairs over all subnetworks; `pair` returns the index of a pair.
     pub fn pairs(&self) -> usize {
         self.widths[..self.count].iter().map(|&width| usize::from(width).pow(2)).sum()
     }
@@ -162,20 +164,19 @@ impl Subnets {
     }
 }
 
-/// The link-state tables of the routers of a block. A router has a row for each member of its subnetworks: the active links of that
-/// member, by the last control packets about them. The rows of its own links are always true.
+/// The link-state tables of all routers of a block. A router has a row for each member of its subnetworks: the member's active links,
+/// according to the last control packets about them. The rows of its own links are always correct.
 #[derive(Debug, Clone, Kept)]
 pub struct Views {
     #[kept(each)]
     rows: Vec<u64>,
     #[kept(fixed)]
     per_router: usize,
-    /// For each subnetwork of each router: the number of members over which a packet can go from any member to any
-    /// other if all links there are active; 0 if some link is not.
+    /// For each subnetwork of each router: the number of members that can be the intermediate between any two members, if all links of the
+    /// subnetwork are active; 0 if some link is not.
     #[kept(each)]
     among_all: Vec<u8>,
-    /// For each subnetwork of each router: the hub, and the member that is to become the hub (the hub itself if none
-    /// is).
+    /// For each subnetwork of each router: the hub, and the member that will become the hub (the hub itself if no other will).
     #[kept(each)]
     hubs: Vec<u8>,
     #[kept(fixed)]
@@ -183,7 +184,7 @@ pub struct Views {
 }
 
 impl Views {
-    /// All links are active, and member `hub` is the hub everywhere.
+    /// Tables in which all links are active, and member `hub` is the hub of every subnetwork.
     pub fn new(nets: &Subnets, routers: usize, hub: u8) -> Self {
         let of_net = |d: usize| (0..nets.widths[d]).map(move |c| nets.all(d) & !(1 << c));
         let one: Vec<u64> = (0..nets.count).flat_map(of_net).collect();
@@ -207,13 +208,13 @@ impl Views {
         LinkTable { views: self, r }
     }
 
-    /// Router `r` has a new hub in its subnetwork `d`, or knows the one that follows it.
+    /// Records at router `r` that its subnetwork `d` has a new hub, or which member will be the next hub.
     pub fn set_hub(&mut self, r: usize, d: usize, hub: u8, next: u8) {
         let k = 2 * (r * self.nets + d);
         (self.hubs[k], self.hubs[k + 1]) = (hub, next);
     }
 
-    /// Router `r` has heard that the link between members `a` and `b` is active, or not.
+    /// Records at router `r` whether the link between members `a` and `b` is active.
     pub fn set(&mut self, nets: &Subnets, r: usize, d: usize, (a, b): (u8, u8), active: bool) {
         let base = r * self.per_router + usize::from(nets.offsets[d]);
         if (self.rows[base + usize::from(a)] >> b & 1 != 0) == active {
@@ -233,35 +234,35 @@ impl Views {
 #[derive(Debug, Clone, Copy)]
 pub struct LinkTable<'a> {
     views: &'a Views,
-    /// The router, in its block.
+    /// Index of the router in its block.
     r: usize,
 }
 
 impl LinkTable<'_> {
-    /// Members that `c` has an active link to.
+    /// Members to which member `c` has an active link.
     #[inline(always)]
     pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {
         self.views.rows[self.r * self.views.per_router + usize::from(nets.offsets[d]) + usize::from(c)]
     }
 
-    /// Members over which a packet can go between any two of a subnetwork; 0 unless all its links are active.
+    /// Number of members that can be the intermediate between any two members of a subnetwork; 0 unless all its links are active.
     #[inline(always)]
     pub fn ways_among_all(&self, d: usize) -> u8 {
         self.views.among_all[self.r * self.views.nets + d]
     }
 
-    /// The member that has links to all.
+    /// The member that has links to all other members.
     #[inline(always)]
     pub fn hub(&self, d: usize) -> u8 {
         self.views.hubs[2 * (self.r * self.views.nets + d)]
     }
 
-    /// The member that is about to become the hub where links have failed, else the hub.
+    /// The member that will become the hub after links have failed; otherwise the present hub.
     pub fn next_hub(&self, d: usize) -> u8 {
         self.views.hubs[2 * (self.r * self.views.nets + d) + 1]
     }
 
-    /// Members over which a packet can go from `own` to `to` in two hops.
+    /// Members over which a packet can reach `to` from `own` in two hops.
     #[inline(always)]
     pub fn between(&self, nets: &Subnets, d: usize, own: u8, to: u8) -> u64 {
         self.row(nets, d, own) & self.row(nets, d, to)

@@ -1,5 +1,4 @@
-//! The ports of a router as a switch allocator sees them: which inputs request which outputs, and the effect of a
-//! grant.
+//! The ports of a router as a switch allocator sees them: the outputs that each input requests, and the effect of a grant.
 
 use super::common::Common;
 use crate::base::arrays::{At, PerPort};
@@ -9,27 +8,27 @@ use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
 use crate::switch_step::SwitchStep;
 use std::marker::PhantomData;
 
-/// The ports of one router, as its allocators see them. The loop makes them so that `ins`, `outs` and `requesters` begin with those of
-/// the router, and that all masks name ports of it. `S`: the heads and flits that may cross in this step.
+/// The ports of one router, as its allocators see them. The loop creates them so that `ins`, `outs` and `requesters` begin with those of
+/// the router, and so that all masks contain only ports of the router. `S`: selects the heads and flits that may cross in this step.
 pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
     pub step: PhantomData<S>,
     pub common: &'a Common,
     pub router: &'a mut Router<W>,
     pub ins: &'a mut [InputUnit<V>],
     pub outs: &'a mut [OutputUnit<V>],
-    /// [route key] -> inputs whose head has it.
+    /// [route key] -> inputs with a head that has this key.
     pub requesters: &'a mut [Bits<W>],
-    /// Scratch: outputs that granted each input, and the flits that cross in this step.
+    /// Scratch memory: the outputs that granted each input, and the flits that cross in this step.
     pub grants: &'a mut PerPort<Bits<W>, W>,
-    /// Scratch: the output that each input would accept.
+    /// Scratch memory: the output that each input would accept.
     pub offers: &'a mut PerPort<u16, W>,
     pub moves: &'a mut PerPort<Move, W>,
-    /// [input * V + VC]; empty unless arbiters go by age (`SwitchStep::BY_AGE`).
+    /// Packet ages, indexed by [input * V + VC]; empty unless arbiters decide by age (`SwitchStep::BY_AGE`).
     pub ages: &'a [u64],
 }
 
-/// Removes the requests of input `i` for this VC class of an output. `requesters`: the inputs that request it. Returns
-/// whether no head requests the output now.
+/// Removes the requests of input `i` for this VC class of an output. `requesters`: the inputs that request this class. Returns whether no
+/// head requests the output any more.
 #[inline(always)]
 pub fn end_request<const W: usize, const V: usize>(
     requesters: &mut Bits<W>,
@@ -46,14 +45,14 @@ pub fn end_request<const W: usize, const V: usize>(
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// One of the `heads` takes one of the VCs in `room`. The head and the VC are chosen in turn. `heads` are the VCs of
-    /// input `i` that request this class of output `p`. The request of the head ends. Returns the input VC and the output VC.
+    /// Gives one of the VCs in `room` to one of the `heads`. The head and the VC are chosen round robin. `heads` are the VCs of input `i`
+    /// that request this class of output `p`. The request of this head ends. Returns the input VC of the head and the output VC.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router, the output has this class, and `heads` names VCs of the input.
+    /// `p` and `i` are ports of the router, the output has this class, and `heads` contains only VCs of the input.
     #[inline(always)]
     pub unsafe fn take_vc(&mut self, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (port, out, requesters) = unsafe {
             let requesters = self.requesters.hot_mut(self.common.slot(p, class));
             (self.ins.hot_mut(i), self.outs.hot_mut(p), requesters)
@@ -61,7 +60,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         let vc = pick16(room, out.rr_vc);
         out.rr_vc = (vc + 1) & 15;
         let v = if heads & (heads - 1) == 0 {
-            // it was the only such head of this input
+            // this was the only such head of the input
             if end_request(requesters, out, i, class) {
                 self.router.vc_requests.clear(p);
             }
@@ -80,14 +79,14 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// VCs of output `out` that heads may take. With `hold_switch` there are none while a packet is crossing.
+    /// VCs of output `out` that heads may take now. With `hold_switch` the result is empty while a packet is crossing.
     #[inline(always)]
     pub fn available_vcs(&self, out: &OutputUnit<V>) -> u16 {
         let closed = S::FLITS && self.common.hold_switch && out.free_vcs != self.common.links.of(out.class).all;
         if closed { 0 } else { out.available_vcs() }
     }
 
-    /// Of the VCs that are `open` at output `out`, those that heads of `class` may take.
+    /// Selects the VCs that heads of `class` may take, from the VCs that are `open` at output `out`.
     #[inline(always)]
     pub fn open_to(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
         if S::BY_AGE {
@@ -97,7 +96,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         }
     }
 
-    /// Output `p` has nothing to do until a flit, a VC or a credit comes.
+    /// Marks that output `p` has nothing to do until a flit, a VC or a credit arrives.
     #[inline(always)]
     pub fn clear_requests(&mut self, p: usize) {
         self.router.switch_requests.clear(p);
@@ -112,15 +111,15 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `p` is a port of the router.
     #[inline(always)]
     pub unsafe fn requests(&self, p: usize) -> Bits<W> {
-        // SAFETY: the caller says so, and heads ask for classes that the output has.
+        // SAFETY: the caller guarantees it, and heads request only classes that the output has.
         let requesters = |class| unsafe { *self.requesters.hot(self.common.slot(p, class)) };
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let out = unsafe { self.outs.hot(p) };
         let mut inputs = Bits::default();
         if S::FLITS {
             let mut held = out.vcs_with_flit & out.vcs_with_credit;
             while held != 0 {
-                // SAFETY: masks of VCs name VCs that the output has (`assert_numbers`).
+                // SAFETY: masks of VCs contain only VCs that the output has (`assert_numbers`).
                 inputs.set((unsafe { out.holder.hot(held.trailing_zeros() as usize) } >> 4) as usize);
                 held &= held - 1;
             }
@@ -141,19 +140,19 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         inputs
     }
 
-    /// Input `i` has won output `p`. One of its VCs that may use the output sends a flit, as move `k`; the VCs take
-    /// turns.
+    /// Enters that input `i` has won output `p`. One of the input's VCs that may use the output sends a flit, as move `k`; the VC is chosen
+    /// round robin.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router. In this call of the allocator `k` moves have been entered, each for another input and
-    /// another output. The input is one of [`requests`](Self::requests) of the output.
+    /// `p` and `i` are ports of the router. In this call of the allocator, `k` moves have already been entered, for other inputs and other
+    /// outputs. The input is one of [`requests`](Self::requests) of the output.
     #[inline(always)]
     pub unsafe fn enter(&mut self, p: usize, i: usize, k: usize) {
         if S::BY_AGE {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees it.
             return unsafe { self.enter_oldest(p, i, k) };
         }
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (v, vc) = unsafe { if S::FLITS { self.any_enters(p, i) } else { self.head_enters(p, i) } };
         // SAFETY: there are fewer moves than ports, and masks can name all ports.
         let m = unsafe { self.moves.hot_mut(k) };
@@ -163,34 +162,34 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         m.vc = vc;
     }
 
-    /// A VC of input `i` that holds a VC of output `p`, or whose head takes one.
+    /// Selects a VC of input `i` that holds a VC of output `p`, or whose head takes one.
     ///
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
     unsafe fn any_enters(&mut self, p: usize, i: usize) -> (u8, u8) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
         let vcs = out.vcs_with_flit & out.vcs_with_credit;
         if vcs != 0 && vcs & (vcs - 1) == 0 && (!S::HEADS || out.requested == 0) {
             // the only VC that can send to this output now
             let vc = vcs.trailing_zeros() as u8;
-            // SAFETY: masks of VCs name VCs that the output has (`assert_numbers`).
+            // SAFETY: masks of VCs contain only VCs that the output has (`assert_numbers`).
             let v = (unsafe { out.holder.hot(vc as usize) } & 15) as u8;
             port.rr_vc = (v + 1) & 15;
             return (v, vc);
         }
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { self.in_turn(p, i) }
     }
 
-    /// The VC of input `i` that sends next to output `p`. It holds a VC there, or its head takes one.
+    /// Selects the VC of input `i` that sends next to output `p`. This VC holds a VC of the output, or its head takes one.
     ///
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
     unsafe fn in_turn(&mut self, p: usize, i: usize) -> (u8, u8) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
         let (held, turn) = (held_by(out, i), port.rr_vc);
         if held != 0 && (!S::HEADS || pick16(held, turn) >= turn || !self.wanted_by(p, i)) {
@@ -199,13 +198,13 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
             port.rr_vc = (v + 1) & 15;
             return (v, (port.output_vc.at(v as usize) & 15) as u8);
         }
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (v, vc) = unsafe { self.head_enters(p, i) };
         self.hold(p, i, (v, vc));
         (v, vc)
     }
 
-    /// The packet at the head of VC `v` of input `i` holds VC `vc` of output `p` from now on.
+    /// Gives VC `vc` of output `p` to the packet at the head of VC `v` of input `i`.
     #[inline(always)]
     pub fn hold(&mut self, p: usize, i: usize, (v, vc): (u8, u8)) {
         self.ins[i].hold(v, p, vc);
@@ -227,17 +226,17 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         false
     }
 
-    /// A head of input `i` takes a VC of output `p`, in the first VC class that has such a head and a VC for it.
+    /// Gives a VC of output `p` to a head of input `i`, in the first VC class that has both such a head and a VC for it.
     ///
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
     unsafe fn head_enters(&mut self, p: usize, i: usize) -> (u8, u8) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let (out, keys) = unsafe { (self.outs.hot(p), self.ins.hot(i).requests) };
         let (open, mut classes) = (self.available_vcs(out), out.requested);
         if self.common.class_bits == 0 {
-            // SAFETY: the caller says so, and there is one class.
+            // SAFETY: the caller guarantees it, and there is only one class.
             return unsafe { self.take_vc(p, 0, i, matching(&keys, p as u16), open) };
         }
         loop {
@@ -247,7 +246,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
             if room != 0 {
                 let heads = matching(&keys, self.common.key(p, class));
                 if heads != 0 {
-                    // SAFETY: the caller says so, and heads ask for classes that the output has.
+                    // SAFETY: the caller guarantees it, and heads request only classes that the output has.
                     return unsafe { self.take_vc(p, class, i, heads, room) };
                 }
             }

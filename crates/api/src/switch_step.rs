@@ -1,29 +1,30 @@
-//! Allocation steps: which flits may cross the switch in a step of a router, and how arbiters decide. The loop and the allocators are
-//! compiled for each.
+//! Allocation steps: the flits that may cross the switch in a step of a router, and the rule of the arbiters. The loop and the allocators
+//! are compiled separately for each kind of step.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// An allocation step of a router.
+/// A kind of allocation step of a router.
 pub trait SwitchStep: Debug + Send + Sync + 'static {
-    /// Heads may cross, and take a VC as they do.
+    /// Whether heads may cross; a head takes a VC when it crosses.
     const HEADS: bool;
-    /// Flits may cross whose packets hold a VC.
+    /// Whether flits may cross whose packets already hold a VC.
     const FLITS: bool;
-    /// The oldest packet wins wherever there is a choice, or heads enter rings that keep a bubble.
+    /// Whether the oldest packet wins at every choice, or heads enter rings that keep a bubble.
     const BY_AGE: bool;
 }
 
-/// How the arbiters of a run decide.
+/// The rule by which the arbiters of a run decide.
 pub trait Arbiters: Debug + Send + Sync + 'static {
     const BY_AGE: bool;
 }
 
-/// Round robin.
+/// Arbiters decide round robin.
 #[derive(Debug)]
 pub struct InTurn;
 
-/// By age. (With round robin arbiters and rings that keep a bubble all packets have age 0, and ties go round robin.)
+/// Arbiters decide by age. (If arbiters decide round robin and rings keep a bubble, all packets have age 0, and ties are decided round
+/// robin.)
 #[derive(Debug)]
 pub struct ByAge;
 
@@ -35,15 +36,15 @@ impl Arbiters for ByAge {
     const BY_AGE: bool = true;
 }
 
-/// Only heads may cross: all packets have one flit, so that none keeps a VC.
+/// Only heads may cross: all packets have one flit, so no packet keeps a VC.
 #[derive(Debug)]
 pub struct HeadsCross<A>(PhantomData<A>);
 
-/// Only flits may cross whose packets hold a VC: no head waits for one, or heads get theirs in a stage of its own.
+/// Only flits whose packets hold a VC may cross: no head waits for a VC, or heads get VCs in a separate stage.
 #[derive(Debug)]
 pub struct FlitsCross<A>(PhantomData<A>);
 
-/// Both may cross.
+/// Heads and flits of packets with a VC may cross.
 #[derive(Debug)]
 pub struct BothCross<A>(PhantomData<A>);
 

@@ -1,25 +1,27 @@
-//! The protocols by which a policy switches channels off. The offers of a policy decide which one is safe:
+//! The protocols with which a policy switches channels off. The offers of a policy determine which protocol is safe:
 //!
-//! - [`CloseFirst`], where packets wait for links that are off. The policy closes the channel. The packets that hold it finish,
-//!   and their flits leave; then it goes off. A head that comes meanwhile waits, so the policy has to bring the channel back.
-//! - [`DrainFirst`], where routings avoid links that are off. First routings learn to avoid the channel, which stays open for the
-//!   packets that have chosen it. When these packets have left and all credits are home, it closes and goes off. No head ever
-//!   waits for it.
-//! - [`CloseBeside`], where a member of each trunk stays open. The policy closes another one, and heads turn to an open one. When the
-//!   packets that hold it have left and all credits are home, it goes off.
+//! - [`CloseFirst`] is for policies under which packets wait for links that are off. The policy closes the channel. The packets that hold
+//!   it finish, and their flits leave; then the channel goes off. A head that arrives in the meantime waits, so the policy has to switch
+//!   the channel on again.
+//! - [`DrainFirst`] is for policies whose dark links are avoided by routings. First, routings are informed to avoid the channel. The
+//!   channel stays open for the packets that have already chosen it. When these packets have left and all credits have returned, the
+//!   channel closes and goes off. Therefore no head ever waits for it.
+//! - [`CloseBeside`] is for policies that keep a member of each trunk open. The policy closes another member, and heads choose an open
+//!   member instead. When the packets that hold the closed member have left and all its credits have returned, it goes off.
 //!
-//! With the wrong protocol a packet waits for ever, or a routing sends packets to a link that goes off before them. So each
-//! protocol is made from the [`Offers`] of the policy, as a constant, and those that do not fit do not compile.
+//! With the wrong protocol a packet could wait forever, or a routing could send packets to a link that goes off before they arrive.
+//! Therefore each protocol is created from the [`Offers`] of the policy, as a constant, and a policy with the wrong protocol does not
+//! compile.
 
 use crate::agents::{Channels, Network};
 use crate::policy::{LinkKnowledge, Offers};
 
-/// Close first, for policies whose packets wait for links.
+/// The protocol that closes first, for policies whose packets wait for links.
 #[derive(Debug, Clone, Copy)]
 pub struct CloseFirst(());
 
 impl CloseFirst {
-    /// The protocol of a policy with these offers. Panics, when the policy is compiled, if its packets do not wait for links.
+    /// The protocol of a policy with these offers. If packets do not wait for links, it panics when the policy is compiled.
     pub const fn of(offers: &Offers) -> Self {
         assert!(
             offers.packets_wait_for_links,
@@ -28,30 +30,30 @@ impl CloseFirst {
         Self(())
     }
 
-    /// From now on heads wait for the channel. Packets that hold it finish, and then the agents' `drained` is called.
+    /// Closes the channel: from now on heads wait for it. Packets that hold it finish; then the engine calls `drained` of the agents.
     pub fn close(self, channels: &mut dyn Channels, channel: usize) {
         channels.close(channel);
     }
 
-    /// Cycles until the flits that were granted the channel have left; 0 if they have.
+    /// Cycles until the flits that were granted the channel have left; 0 if all have left.
     pub fn flits_leave_in(self, channels: &dyn Channels, channel: usize) -> u64 {
         u64::from(channels.free_for(channel).min(0).unsigned_abs())
     }
 
-    /// Packets take the channel again, those that wait for it first.
+    /// Opens the channel again; heads that wait for it come first.
     pub fn open(self, channels: &mut dyn Channels, channel: usize) {
         channels.open(channel);
         channels.look_again(channel);
     }
 }
 
-/// Drain first, for policies whose links routings avoid when they are off.
+/// The protocol that drains first, for policies whose dark links are avoided by routings.
 #[derive(Debug, Clone, Copy)]
 pub struct DrainFirst(());
 
 impl DrainFirst {
-    /// The protocol of a policy with these offers. Panics, when the policy is compiled, if its packets wait for links, or if
-    /// routings get to know of none.
+    /// The protocol of a policy with these offers. It panics, when the policy is compiled, if its packets wait for links, or if routings
+    /// get no information about links.
     pub const fn of(offers: &Offers) -> Self {
         assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
         assert!(
@@ -67,37 +69,36 @@ impl DrainFirst {
         self.is_unused(gates, channel) && gates.credits_are_home(channel)
     }
 
-    /// Whether no head requests the channel, and no packet holds it. Flits may still be on their way.
+    /// Whether no head requests the channel and no packet holds it. Flits may still be in flight on it.
     pub fn is_unused<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
         !gates.is_wanted(channel) && !gates.is_held(channel)
     }
 
-    /// Closes the channel, which has drained and goes off.
+    /// Closes the channel, which has drained and will go off.
     pub fn close<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
         debug_assert!(!gates.is_held(channel), "a channel that goes off first drains");
         gates.close(channel);
     }
 
-    /// Opens the channel, before routings learn that it is on.
+    /// Opens the channel, before routings are informed that it is on.
     pub fn open<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
         gates.open(channel);
     }
 }
 
-/// Close beside an open member, for policies under which a member of each trunk stays open.
+/// The protocol that closes a channel beside an open one, for policies that keep a member of each trunk open.
 #[derive(Debug, Clone, Copy)]
 pub struct CloseBeside(());
 
 impl CloseBeside {
-    /// The protocol of a policy with these offers. Panics, when the policy is compiled, if no member stays open.
+    /// The protocol of a policy with these offers. If no member stays open, it panics when the policy is compiled.
     pub const fn of(offers: &Offers) -> Self {
         assert!(offers.always_carries, "no member stays open under this policy: take CloseFirst or DrainFirst");
         assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
         Self(())
     }
 
-    /// From now on no head takes the channel: those that requested it choose an open member. Packets that hold it
-    /// finish.
+    /// Closes the channel to heads: heads that requested it choose an open member instead. Packets that hold the channel finish.
     pub fn close(self, channels: &mut dyn Channels, channel: usize) {
         channels.close(channel);
         channels.look_again(channel);
@@ -108,16 +109,16 @@ impl CloseBeside {
         !channels.is_held(channel) && channels.free_for(channel) >= 0 && channels.credits_are_home(channel)
     }
 
-    /// Packets take the channel again.
+    /// Opens the channel to packets again.
     pub fn open(self, channels: &mut dyn Channels, channel: usize) {
         channels.open(channel);
         channels.look_again(channel);
     }
 }
 
-/// The channels of a block as its agents see them, or of the whole network as an overseer sees them.
+/// The channels of a block as its agents see them, or the channels of the whole network as an overseer sees them.
 pub trait Gates {
-    /// How channels are numbered there.
+    /// The type of the channel numbers.
     type Number: Copy;
     fn close(&mut self, channel: Self::Number);
     fn open(&mut self, channel: Self::Number);
@@ -160,7 +161,7 @@ mod tests {
     const WAIT: Offers = Offers { packets_wait_for_links: true, ..Offers::ALWAYS_ON };
     const AVOID: Offers = Offers { links: LinkKnowledge::Stages, ..Offers::ALWAYS_ON };
     const CARRY: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
-    // all are made where the policy is compiled
+    // all three are created when the policy is compiled
     const _: (CloseFirst, DrainFirst, CloseBeside) =
         (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID), CloseBeside::of(&CARRY));
 

@@ -1,4 +1,4 @@
-//! View of a routing on the router that its packet is in.
+//! The view that a routing has of its packet's present router.
 
 use super::board::Post;
 use super::common::Common;
@@ -12,82 +12,81 @@ use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
 
-/// What a head tells about the hop that it has chosen: the loop, or the power policy.
+/// Information from a head about the hop that it has chosen, for the loop or the power policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HopNote {
     #[default]
     Nothing,
-    /// The hop begins a detour. The packet does not take the direct link, which is at port `direct`.
+    /// The hop begins a detour. The packet does not take the direct link at port `direct`.
     BeginsDetour { direct: u16 },
     /// The hop is the next one of a detour.
     ContinuesDetour,
-    /// The packet takes a direct link back that was about to go off.
+    /// The packet takes a direct link that was about to be switched off, which keeps the link on.
     TakesBack,
-    /// The head requests the same hop until a flit leaves by that output, so the routing is not called before. Only a
-    /// routing that decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants))
-    /// may tell this.
+    /// The head requests the same hop until a flit leaves by that output. The routing is not called before that. Only a routing that
+    /// decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may report this.
     Stays,
 }
 
-/// The questions that a routing may ask about the router where its packet is, about the other routers of its group
-/// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and about what routers have posted.
+/// The data that a routing may read about its packet's present router, about the other routers of its group
+/// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and from the board.
 pub trait View {
-    /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
-    /// mean over its members.
+    /// Congestion of output `port` of this router [flits], measured by the sensor that the routing has declared. For a trunk it is the mean
+    /// over the members.
     fn read(&self, port: u16) -> i32;
-    /// Room of the buffers of all VCs behind output `port` of this router [flits].
+    /// Capacity of the buffers of all VCs behind output `port` of this router [flits].
     fn capacity(&self, port: u16) -> u32;
-    /// As [`View::read`], for output `port` of another router: the one whose ports begin `away` places after those of
-    /// this router.
+    /// The same as [`View::read`], for output `port` of another router. The index of that router's first port is larger by `away` than the
+    /// index of this router's first port.
     fn read_of(&self, away: i32, port: u16) -> i32;
-    /// What all routers have posted on the board ([`Needs::posts`](super::routing::Needs::posts)): the last post that this
-    /// router knows now, or with `back` = 1 the one before.
+    /// The posts of all routers on the board ([`Needs::posts`](super::routing::Needs::posts)): the last post that this router knows now, or
+    /// with `back` = 1 the post before it.
     fn post(&self, back: u64) -> Post<'_>;
-    /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
-    /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
+    /// The member of the trunk of `hop` that has the most credits in VCs that a head may take. Returns the number of these credits, and the
+    /// hop over this member. `turn` decides ties. The number is 0 if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
-    /// The hop to request if no member has a VC that a head may take. It leads over a member that is waking, or else
-    /// over one that is off. The request wakes that member. Under a policy that keeps a member open (`Offers::always_carries`) it
-    /// leads over an open one.
+    /// The hop to request if no member has a VC that a head may take. It leads over a member that is waking; if none is waking, over a
+    /// member that is off. The request wakes a member that is off. Under a policy that keeps a member open (`Offers::always_carries`) it
+    /// leads over an open member.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u16) -> LinkState;
-    /// Whether the policy has the channel on. A failed channel counts as on if the policy leaves faults to the routing. A head
-    /// that requests the channel then chooses another path (`kernel/src/broken.rs`). Under `Offers::always_carries` every channel
-    /// counts as on. There a link in a slower mode carries packets, and a trunk with closed members has an open one.
+    /// Whether the channel is on, as the policy sets it. A failed channel counts as on if the policy leaves faults to the routing. A head
+    /// that requests the channel then chooses another path (`kernel/src/broken.rs`). Under `Offers::always_carries` every channel counts as
+    /// on. Under such a policy a link in a slower mode carries packets, and a trunk with closed members also has an open member.
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         self.state(port) == LinkState::On
     }
-    /// Whether the channel behind output `port` has failed, and the policy leaves that to the routing.
+    /// Whether the channel behind output `port` has failed and the policy leaves the reaction to the routing.
     fn is_broken(&self, port: u16) -> bool;
-    /// Credits of the VCs of `hop` that a head may take.
+    /// Sum of the credits of those VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
-    /// Whether a head may take a VC of `hop` now, and the link takes another flit.
+    /// Whether a head may take a VC of `hop` now and the link can take another flit.
     fn is_open(&self, hop: Hop) -> bool;
-    /// Whether a VC of `hop`, free or not, has room for the packet of a head.
+    /// Whether a VC of `hop`, held by a packet or not, has room for the head's packet.
     fn has_room(&self, hop: Hop) -> bool;
     /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
     fn was_granted(&self, port: u16) -> bool;
-    /// Used credits of all VCs of `hop` [flits].
+    /// Used credits, summed over all VCs of `hop` [flits].
     fn used(&self, hop: Hop) -> u32;
-    /// Used credits of the VC of `hop` that has the most credits, as a share of its buffer, and how many credits are left.
+    /// For the VC of `hop` with the most credits: its used credits as a share of its buffer, and the number of credits left.
     fn occupancy(&self, hop: Hop) -> (f64, u32);
     /// The link-state tables of this router.
     fn table(&self) -> LinkTable<'_>;
-    /// The head tells the power policy about its choice.
+    /// Reports the head's choice to the power policy.
     fn note(&self, _what: HopNote) {}
-    /// Whether someone watches what a head compares.
+    /// Whether the packet is watched, so that the comparisons of its head are recorded.
     #[inline(always)]
     fn is_watched(&self) -> bool {
         false
     }
-    /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output that `cost` names.
+    /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output in `cost`.
     #[inline(always)]
     fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
         queue * cost.hops as i32 + cost.bias
     }
-    /// The best member of the trunk, or else the fallback.
+    /// The best member of the trunk if it has credits, otherwise the fallback.
     #[inline(always)]
     fn best_or_fallback(&self, hop: Hop, turn: u32) -> Hop {
         match self.member(hop, turn) {
@@ -97,7 +96,7 @@ pub trait View {
     }
 }
 
-/// The methods of a [`View`] that answer as view `self.$view` does: those that know no hop.
+/// Implements those methods of a [`View`] that do not depend on a hop, by calls of the view `self.$view`.
 #[macro_export]
 macro_rules! answers_as {
     ($view:ident) => {
@@ -139,12 +138,12 @@ macro_rules! answers_as {
     };
 }
 
-/// Which outputs of a router are taken already.
+/// The outputs of a router that have already been granted, or are full.
 #[derive(Debug, Clone, Copy)]
 pub struct Grants<'a> {
-    /// By port of the router, a bit: no more flits may wait for the link. Empty if no channel is paced.
+    /// One bit for each port of the router: no more flits may wait for the link. Empty if no channel is paced.
     pub full: &'a [u64],
-    /// By output of the block: the last cycle (low 32 bits) in which a head was granted it. Empty unless the routing asks.
+    /// For each output of the block, the last cycle (low 32 bits) in which it was granted to a head. Empty unless the routing reads grants.
     pub last: &'a [u32],
 }
 
@@ -152,9 +151,9 @@ pub struct Grants<'a> {
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutputUnit<V>],
-    /// The trunk of each output; empty where no links form trunks.
+    /// The trunk of each output; empty if no links form trunks.
     trunks: &'a [Trunk],
-    /// First output of the router.
+    /// Index of the router's first output.
     base: usize,
     common: &'a Common,
     /// For each output: flits that wait for the link, or were sent on it during the last credit round trip.
@@ -166,8 +165,8 @@ pub struct Queues<'a, const V: usize> {
 }
 
 impl<'a, const V: usize> Queues<'a, V> {
-    /// `trunks`: those of `outs`; `base`: first output of the router there; `views`: the link-state tables of the
-    /// block, and the router there.
+    /// `trunks`: the trunks of `outs`; `base`: index of the router's first output in `outs`; `views`: the link-state tables of the block,
+    /// and the index of the router in them.
     #[inline(always)]
     pub fn new(
         (outs, trunks): (&'a [OutputUnit<V>], &'a [Trunk]),
@@ -191,7 +190,7 @@ impl<'a, const V: usize> Queues<'a, V> {
         }
     }
 
-    /// Notes of the head about its choice.
+    /// The information that the head has reported about its choice.
     #[inline(always)]
     pub fn noted(&self) -> HopNote {
         self.noted.get()
@@ -224,12 +223,12 @@ impl<const V: usize> View for Queues<'_, V> {
         let width = u32::from(trunk.width);
         let outs = &self.outs[self.base..=self.base + usize::from(trunk.highest())];
         let (mut best, mut number) = ((0, hop), (turn % width) as u16);
-        // its members are of one link class
+        // all members belong to the same link class
         let vcs = self.vcs(hop.port, hop.class);
         for _ in 0..width {
             let port = trunk.member(number);
             number = if number + 1 == trunk.width { 0 } else { number + 1 };
-            // SAFETY: no member has a higher port than the last of `outs`.
+            // SAFETY: no member has a higher port number than the last of `outs`.
             let credits = self.credits_of(unsafe { outs.hot(usize::from(port)) }, vcs);
             if credits > best.0 {
                 best = (credits, Hop { port, ..hop });
@@ -346,28 +345,28 @@ impl<const V: usize> Queues<'_, V> {
         &self.outs[self.base + usize::from(port)]
     }
 
-    /// Credits of the VCs of `class` that a head may take at `port`. Where the class enters rings that keep a bubble, the
-    /// head may have to wait for more.
+    /// Sum of the credits of those VCs of `class` that a head may take at `port`. If heads of the class enter rings that keep a bubble,
+    /// they may have to wait for more credits.
     #[inline(always)]
     pub fn open_credits(&self, port: u16, class: u8) -> u32 {
         let out = self.out(port);
         self.credits_of(out, self.common.vcs(out.class, class.into()))
     }
 
-    /// VCs of `class` at `port`.
+    /// The VCs of `class` at `port`.
     #[inline(always)]
     fn vcs(&self, port: u16, class: u8) -> u16 {
         self.common.vcs(self.out(port).class, class.into())
     }
 
-    /// Credits of those of `vcs` that a head may take at an output.
+    /// Sum of the credits of those VCs in `vcs` that a head may take at an output.
     #[inline(always)]
     fn credits_of(&self, out: &OutputUnit<V>, vcs: u16) -> u32 {
         out.open_credits(vcs)
     }
 
-    /// Congestion of output `port` of the router whose outputs begin at `base`. A packet may take any member of its trunk, so
-    /// the mean counts.
+    /// Congestion of output `port` of the router whose outputs begin at index `base`. A packet may take any member of the output's trunk,
+    /// so the result is the mean.
     #[inline(always)]
     fn read_trunk(&self, base: usize, port: u16) -> i32 {
         if self.trunks.is_empty() {
@@ -381,7 +380,7 @@ impl<const V: usize> Queues<'_, V> {
         members.map(|o| self.read_output(o)).sum::<i32>() / i32::from(trunk.width)
     }
 
-    /// The mean over the open ones of these outputs: the closed ones have no queue, and no packet may take them.
+    /// The mean over the open outputs among these: closed outputs have no queue, and no packet may take them.
     fn read_open(&self, outs: impl Iterator<Item = usize>) -> i32 {
         let open = outs.filter(|&o| !self.outs[o].is_closed());
         let (sum, count) = open.fold((0, 0), |(sum, count), o| (sum + self.read_output(o), count + 1));
@@ -403,7 +402,7 @@ impl<const V: usize> Queues<'_, V> {
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.of(out.class).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
-        // flits that could not leave as soon as they had crossed the router
+        // flits that could not leave as soon as they had crossed the router wait
         let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }

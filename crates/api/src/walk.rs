@@ -1,12 +1,12 @@
-//! Hops that packets may take at each router. Checks, bounds and explanations follow packets with it before a run; the loop
-//! never does.
+//! The hops that packets may take at each router. Checks, bounds and explanations use them to follow packets before a run; the loop never
+//! uses them.
 
 use super::routing::{AnyRouting, Hop, Routing, draw};
 use crate::base::hash::below;
 use crate::state::Packet;
 use std::collections::BTreeSet;
 
-/// A bit for every port of a router.
+/// A set with one bit for every port of a router.
 pub type Ports = [u64; 8];
 
 /// A hop that a packet may take, and the state of the packet after it.
@@ -14,13 +14,13 @@ pub type Ports = [u64; 8];
 pub struct Step {
     pub hop: Hop,
     pub after: Packet,
-    /// The cost by which an adaptive routing compares this hop. `None` for an oblivious routing, which draws among its
-    /// hops, all equally likely.
+    /// The cost of this hop, which an adaptive routing compares. `None` for an oblivious routing, which chooses among its hops at random,
+    /// all equally likely.
     pub cost: Option<Cost>,
 }
 
 impl Step {
-    /// The one hop that `next` names.
+    /// The single hop that `next` returns.
     pub fn named(routing: &dyn Routing, at: u64, packet: &Packet, seed: u64) -> Vec<Self> {
         let mut after = *packet;
         routing.next(at, &mut after, seed).into_iter().map(|hop| Self { hop, after, cost: None }).collect()
@@ -32,8 +32,7 @@ impl Step {
     }
 }
 
-/// A cost: the congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`. The least cost
-/// wins.
+/// A cost: the congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`. The hop of least cost wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     pub at: u64,
@@ -42,59 +41,59 @@ pub struct Cost {
     pub bias: i32,
 }
 
-/// Most outcomes of the random choices that a check follows.
+/// The most outcomes of random choices that a check follows.
 const MAX_OUTCOMES: u32 = 1 << 14;
 
 /// The random choices that a packet makes once, for its whole path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draws {
-    /// Dimensions of a grid in which a destination may be half way round a ring, so that the packet draws the
-    /// direction.
+    /// Dimensions of a grid in which a destination may be exactly half way round a ring, so that the packet chooses the direction at
+    /// random.
     pub ties: Vec<u64>,
-    /// Number of parallel global links among which it draws, minus 1.
+    /// Number of parallel global links among which the packet chooses at random, minus 1.
     pub more_copies: u32,
 }
 
-/// One packet per possible outcome of the source's random choices, all equally likely. Each is made when it is asked for, by
-/// its number: there may be one for every router of the network.
+/// The packets for all possible outcomes of the source's random choices, one for each outcome. All outcomes are equally likely. A packet is
+/// created only when it is requested by its number, because there may be one for every router of the network.
 pub struct Outcomes<'a> {
     count: usize,
     nth: Box<dyn Fn(usize) -> Packet + 'a>,
 }
 
 impl<'a> Outcomes<'a> {
-    /// So many packets; `nth` makes each of them of its number.
+    /// `count` packets; `nth` creates the packet with a given number.
     pub fn new(count: usize, nth: impl Fn(usize) -> Packet + 'a) -> Self {
         Self { count, nth: Box::new(nth) }
     }
 
-    /// The only outcome.
+    /// The only possible outcome.
     pub fn only(packet: Packet) -> Self {
         Self::new(1, move |_| packet)
     }
 
-    /// How many there are.
+    /// Number of outcomes.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The packet of a number below [`Outcomes::count`].
+    /// The packet with a number below [`Outcomes::count`].
     pub fn nth(&self, number: usize) -> Packet {
         (self.nth)(number)
     }
 
-    /// All example packets, in the order of their numbers.
+    /// All packets, in the order of their numbers.
     pub fn all(self) -> impl Iterator<Item = Packet> + use<'a> {
         (0..self.count).map(self.nth)
     }
 }
 
-/// The purposes of the hashes for these choices.
+/// Salts that separate the hashes for these choices.
 pub const TIE: u64 = 0x7e;
 pub const COPY: u64 = 0x91;
 
 impl Draws {
-    /// One packet ([`Packet::seq`]) per possible outcome of these random choices.
+    /// One packet number ([`Packet::seq`]) for each possible outcome of these random choices.
     pub fn outcomes(&self, packet: Packet, seed: u64) -> Vec<u32> {
         let copies = self.more_copies + 1;
         let outcomes = (copies << self.ties.len()).min(MAX_OUTCOMES) as usize;
@@ -109,22 +108,21 @@ impl Draws {
     }
 }
 
-/// Calls its argument with every turn: the router, the hop that a packet takes there, and the hop that it takes at the
-/// next router.
+/// Calls its argument with every turn: a router, the hop that a packet takes there, and the hop that it takes at the next router.
 pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
-/// Calls its argument with every turn of packets to one destination router, on one VC class: the router, the port that
-/// a packet takes there, and all ports that it may take at the next router.
+/// Calls its argument with every turn of packets to one destination router, on one VC class. A turn consists of a router, the port that a
+/// packet takes there, and all ports that the packet may take at the next router.
 pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u16, &Ports)) + 'a>;
 
 /// One direction of a ring that visits every router once and keeps a bubble
 /// ([`RingEntry`](super::routing::RingEntry)).
 #[derive(Debug, Clone)]
 pub struct EscapeRing {
-    /// By router: the hop into the ring, and the hop of a packet that is in it.
+    /// For each router: the hop into the ring, and the hop of a packet that is already in the ring.
     pub hops: Vec<RingHop>,
 }
 
-/// The hop along a ring at one router: by this port, on one VC class to enter, on another to move on.
+/// The hop along a ring at one router: the output port, the VC class on which packets enter, and the VC class on which packets move on.
 #[derive(Debug, Clone, Copy)]
 pub struct RingHop {
     pub port: u16,
@@ -132,39 +130,38 @@ pub struct RingHop {
     pub move_on: u8,
 }
 
-/// Why the packets of a routing can't wait for each other in a circle (Dally and Seitz 1987). It tells the dependency
-/// check how to find out which channel can depend on which. Every variant calls the functions that the loop uses.
+/// The reason why the packets of a routing can't wait for each other in a cycle (Dally and Seitz 1987). It selects the method by which the
+/// dependency check finds out which channels can depend on each other. Every variant calls the same functions as the loop.
 pub enum Proof<'a> {
-    /// The check follows every state that a packet can reach from any router with terminals to any other, whatever it
-    /// draws and chooses.
+    /// The check follows every state that a packet can reach from any router with terminals to any other, for all its random choices and
+    /// decisions.
     EveryState,
-    /// The rank ([`super::routing::Routing::rank`]) rises with every hop; with `link_first`, first the class of the
-    /// link and then the rank. The check sees that it does on some paths over each router. If it does not, the check
-    /// does what `or` says.
+    /// The rank ([`super::routing::Routing::rank`]) rises with every hop. With `link_first`, the class of the link is compared first, and
+    /// then the rank. The check tests this on some paths over each router. If the rank does not rise, the check uses the proof `or`.
     Rises { link_first: bool, or: Box<Proof<'a>> },
-    /// The check follows packets between all pairs of routers. `by_line`: what a packet does in one dimension of a grid
-    /// does not depend on the other dimensions, which it crosses in order; so pairs within a line are enough.
+    /// The check follows packets between all pairs of routers. `by_line`: the hops of a packet in one dimension of a grid do not depend on
+    /// the other dimensions, and dimensions are crossed in order; so pairs within a line are enough.
     OneLeg { by_line: bool },
-    /// Paths over an intermediate: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that
-    /// take the minimal path instead.
+    /// Paths over an intermediate: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that take the minimal
+    /// path without an intermediate.
     TwoLegs { by_line: bool, minimal_phase: Option<u8> },
-    /// These packets, each with the router that it starts from, together take every turn under this routing.
+    /// These packets, each with the router from which it starts, together take every turn that is possible under this routing.
     Packets { routing: Box<dyn AnyRouting + 'a>, packets: Box<dyn Iterator<Item = (u32, Packet)> + 'a> },
-    /// The turns themselves.
+    /// The routing lists the turns itself.
     Turns(EachTurn<'a>),
-    /// The turns of packets to each of these routers, on one VC class.
+    /// The routing lists the turns of packets to each of these routers, on one VC class.
     TurnsTo { destinations: Vec<u32>, turns: TurnsTo<'a> },
-    /// Every packet may fall back on its escape (Duato 1993): it decides in each step, and `steps` lists the escape
+    /// Every packet may take its escape hop at any time (Duato 1993): the routing decides in each step, and `steps` lists the escape hop
     /// everywhere.
     Escapes,
-    /// Every packet between routers may enter one of these rings, and move on in it until its destination router.
+    /// Every packet between routers may enter one of these rings, and move on in the ring until it reaches its destination router.
     EscapeRings(Vec<EscapeRing>),
     /// Packets of all these routings are in flight at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),
 }
 
 impl Proof<'_> {
-    /// The rank rises; if it does not, the check follows every state.
+    /// The proof by rank; if the rank does not rise, the check follows every state.
     pub fn rises() -> Self {
         Self::Rises { link_first: false, or: Box::new(Self::EveryState) }
     }

@@ -1,17 +1,17 @@
-//! The widths of a tree: how many of its links up each router of a level uses, the first of them. An overseer publishes
-//! them as one number; a routing goes by them, and notes in a packet which links up it has chosen.
+//! The widths of a tree: the number of links up that each router of a level uses, counted from the first. An overseer publishes the widths
+//! as one number. A routing uses them, and records in a packet which links up it has chosen.
 //!
-//! A link belongs to the router below it. It leads to a router whose digits up to the level of the link say which links
-//! up a packet chose that goes over it, in either direction: the path down to a leaf has the digits that the path up had,
-//! level by level. So a link is used if each of these digits is below the width of its level, and any widths of 1 or
-//! more join all leaves. Where links have failed `links_up.rs` says more.
+//! A link belongs to the router at its lower end. The upper router's digits, up to the level of the link, show the links up that were
+//! chosen by the packets that cross this link, in either direction. The reason is that the path down to a leaf has the same digits as the
+//! path up, level by level. Therefore a link is in use if each of these digits is below the width of its level. Widths of at least 1
+//! connect all leaves. For trees with failed links see `links_up.rs`.
 
 use crate::base::kept::Value;
 use crate::coordinates::LEVEL;
 use crate::state::Packet;
 use weft_topology::{Graph, Levels, Tree};
 
-/// The width of each level, one byte each, level 0 lowest.
+/// The width of each level, one byte each, level 0 in the lowest byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Widths(pub u64);
 
@@ -33,27 +33,26 @@ impl Widths {
         Self(u64::from_le_bytes(bytes))
     }
 
-    /// Whether links of `level` are used that lead up to a router with these coordinates.
+    /// Whether links in use lead from `level` up to a router with these coordinates.
     pub fn reach(self, upper: u64, level: usize) -> bool {
         (0..=level).all(|i| u32::from(upper.to_le_bytes()[i]) < self.of(i))
     }
 }
 
-/// The level of a link between routers with these coordinates (that of its lower end), and the coordinates of its upper
-/// end.
+/// For a link between routers with these coordinates: the level of its lower end, and the coordinates of its upper end.
 pub fn link_between(a: u64, b: u64) -> (usize, u64) {
     let (lower, upper) = (a.min(b), a.max(b));
     ((lower >> LEVEL) as usize, upper)
 }
 
-/// The levels of a tree of equal routers that have links up, and how many each has below the top.
+/// The levels of a tree of equal routers that has links up, and the number of links up of each router below the top.
 pub fn tree_of(graph: &Graph) -> Option<(&Levels, u32)> {
     let levels = graph.structure().levels.as_ref().filter(|levels| levels.count > 1)?;
     levels.tree.as_ref().and_then(Tree::radix).map(|radix| (levels, radix))
 }
 
-/// The packet has chosen link up `up` of a router of `level`. Its `target` keeps that in byte `level`, and its `phase` how
-/// many levels have been chosen: from level 0 up, none left out.
+/// Records that the packet has chosen link up `up` at a router of `level`. Byte `level` of the packet's `target` stores the choice. Its
+/// `phase` stores how many levels have been chosen: all levels from level 0 up.
 #[inline(always)]
 pub fn note_choice(packet: &mut Packet, level: u32, up: u32) {
     let below = (1 << (8 * level)) - 1;
@@ -69,10 +68,10 @@ mod tests {
     fn a_link_is_used_if_all_digits_up_to_it_are_below_the_widths() {
         let widths = Widths::equal(2, 3).with(1, 1);
         assert_eq!((widths.of(0), widths.of(1), widths.of(2)), (3, 1, 0));
-        // digits 2, 0: the third link up of a leaf, then the first one
+        // digits 2, 0: the third link up of a leaf, then the first link up
         let upper = 2u64 << LEVEL | 0x0002;
         assert!(widths.reach(upper, 0) && widths.reach(upper, 1));
-        // digits 2, 1: the second link up of level 1 is not used
+        // digits 2, 1: the second link up of level 1 is not in use
         assert!(widths.reach(upper | 0x0100, 0) && !widths.reach(upper | 0x0100, 1));
         assert!(!widths.with(0, 2).reach(upper, 1), "nobody comes to a router above the third link up of a leaf");
     }

@@ -1,14 +1,14 @@
-//! Arrays in which every index is valid, so that the loop reads them without a check of bounds.
+//! Arrays in which every index is valid, so that the loop reads them without a bounds check.
 
 use super::kept::{Kept, Reader, Unreadable, Writer};
 use super::unchecked::Hot;
 use std::ops::{Index, IndexMut};
 
-/// An array whose length is a power of two, such as the credits of an output by VC.
+/// An array whose length is a power of two, such as the credits of an output for each VC.
 pub trait At<T> {
-    /// The element at an index. Only the lower bits of a greater index count; builds with debug assertions refuse it.
+    /// The element at an index. If the index is too large, only its lower bits count; builds with debug assertions panic.
     fn at(&self, place: usize) -> &T;
-    /// The same, to write.
+    /// The element at an index, for writing.
     fn at_mut(&mut self, place: usize) -> &mut T;
 }
 
@@ -37,26 +37,26 @@ impl<T: Copy, const W: usize> PerPort<T, W> {
         Self([[value; 64]; W])
     }
 
-    /// Number of ports for which there is room.
+    /// Number of ports for which the array has room.
     pub const LEN: usize = 64 * W;
 
-    /// The element of a port, without a mask.
+    /// The element of a port, without a mask on the index.
     ///
     /// # Safety
     /// `port` is below [`LEN`](Self::LEN).
     #[inline(always)]
     pub unsafe fn hot(&self, port: usize) -> &T {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.as_flattened().hot(port) }
     }
 
-    /// The same, to write.
+    /// The element of a port, for writing, without a mask on the index.
     ///
     /// # Safety
-    /// As for [`hot`](Self::hot).
+    /// The same as for [`hot`](Self::hot).
     #[inline(always)]
     pub unsafe fn hot_mut(&mut self, port: usize) -> &mut T {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.as_flattened_mut().hot_mut(port) }
     }
 
@@ -69,7 +69,7 @@ impl<T: Copy, const W: usize> PerPort<T, W> {
 impl<T, const W: usize> Index<usize> for PerPort<T, W> {
     type Output = T;
 
-    /// The element of a port. Only the lower bits of a greater number count, as in [`At::at`].
+    /// The element of a port. If the number is too large, only its lower bits count, as in [`At::at`].
     #[inline(always)]
     fn index(&self, port: usize) -> &T {
         self.0.at(port >> 6).at(port & 63)

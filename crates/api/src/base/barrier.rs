@@ -8,11 +8,11 @@ pub struct Barrier {
     threads: usize,
     waiting: AtomicUsize,
     generation: AtomicUsize,
-    /// Whether a thread has panicked. Then no thread waits any more.
+    /// Whether a thread has panicked. From then on, threads no longer wait.
     poisoned: AtomicBool,
 }
 
-/// Held by a thread while it uses a barrier. If the thread panics, the others wait no longer for it.
+/// A guard that a thread holds while it uses a barrier. If the thread panics, the other threads no longer wait for it.
 pub struct Poison<'a>(pub &'a Barrier);
 
 impl Drop for Poison<'_> {
@@ -23,7 +23,7 @@ impl Drop for Poison<'_> {
     }
 }
 
-/// Spins before the thread yields. (If there are more threads than cores, they must not starve each other.)
+/// Number of spins before the thread yields. (If there are more threads than cores, spinning threads must not starve the others.)
 const SPINS: u32 = 4096;
 
 impl Barrier {
@@ -36,8 +36,8 @@ impl Barrier {
         }
     }
 
-    /// Returns true when all threads have called it; what they wrote before the call is then visible to all of them. Returns false if
-    /// one has panicked.
+    /// Returns true when all threads have called it; everything that they wrote before the call is then visible to all of them. Returns
+    /// false if a thread has panicked.
     pub fn wait(&self) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

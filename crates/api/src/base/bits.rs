@@ -1,4 +1,4 @@
-//! Port masks of one, two or eight words, and round-robin picks from them.
+//! Masks of ports, one, two or eight words long, and round-robin choices from them.
 
 use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
@@ -15,13 +15,13 @@ impl<const W: usize> Default for Bits<W> {
 }
 
 impl<const W: usize> Bits<W> {
-    /// A bit for each port, 64 in a word.
+    /// The words of the mask: a bit for each port, 64 in a word.
     #[inline(always)]
     pub fn words(&self) -> &[u64] {
         &self.0
     }
 
-    /// The ports among the first `64 * W` whose bits are set. It has bits for 128 ports.
+    /// The set of those ports, among the first `64 * W`, whose bits are set. `ports` has bits for 128 ports.
     #[inline(always)]
     pub fn of(ports: u128) -> Self {
         Self(std::array::from_fn(|word| if word < 2 { (ports >> (64 * word)) as u64 } else { 0 }))
@@ -47,7 +47,7 @@ impl<const W: usize> Bits<W> {
         self.0.iter().all(|&w| w == 0)
     }
 
-    /// The first member, removed from the set.
+    /// Removes the first member from the set and returns it.
     #[inline(always)]
     pub fn take_first(&mut self) -> Option<usize> {
         for (k, w) in self.0.iter_mut().enumerate() {
@@ -67,7 +67,7 @@ impl<const W: usize> Bits<W> {
         self
     }
 
-    /// The first member at or after `start` (modulo the size of the set), else the first. The set must not be empty.
+    /// The first member at or after `start` (modulo the size of the set); if there is none, the first member. The set must not be empty.
     #[inline(always)]
     pub fn pick_from(&self, start: usize) -> usize {
         if W == 1 {
@@ -97,7 +97,7 @@ impl<const W: usize> std::ops::BitOr for Bits<W> {
     }
 }
 
-/// The first set bit at or after `start`, else the first set bit. `mask` must not be 0.
+/// The first set bit at or after `start`; if there is none, the first set bit. `mask` must not be 0.
 #[inline(always)]
 pub fn pick16(mask: u16, start: u8) -> u8 {
     let above = u32::from(mask) & (u32::MAX << start);
@@ -119,13 +119,13 @@ impl Active {
         self.0[i >> 6] |= 1 << (i & 63);
     }
 
-    /// As [`set`](Self::set), without a check of bounds.
+    /// The same as [`set`](Self::set), without a bounds check.
     ///
     /// # Safety
     /// `i` is below the number for which the set was made.
     #[inline(always)]
     pub unsafe fn set_hot(&mut self, i: usize) {
-        // SAFETY: the caller says so, and the set has a word for each 64 numbers.
+        // SAFETY: the caller guarantees it, and the set has a word for each 64 numbers.
         *unsafe { self.0.hot_mut(i >> 6) } |= 1 << (i & 63);
     }
 
@@ -134,13 +134,13 @@ impl Active {
         self.0[i >> 6] &= !(1 << (i & 63));
     }
 
-    /// As [`clear`](Self::clear), without a check of bounds.
+    /// The same as [`clear`](Self::clear), without a bounds check.
     ///
     /// # Safety
-    /// As for [`set_hot`](Self::set_hot).
+    /// The same as for [`set_hot`](Self::set_hot).
     #[inline(always)]
     pub unsafe fn clear_hot(&mut self, i: usize) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         *unsafe { self.0.hot_mut(i >> 6) } &= !(1 << (i & 63));
     }
 

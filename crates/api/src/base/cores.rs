@@ -6,7 +6,7 @@ use nix::{
     unistd::Pid,
 };
 
-/// Lets the calling thread run on this core only. Returns whether the system has done so.
+/// Restricts the calling thread to this core. Returns whether the operating system has accepted this.
 #[cfg(target_os = "linux")]
 pub fn pin(core: usize) -> bool {
     let mut only = CpuSet::new();
@@ -18,8 +18,8 @@ pub fn pin(_: usize) -> bool {
     false
 }
 
-/// A guard: while it lives, the calling thread may be pinned. When it is dropped, the thread may run on all its earlier
-/// cores again.
+/// A guard: while it exists, the calling thread may be pinned to a core. When it is dropped, the thread may run on all its earlier cores
+/// again.
 #[derive(Debug)]
 pub struct Pinned {
     #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some(before) = &self.before {
-            // the set was that of this thread before, so the system accepts it
+            // this thread had the same set before, so the system accepts it
             let _ = sched_setaffinity(Pid::from_raw(0), before);
         }
     }

@@ -1,4 +1,4 @@
-//! Hashes in place of random streams, for choices that must not depend on the order of events.
+//! Hashes that replace random streams, for choices that must not depend on the order of events.
 
 /// A hash of (seed, high, low, salt).
 #[inline(always)]

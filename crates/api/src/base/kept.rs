@@ -1,13 +1,13 @@
-//! How the state of a run is written into a checkpoint and read back.
+//! Writes the state of a run into a checkpoint, and reads it back.
 //!
-//! [`Kept`] is for objects that the assembly of a network makes. They are restored in place into a freshly assembled
-//! network. It already has the reserved memory and all data that follow from the scenario. [`Value`] is for objects
-//! that come and go during a run. Both traits are derived (`crates/derive`). Every field is kept, unless an attribute gives
-//! the reason why not.
+//! [`Kept`] is for objects that are created when a network is assembled. They are restored in place into a freshly assembled network. This
+//! network already has the reserved memory and all data that follow from the scenario. [`Value`] is for objects that are created and
+//! removed during a run. Both traits are derived (`crates/derive`). Every field is saved, unless an attribute excludes the field and gives
+//! the reason.
 //!
-//! Whole numbers are written in groups of 7 bits, the lowest first (LEB128), floating-point numbers as their 8 bytes.
-//! The bytes have no names and no version. The caller has to make sure that the same program reads them, for the same
-//! scenario, and that no byte was changed. There are no further checks: damaged bytes can be read as wrong numbers.
+//! Whole numbers are written in groups of 7 bits, the lowest group first (LEB128). Floating-point numbers are written as their 8 bytes. The
+//! bytes contain no names and no version. The caller has to make sure that the same program reads the bytes, for the same scenario, and
+//! that no byte was changed. The reader makes no further checks: damaged bytes can be read as wrong numbers.
 
 pub use weft_derive::{Kept, Value};
 
@@ -25,7 +25,7 @@ pub type Writer = Vec<u8>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
-/// The bytes of a checkpoint that are still to be read.
+/// The bytes of a checkpoint that have not been read yet.
 #[derive(Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Refuses bytes that were not read.
+    /// Returns an error if some bytes were not read.
     pub fn end(&self) -> Result<(), Unreadable> {
         if self.0.is_empty() { Ok(()) } else { Err(Unreadable) }
     }
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Err(Unreadable)
     }
 
-    /// The number of parts of a list: each takes a byte or more.
+    /// The number of elements of a list. It is checked against the bytes left, because each element takes at least one byte.
     fn length(&mut self) -> Result<usize, Unreadable> {
         let length = usize::read(self)?;
         if length <= self.0.len() { Ok(length) } else { Err(Unreadable) }
@@ -76,7 +76,7 @@ fn write_number(mut number: u128, to: &mut Writer) {
     to.push(number as u8);
 }
 
-/// Parts of a checkpoint about a value that exists when a network has been assembled.
+/// Saves and restores a value that exists as soon as a network has been assembled.
 #[diagnostic::on_unimplemented(
     message = "a checkpoint can't keep `{Self}`: it is not `Kept`",
     label = "a part of the state of a run",
@@ -86,14 +86,14 @@ fn write_number(mut number: u128, to: &mut Writer) {
     note = "write `#[kept(each)]` at a list whose length follows from the scenario"
 )]
 pub trait Kept {
-    /// Writes the state.
+    /// Writes the state to the checkpoint.
     fn keep(&self, to: &mut Writer);
 
-    /// Reads the state. After an error the object must not be used.
+    /// Reads the state from the checkpoint. After an error the object must not be used.
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable>;
 }
 
-/// A value that is made when it is read.
+/// A value that is created when it is read from a checkpoint.
 #[diagnostic::on_unimplemented(
     message = "a checkpoint can't make `{Self}`: it is not a `Value`",
     label = "a part of a list or of a value that changes in a run",
@@ -105,7 +105,7 @@ pub trait Value: Kept + Sized {
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
 }
 
-/// Restores a value as a new one is read.
+/// Restores a value by reading a new one in its place.
 macro_rules! restored_by_reading {
     () => {
         fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
@@ -139,7 +139,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u8 u16 u32 u64 u128 usize);
 
-/// A type that is kept as a value of another type.
+/// Saves a type as a value of another type.
 macro_rules! kept_as {
     ($($type:ty: $own:ident => $given:expr, $read:ident => $made:expr;)+) => {
         $(
@@ -175,15 +175,14 @@ kept_as! {
     NonZeroU64: own => own.get(), read => Self::new(read).ok_or(Unreadable);
     String: own => own.as_bytes().to_vec(), read => Self::from_utf8(read).map_err(|_| Unreadable);
     &'static str: own => (*own).to_owned(), read => Ok(word(read));
-    // the generator gives its state only to serde
+    // the generator gives access to its state only through serde
     Pcg32: own => serde_json::to_string(own).expect("two numbers"), read => {
         let read: String = read;
         serde_json::from_str(&read).map_err(|_| Unreadable)
     };
 }
 
-/// The word that lives as long as the program and equals this one. There are few such texts: they are names in the
-/// source code.
+/// The text equal to this one that lives as long as the program. There are few such texts: they are names in the source code.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut words = WORDS.lock().expect("no panic while a word is looked up");
@@ -218,7 +217,7 @@ impl Kept for AtomicU32 {
     }
 }
 
-/// Kept as the counted values and their counts. Any value of a bucket represents the bucket.
+/// Saved as the counted values and their counts. A bucket of the histogram is saved as one of its values.
 impl Kept for Histogram<u64> {
     fn keep(&self, to: &mut Writer) {
         let counted: Vec<(u64, u64)> =
@@ -233,7 +232,7 @@ impl Kept for Histogram<u64> {
     }
 }
 
-/// A list that grows and shrinks. Its reserved memory stays reserved.
+/// A list whose length changes during a run. Its reserved memory is kept when it is restored.
 impl<T: Value> Kept for Vec<T> {
     fn keep(&self, to: &mut Writer) {
         self.as_slice().keep(to);
@@ -460,7 +459,7 @@ mod tests {
         assert_eq!((restored.max(), restored.min_nz()), (counted.max(), counted.min_nz()));
     }
 
-    /// Ten numbers in place; reserved memory stays reserved.
+    /// Ten numbers in an array inside the struct; the list keeps its reserved memory.
     #[derive(Kept)]
     struct Part {
         #[kept(each)]

@@ -1,22 +1,21 @@
-//! Calendar wheel: events of later cycles, in one slot per cycle. A slot is a list of chunks from one pool, so the
-//! wheel needs memory only for what is in flight. The chunk that was freed last is used next, since it is most likely
-//! in the cache.
+//! Calendar wheel: stores the events of later cycles, with one slot per cycle. A slot is a list of chunks from one shared pool, so the
+//! wheel needs memory only for the events in flight. The chunk that was freed last is used next, since it is most likely in the cache.
 
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
 
-/// Marks an empty slot. No chunk ends here. Like the end of a full chunk it is a multiple of the chunk size, so that
-/// one test finds both cases.
+/// Marks an empty slot. The end of a chunk never has this value. Like the end of a full chunk, the value is a multiple of the chunk size,
+/// so that one test detects both cases.
 const EMPTY: u32 = 0;
 
-/// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events in a
-/// cycle has no meaning.
+/// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events within a cycle has no
+/// meaning.
 #[derive(Debug, Clone)]
 pub struct Wheel<T, const N: usize> {
-    /// For each cycle the place after its last item; all items before it in the same chunk belong to that cycle.
+    /// For each cycle, the index after its last item. All items before this index in the same chunk belong to that cycle.
     ends: Vec<u32>,
     mask: u64,
-    /// Chunk k is items k * N to (k + 1) * N.
+    /// Chunk k consists of items k * N to (k + 1) * N.
     items: Vec<T>,
     /// For each chunk, the end of the next chunk of the same cycle.
     next: Vec<u32>,
@@ -24,7 +23,7 @@ pub struct Wheel<T, const N: usize> {
 }
 
 impl<T: Copy + Default, const N: usize> Wheel<T, N> {
-    /// `events`: most events in flight at once. Memory is reserved for them, but touched only when it is used.
+    /// `events`: the most events that can be in flight at once. Memory is reserved for them, but touched only when it is needed.
     pub fn new(horizon: u64, events: usize) -> Self {
         const { assert!(N.is_power_of_two()) };
         let slots = horizon.max(2).next_power_of_two();
@@ -38,7 +37,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         }
     }
 
-    /// An event may be fewer cycles ahead than this.
+    /// An event must be fewer cycles ahead than this number.
     pub fn horizon(&self) -> u64 {
         self.mask + 1
     }
@@ -48,8 +47,8 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.end_of((cycle & self.mask) as usize) == EMPTY
     }
 
-    /// The first cycle from `from` on, before `until`, in which an event is due; `until` if there is none. No event is due
-    /// before `from`.
+    /// The first cycle from `from` on, before `until`, in which an event is due; `until` if there is none. The caller guarantees that no
+    /// event is due before `from`.
     #[inline]
     pub fn next(&self, from: u64, until: u64) -> u64 {
         let cycles = until.saturating_sub(from).min(self.mask + 1) as usize;
@@ -77,7 +76,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         }
     }
 
-    /// The end of the first chunk of a slot, a number up to the mask.
+    /// The end of the first chunk of a slot. The number of the slot is at most the mask.
     #[inline(always)]
     fn end_of(&self, slot: usize) -> u32 {
         debug_assert!(slot as u64 <= self.mask);
@@ -85,7 +84,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         unsafe { *self.ends.hot(slot) }
     }
 
-    /// Gives `slot` a new chunk with one item. Returns its place.
+    /// Gives `slot` a new chunk with one item. Returns the index of the item.
     #[inline(never)]
     fn add_chunk(&mut self, slot: usize) -> usize {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -98,12 +97,12 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         first as usize
     }
 
-    /// Whether nothing is in flight.
+    /// Whether no event is in flight.
     pub fn is_empty(&self) -> bool {
         self.ends.iter().all(|&end| end == EMPTY)
     }
 
-    /// The first chunk due at `cycle`: its first item and their number; `None` when nothing is left.
+    /// The first chunk due at `cycle`: the index of its first item and the number of its items; `None` when no chunk is left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
         let end = self.end_of((cycle & self.mask) as usize);
@@ -116,7 +115,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.items[first as usize + index]
     }
 
-    /// The same without a check.
+    /// The same item, without a bounds check.
     ///
     /// # Safety
     /// [`due`](Self::due) gave `first` and more items than `index`, and the chunk has not been released since.
@@ -141,7 +140,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.free.push(id);
     }
 
-    /// Everything in flight, for reports about a stalled network.
+    /// Calls `f` for every event in flight, for reports about a stalled network.
     pub fn for_each(&self, mut f: impl FnMut(T)) {
         self.all(|&t| {
             f(t);
@@ -149,12 +148,12 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         });
     }
 
-    /// Whether `f` is true for everything in flight. Stops at the first event for which it is not.
+    /// Whether `f` is true for every event in flight. Stops at the first event for which it is not.
     pub fn all(&self, mut f: impl FnMut(&T) -> bool) -> bool {
         self.ends.iter().all(|&end| self.chunks(end).all(|chunk| chunk.iter().all(&mut f)))
     }
 
-    /// The chunks of a slot that has this end.
+    /// The chunks of the slot with this end.
     fn chunks(&self, end: u32) -> impl Iterator<Item = &[T]> {
         let mut end = end;
         std::iter::from_fn(move || {
@@ -165,7 +164,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         })
     }
 
-    /// Everything in flight, with the cycles from `now` until then, in order.
+    /// Every event in flight, with the number of cycles from `now` until it is due, in order of time.
     pub fn by_distance(&self, now: u64) -> Vec<(u64, T)>
     where
         T: Ord,
@@ -191,7 +190,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         all
     }
 
-    /// Delays all events by this number of cycles, by which the time is also moved forward.
+    /// Delays all events by this number of cycles. The caller moves the time forward by the same number.
     pub fn delay(&mut self, cycles: u64) {
         self.ends.rotate_right((cycles & self.mask) as usize);
     }

@@ -1,18 +1,18 @@
-//! Tables by link class.
+//! Tables with one value for each link class.
 
 use std::ops::Deref;
 
-/// A value for each link class. The table reads as a list. [`of`](Self::of) needs no check of bounds, since the table has a place for
-/// each value of a byte.
+/// A value for each link class. The table reads as a list. [`of`](Self::of) needs no bounds check, because the table has an entry for each
+/// value of a byte.
 #[derive(Debug, Clone)]
 pub struct ByClass<T> {
-    /// The values of the classes, and copies of the last one.
+    /// The values of the classes, then copies of the last value.
     all: Box<[T; 256]>,
     classes: usize,
 }
 
 impl<T: Clone> ByClass<T> {
-    /// `values`: one for each class, at least one and at most 256.
+    /// `values`: one for each class; at least one and at most 256.
     pub fn new(values: &[T]) -> Self {
         let place = |class: usize| values[class.min(values.len() - 1)].clone();
         assert!(values.len() <= 256, "{} link classes", values.len());

@@ -1,28 +1,28 @@
-//! The power state of a channel, and the account of the time that it spends in each.
+//! The power state of a channel, and its account: the time that the channel spends in each state.
 
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use smallvec::SmallVec;
 use std::ops::{Deref, Index, IndexMut};
 
-/// Writes the roles that every run has, each with its name in scenarios and columns.
+/// Generates the roles that exist in every run, each with its name in scenarios and columns.
 macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident = $number:literal, $name:literal;)+) => {
-        /// Power state of a channel (one direction of a link): a role that every run has, or a mode that only the
-        /// table of modes of the run knows ([`Modes`](super::Modes)).
+        /// Power state of a channel (one direction of a link). It is a role that exists in every run, or a mode from the run's table of
+        /// modes ([`Modes`](super::Modes)).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
         pub enum LinkState {
             $($(#[$doc])* $role,)+
-            /// The mode with this number in the table of the run.
+            /// The mode with this number in the run's table of modes.
             Named(u8),
         }
 
         impl LinkState {
-            /// The roles that every run has, in the order of their numbers.
+            /// The roles that exist in every run, in the order of their numbers.
             pub const ROLES: [Self; [$($number),+].len()] = [$(Self::$role),+];
             /// Their names in scenarios and columns.
             pub const ROLE_NAMES: [&'static str; Self::ROLES.len()] = [$($name),+];
 
-            /// Number of the mode in the table of the run.
+            /// Number of the state in the run's table of modes.
             #[inline(always)]
             pub const fn number(self) -> u8 {
                 match self {
@@ -31,7 +31,7 @@ macro_rules! roles {
                 }
             }
 
-            /// The state that a port holds as this number.
+            /// The state with this number; ports store states as numbers.
             #[inline(always)]
             pub const fn of(number: u8) -> Self {
                 match number {
@@ -44,21 +44,21 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Carries traffic.
+    /// The channel carries traffic.
     On = 0, "on";
-    /// Logically off, physically ready.
+    /// The channel is logically off, physically ready.
     Shadow = 1, "shadow";
-    /// On the way to off, or to a lower rate; no new packet may take it.
+    /// The channel is about to go off, or to a lower rate; no new packet may take it.
     Draining = 2, "draining";
     Off = 3, "off";
-    /// On the way to on, or to another rate; carries nothing yet.
+    /// The channel is about to go on, or to another rate; it carries nothing yet.
     Waking = 4, "waking";
 }
 
-/// Counts that need no memory of their own: as many as there are modes where the scenario names none.
+/// Number of counts that need no allocated memory: the number of modes if the scenario names none.
 const INLINE: usize = 7;
 
-/// A count for each mode of a run, in the order of their numbers. It is as long as the table of modes.
+/// A count for each mode of a run, in the order of their numbers. Its length is that of the table of modes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PerMode(SmallVec<[u64; INLINE]>);
 
@@ -68,14 +68,14 @@ impl PerMode {
         Self(SmallVec::from_elem(0, modes))
     }
 
-    /// With a count for each of this many modes: the sum of no account has none.
+    /// Extends the counts to this many modes: the sum of zero accounts has no counts.
     #[must_use]
     pub fn for_all(mut self, modes: usize) -> Self {
         self.0.resize(modes.max(self.len()), 0);
         self
     }
 
-    /// Memory for this many modes, in addition to that of the type itself [bytes].
+    /// Size of the allocated memory for this many modes, in addition to the size of the type itself [bytes].
     pub fn heap_bytes(modes: usize) -> usize {
         if modes > INLINE { modes * size_of::<u64>() } else { 0 }
     }
@@ -86,7 +86,7 @@ impl PerMode {
     }
 
     fn add(&mut self, other: &Self) {
-        // the sum of no account is as long as the first one that is added
+        // the sum of zero accounts takes the length of the first account that is added
         self.0.resize(self.len().max(other.len()), 0);
         self.0.iter_mut().zip(&other.0).for_each(|(sum, own)| *sum += own);
     }
@@ -107,7 +107,7 @@ impl Deref for PerMode {
 impl Index<LinkState> for PerMode {
     type Output = u64;
 
-    /// The sum of no account has 0 in every mode.
+    /// The sum of zero accounts has the count 0 in every mode.
     fn index(&self, state: LinkState) -> &u64 {
         self.0.get(usize::from(state.number())).unwrap_or(&0)
     }
@@ -173,12 +173,12 @@ impl Value for PerMode {
     }
 }
 
-/// Time and flits of one channel per mode, over the window.
+/// Time and flits of one channel in each mode, over the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct Account {
-    /// Start of the present state, or of the window if later.
+    /// Start of the present state; the start of the window if that is later.
     since: u64,
-    /// Flits of the channel that are counted already, the low 32 bits.
+    /// Flits of the channel that are already counted: the low 32 bits.
     counted: u32,
     pub cycles: PerMode,
     pub flits: PerMode,
@@ -191,14 +191,14 @@ impl Account {
         Self { cycles: PerMode::zeros(modes), flits: PerMode::zeros(modes), ..Self::default() }
     }
 
-    /// The account begins at cycle `now`. `flits`: flits that the channel has sent up to now, the low 32 bits.
+    /// The account begins at cycle `now`. `flits`: the low 32 bits of the number of flits that the channel has sent up to now.
     pub fn begin(&mut self, now: u64, flits: u32) {
         (self.since, self.counted, self.transitions) = (now, flits, 0);
         self.cycles.0.fill(0);
         self.flits.0.fill(0);
     }
 
-    /// Adds the flits that were sent since the last call, all of them in state `present`.
+    /// Adds the flits that were sent since the last call. All of them were sent in state `present`.
     pub fn count(&mut self, present: LinkState, flits: u32) {
         self.flits[present] += u64::from(flits.wrapping_sub(self.counted));
         self.counted = flits;
@@ -218,14 +218,14 @@ impl Account {
         self.transitions += other.transitions;
     }
 
-    /// Takes away what an earlier reading counted.
+    /// Subtracts the counts of an earlier reading.
     pub fn remove(&mut self, earlier: &Self) {
         self.cycles.remove(&earlier.cycles);
         self.flits.remove(&earlier.flits);
         self.transitions -= earlier.transitions;
     }
 
-    /// Cycles that the channel has been off.
+    /// Number of cycles for which the channel has been off.
     pub fn off_cycles(&self, present: LinkState, now: u64) -> u64 {
         let off = LinkState::Off;
         self.cycles[off] + if present == off { now - self.since } else { 0 }

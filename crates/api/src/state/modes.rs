@@ -1,17 +1,17 @@
-//! The modes that the channels of a run can be in: a name, a rate, and whether they carry traffic.
+//! The modes of the channels of a run: a name, a rate, and whether the channel carries traffic.
 //!
-//! Every table begins with the roles that policies and routings know ([`LinkState::ROLES`]). The other modes are those that
-//! the scenario names under `power.modes`, in its order. A scenario that names none has `half` and `quarter`.
+//! Every table begins with the roles that policies and routings use ([`LinkState::ROLES`]). The modes that the scenario lists under
+//! `power.modes` follow, in the same order. If the scenario lists none, these modes are `half` and `quarter`.
 
 use super::LinkState;
 use super::rate::{MAX_PERIOD, Rate};
 use std::sync::Arc;
 use weft_units::{Refusal, gcd};
 
-/// Most modes of a run, roles included.
+/// The most modes of a run, including the roles.
 pub const MAX_MODES: usize = 64;
-/// Largest numerator and denominator of the rate of a mode. Times the rate of a link, whose terms are at most [`MAX_PERIOD`],
-/// it has terms of at most 2^28. So sums of two terms in `Pace` fit 32 bits.
+/// Largest numerator and denominator of the rate of a mode. The rate of a link has terms of at most [`MAX_PERIOD`], so its product with the
+/// rate of a mode has terms of at most 2^28. Therefore sums of two terms in `Pace` fit into 32 bits.
 pub const MAX_PARTS: u128 = 1 << 12;
 
 /// A mode of the channels of a run.
@@ -19,9 +19,9 @@ pub const MAX_PARTS: u128 = 1 << 12;
 pub struct Mode {
     /// Its name in scenarios, columns, plots and messages.
     pub name: Arc<str>,
-    /// Share of the bandwidth of its link class at which it carries flits.
+    /// Share of its link class's bandwidth at which the channel carries flits.
     pub rate: Rate,
-    /// Whether traffic passes.
+    /// Whether the channel carries traffic.
     pub carries: bool,
 }
 
@@ -45,12 +45,12 @@ impl Mode {
     }
 }
 
-/// The modes of a run, by their numbers. Copies share one table.
+/// The modes of a run, indexed by their numbers. Copies share one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modes(Arc<[Mode]>);
 
 impl Default for Modes {
-    /// The table of a scenario that names no modes.
+    /// The table of a scenario that lists no modes.
     fn default() -> Self {
         let slower = [("half", 2), ("quarter", 4)];
         Self::with(slower.map(|(name, parts)| Mode::carrying(name, Rate::ONE.over(parts))))
@@ -58,12 +58,12 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// The roles, then `named`.
+    /// A table of the roles, followed by `named`.
     fn with(named: impl IntoIterator<Item = Mode>) -> Self {
         Self(LinkState::ROLES.map(Mode::of_role).into_iter().chain(named).collect())
     }
 
-    /// A table with the modes that a scenario names at `path`. Refuses names that are taken, rates above 1, and too many modes.
+    /// A table with the modes that a scenario lists at `path`. Refuses names that are already used, rates above 1, and too many modes.
     pub fn new(named: Vec<Mode>, path: &str) -> Result<Self, Refusal> {
         let most = MAX_MODES - LinkState::ROLES.len();
         if named.len() > most {
@@ -88,7 +88,7 @@ impl Modes {
         Ok(Self::with(named))
     }
 
-    /// How many modes there are.
+    /// Number of modes.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -98,7 +98,7 @@ impl Modes {
         (0..self.0.len() as u8).map(LinkState::of)
     }
 
-    /// The modes that are no role of every run.
+    /// The modes that are not roles.
     pub fn named(&self) -> impl ExactSizeIterator<Item = LinkState> + Clone + use<> {
         self.all().skip(LinkState::ROLES.len())
     }
@@ -121,12 +121,12 @@ impl Modes {
         self.mode(state).rate
     }
 
-    /// Whether traffic passes.
+    /// Whether a channel in this state carries traffic.
     pub fn carries(&self, state: LinkState) -> bool {
         self.mode(state).carries
     }
 
-    /// The slowest rate of these states; 1 if there is none.
+    /// The slowest rate of these states; 1 if the list is empty.
     pub fn slowest(&self, states: &[LinkState]) -> Rate {
         states.iter().map(|&state| self.rate(state)).fold(Rate::ONE, |a, b| if b.is_below(a) { b } else { a })
     }
@@ -136,8 +136,8 @@ impl Modes {
         self.all().find(|&state| self.name(state) == name)
     }
 
-    /// The mode `name` for which a policy asks at `path`: `off`, or one of those that the scenario names. Refuses other roles
-    /// and names that no mode has.
+    /// The mode `name` that a policy requests at `path`: `off`, or one of the modes that the scenario lists. Refuses other roles, and names
+    /// of no mode.
     pub fn asked(&self, name: &str, path: &str) -> Result<LinkState, Refusal> {
         let valid = || std::iter::once(LinkState::Off).chain(self.named());
         if let Some(found) = valid().find(|&state| self.name(state) == name) {
@@ -153,7 +153,8 @@ impl Modes {
     }
 }
 
-/// The rate `parts / of` of a mode: a share of the bandwidth. Refuses, at `path`, 0, more than 1, and terms that are too large.
+/// The rate `parts / of` of a mode, as a share of the bandwidth. Refuses a share of 0 or above 1, and terms that are too large; `path` is
+/// the place in the scenario.
 pub fn share(parts: u128, of: u128, path: &str) -> Result<Rate, Refusal> {
     if parts == 0 || of == 0 {
         let what = "a rate of 0: the mode would carry traffic that never arrives";

@@ -1,16 +1,17 @@
-//! Slots for records that come and go: packets, segments, replies that wait.
+//! A pool of slots for records that are created and removed: packets, segments, replies that wait.
 
 use crate::base::kept::Kept;
 use weft_units::prefetch::prefetch;
 
-/// So many slots are taken before one that was asked for.
+/// Prefetch distance [slots]: a prefetched slot is taken after this number of others.
 const FREE_AHEAD: usize = 8;
 
-/// Slots in a vector. The free slot that was freed last is taken first, since it is most likely in the cache.
+/// A pool of slots, stored in a vector. The slot that was freed last is taken first, because it is most likely in the cache.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,
-    /// In an array of its own: slots that lead to each other would have to come from the memory one after the other.
+    /// Free slots are stored in a separate array: if each free slot contained the index of the next, the loads from memory would have to
+    /// wait for each other.
     free: Vec<u32>,
 }
 
@@ -26,7 +27,7 @@ impl<T: Copy + Default> Pool<T> {
         id
     }
 
-    /// A free slot; it still holds what its last user left.
+    /// Takes a free slot; it still contains the data of its last user.
     #[inline(always)]
     pub fn take(&mut self) -> u32 {
         match self.free.pop() {
@@ -35,7 +36,7 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
-    /// Brings a slot into the cache that will be taken soon.
+    /// Prefetches a slot that will be taken soon.
     #[inline(always)]
     pub fn bring_free(&self) {
         if let Some(&id) = self.free.iter().nth_back(FREE_AHEAD) {
@@ -46,7 +47,7 @@ impl<T: Copy + Default> Pool<T> {
     #[inline(never)]
     fn grow(&mut self) -> u32 {
         self.items.push(T::default());
-        self.free.reserve(self.items.capacity()); // so that `remove` does not allocate; no slot is free now
+        self.free.reserve(self.items.capacity()); // reserved so that `remove` does not allocate; no slot is free now
         self.items.len() as u32 - 1
     }
 
@@ -55,12 +56,12 @@ impl<T: Copy + Default> Pool<T> {
         self.free.push(id);
     }
 
-    /// Whether all free slots are slots.
+    /// Whether all entries of the free list are slots of the pool.
     pub fn frees_slots(&self) -> bool {
         self.free.iter().all(|&id| (id as usize) < self.items.len())
     }
 
-    /// Slots that were taken and not removed.
+    /// Number of slots that were taken and not yet removed.
     pub fn in_use(&self) -> usize {
         self.items.len() - self.free.len()
     }

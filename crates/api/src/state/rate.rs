@@ -1,9 +1,9 @@
 //! The speed of a channel, and the cycles in which it carries its flits.
 //!
-//! All times are those of a flit's last part. A router passes a flit on while it still arrives (cut-through), and a
-//! link, once it has begun a flit, never waits for the rest of it. So a flit takes longer than the latency of a link only
-//! where the link before was faster, and a path adds to the latency of a packet what its slowest link needs, as if a
-//! flit on a link of rate 1/2 were two flits of half its size.
+//! All times are those at which the last part of a flit passes. A router forwards a flit while the flit is still arriving (cut-through). A
+//! link that has begun a flit never waits for the rest of it. So a flit takes longer than the latency of a link only if the previous link
+//! was faster. The path therefore adds to the latency of a packet the extra time of its slowest link, as if a flit on a link of rate 1/2
+//! were two flits of half its size.
 
 use crate::base::kept::{Kept, Value};
 use weft_units::{Refusal, gcd};
@@ -15,14 +15,14 @@ pub struct Rate {
     cycles: u32,
 }
 
-/// Longest period of a rate [cycles], and most flits in it.
+/// Longest period of a rate [cycles], and largest number of flits in a period.
 pub const MAX_PERIOD: u128 = 1 << 16;
 
 impl Rate {
     /// One flit per cycle.
     pub const ONE: Self = Self { flits: 1, cycles: 1 };
 
-    /// `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and one whose period is too long.
+    /// A rate of `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and a rate whose period is too long.
     pub fn new(flits: u128, cycles: u128, path: &str) -> Result<Self, Refusal> {
         if flits == 0 || cycles == 0 {
             let what = "a rate of 0 flits per cycle: the link would never carry anything";
@@ -55,7 +55,7 @@ impl Rate {
         Err(Refusal::new(path, what, rounder(flits, cycles)))
     }
 
-    /// This share of the rate. It may have a longer period than a scenario can set.
+    /// The rate multiplied by this share. The product may have a longer period than a scenario can set.
     #[must_use]
     pub fn times(self, share: Self) -> Self {
         let (flits, cycles) =
@@ -70,17 +70,17 @@ impl Rate {
         self.times(Self { flits: 1, cycles: parts })
     }
 
-    /// Whether it is less than another rate.
+    /// Whether this rate is lower than another rate.
     pub fn is_below(self, other: Self) -> bool {
         self.flits_times(other.cycles) < other.flits_times(self.cycles)
     }
 
-    /// The numerator times a number. A rate is below another if its numerator times the denominator of the other is.
+    /// The numerator multiplied by a number. To compare two rates, each numerator is multiplied by the denominator of the other.
     pub fn flits_times(self, factor: u32) -> u64 {
         u64::from(self.flits) * u64::from(factor)
     }
 
-    /// So many flits in [`Rate::cycles`] cycles.
+    /// Number of flits in [`Rate::cycles`] cycles.
     pub fn flits(self) -> u32 {
         self.flits
     }
@@ -99,12 +99,12 @@ impl Rate {
         u64::from(self.cycles.div_ceil(self.flits))
     }
 
-    /// As `flits_in`, for long times.
+    /// The same as `flits_in`, for long times.
     pub fn most_flits_in(self, cycles: u64) -> u64 {
         (u128::from(cycles) * u128::from(self.flits)).div_ceil(u128::from(self.cycles)) as u64
     }
 
-    /// Flits that the link carries in so many cycles, rounded up.
+    /// Flits that the link carries in this number of cycles, rounded up.
     #[inline(always)]
     pub fn flits_in(self, cycles: i32) -> i32 {
         if self == Self::ONE {
@@ -113,18 +113,18 @@ impl Rate {
         (u64::from(cycles.max(0).unsigned_abs()) * u64::from(self.flits)).div_ceil(u64::from(self.cycles)) as i32
     }
 
-    /// Whether it is less than one flit per cycle.
+    /// Whether the rate is below one flit per cycle.
     pub fn is_slow(self) -> bool {
         self.flits < self.cycles
     }
 
-    /// Whether it is more than `flits` flits per cycle.
+    /// Whether the rate is above `flits` flits per cycle.
     pub fn is_above(self, flits: u32) -> bool {
         u64::from(self.flits) > u64::from(flits) * u64::from(self.cycles)
     }
 }
 
-/// The remedy for a rate of too long a period: the simplest fraction that differs by 0.1 % at most, and by how much.
+/// The remedy for a rate whose period is too long: the simplest fraction that differs by at most 0.1 %, and the difference.
 fn rounder(flits: u128, cycles: u128) -> String {
     let (near, parts) = simplest(flits, cycles);
     let percent = 100.0 * ((near as f64 / parts as f64) / (flits as f64 / cycles as f64) - 1.0);
@@ -133,9 +133,9 @@ fn rounder(flits: u128, cycles: u128) -> String {
     format!("write a rounder rate, such as {rate}flits/cycle, which is {size:.1e} % {way}")
 }
 
-/// The first convergent of the continued fraction of `flits / cycles` that differs from it by 0.1 % at most. A
-/// convergent is closer than 1 over the product of its own denominator and the next one. So for rates between
-/// `1 / MAX_PERIOD` and `MAX_PERIOD` both terms are at most `MAX_PERIOD`.
+/// The first convergent of the continued fraction of `flits / cycles` that differs from it by at most 0.1 %. The error of a convergent is
+/// less than 1 divided by the product of its own denominator and the next one. Therefore both terms are at most `MAX_PERIOD` for rates
+/// between `1 / MAX_PERIOD` and `MAX_PERIOD`.
 fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     let exact = flits as f64 / cycles as f64;
     let (mut before, mut now, mut rest) = ((0, 1), (1, 0), (flits, cycles));
@@ -150,7 +150,7 @@ fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     now
 }
 
-/// When a channel of some rate carries its flits. A channel of rate 1 without a limit of staged flits needs none.
+/// The times at which a channel with some rate carries its flits. A channel of rate 1 without a limit of staged flits needs no `Pace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub struct Pace {
     rate: Rate,
@@ -159,14 +159,14 @@ pub struct Pace {
     /// Most flits that may wait for the link.
     #[kept(fixed)]
     staged: u32,
-    /// How often the rate has changed.
+    /// Number of times that the rate has changed.
     changes: u32,
 }
 
-/// A point in time as a cycle and a part of one, in units of 1 / `Rate::flits`.
+/// A point in time: a cycle, and a part of a cycle in units of 1 / `Rate::flits`.
 pub type Fine = (u64, u32);
 
-/// The first cycle that is not before this point in time.
+/// The first cycle that is not earlier than this point in time.
 pub fn whole((cycle, part): Fine) -> u64 {
     cycle + u64::from(part > 0)
 }
@@ -181,21 +181,21 @@ impl Pace {
         self.rate
     }
 
-    /// How often the rate has changed.
+    /// Number of times that the rate has changed.
     pub fn changes(&self) -> u32 {
         self.changes
     }
 
-    /// The channel carries flits at another rate from now on. A flit that it was about to complete takes until the end
-    /// of the cycle; `next_free`: as in `OutputUnit`. Returns the new one.
+    /// Sets another rate, valid from now on. A flit that is almost complete takes until the end of the cycle; `next_free`: as in
+    /// `OutputUnit`. Returns the new `next_free`.
     pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
         let next_free = next_free + u64::from(self.rest > 0);
         (self.rate, self.rest, self.changes) = (rate, 0, self.changes.wrapping_add(1));
         next_free
     }
 
-    /// By how much later a flit is complete on this channel than its first part could leave, if it came over a channel
-    /// of rate `before`. A flit crosses the switch in a cycle, so that above one flit per cycle it gains no time.
+    /// Time from the earliest departure of a flit's first part to the completion of the flit on this channel, if the flit came over a
+    /// channel of rate `before`. A flit takes a cycle to cross the switch, so a rate above one flit per cycle saves no time there.
     pub fn delay_after(&self, before: Rate) -> Fine {
         let Rate { flits, cycles } = self.rate;
         let before = if before.is_slow() { before } else { Rate::ONE };
@@ -204,18 +204,18 @@ impl Pace {
         (units / u64::from(flits), (units % u64::from(flits)) as u32)
     }
 
-    /// By how much later a flit is complete than it begins, less the cycle that a flit at rate 1 takes.
+    /// Time from the beginning to the completion of a flit, minus the one cycle that a flit takes at rate 1.
     pub fn own_delay(&self) -> Fine {
         self.delay_after(Rate::ONE)
     }
 
-    /// The cycle in which the next flit is complete, if the channel has all of it at `ready`. The channel is free for
-    /// another one from `next_free` on, as far as whole cycles go.
+    /// The cycle in which the next flit is complete, if the channel has the whole flit at `ready`. The channel is free for another flit
+    /// from `next_free` on, rounded to whole cycles.
     pub fn complete(&self, next_free: u64, ready: Fine) -> u64 {
         whole(ready.max((next_free, self.rest)))
     }
 
-    /// Takes the next flit; returns the cycle in which it is complete, and the new `next_free`.
+    /// Takes the next flit. Returns the cycle in which it is complete, and the new `next_free`.
     #[inline]
     pub fn take(&mut self, next_free: u64, ready: Fine) -> (u64, u64) {
         let Rate { flits, cycles } = self.rate;
@@ -225,12 +225,12 @@ impl Pace {
         (whole((cycle, part)), cycle + u64::from(units / flits))
     }
 
-    /// For how many cycles the switch may give the channel no other flit, as more flits would wait for the link than may.
-    /// `at`: when a flit that the switch gave it now would reach the link.
+    /// Number of cycles for which the switch may give the channel no further flit, because too many flits would wait for the link. `at`:
+    /// the time at which a flit that the switch gave to the channel now would reach the link.
     #[inline(always)]
     pub fn full_for(&self, next_free: u64, at: u64) -> u64 {
         let Rate { flits, cycles } = self.rate;
-        // what is ahead of that flit, less what may wait and be on the link, counted in units
+        // flits before that flit, minus those that may wait and be on the link, in units of `Fine`
         let ahead = (next_free as i64 - at as i64) * i64::from(flits) + i64::from(self.rest);
         let excess = ahead - (i64::from(self.staged) + 1) * i64::from(cycles);
         if excess < 0 { 0 } else { excess as u64 / u64::from(flits) + 1 }

@@ -4,25 +4,25 @@ use crate::base::kept::Value;
 use crate::state::{DETOUR, Packet};
 use hdrhistogram::Histogram;
 
-/// Sums over the delivered packets that were created in the window. Latencies in cycles.
+/// Sums over the packets that were created in the window and have been delivered. Latencies are in cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct PacketSums {
     pub packets: u64,
     pub flits: u64,
     /// Time from creation to delivery of the tail [cycles].
     pub latency: u64,
-    /// From injection of the head to delivery of the tail.
+    /// Time from injection of the head to delivery of the tail [cycles].
     pub network_latency: u64,
-    /// Links between routers that were crossed.
+    /// Number of links between routers that were crossed.
     pub hops: u64,
-    /// Packets that took no detour.
+    /// Number of packets that took no detour.
     pub minimal: u64,
-    /// The part of `latency` in which the workload kept packets back: they were no queue.
+    /// The part of `latency` for which the workload held packets back; this time is not queueing.
     pub kept_back: u64,
 }
 
 impl PacketSums {
-    /// A packet is delivered, with these latencies [cycles].
+    /// Adds a delivered packet with these latencies [cycles].
     #[inline(always)]
     pub fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
         self.packets += 1;
@@ -44,16 +44,16 @@ impl PacketSums {
     }
 }
 
-/// Packets that reached terminals in some span of time, or were discarded in it, whenever they were created.
+/// Packets that reached terminals or were discarded in a span of time; their time of creation does not matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Arrived {
     pub packets: u64,
     pub flits: u64,
     /// Sum of the latencies, from creation to delivery of the tail [cycles].
     pub latency: u64,
-    /// Sum of their squares [cycles^2].
+    /// Sum of the squares of the latencies [cycles^2].
     pub squares: u128,
-    /// Packets that were discarded because a link or a router had failed.
+    /// Number of packets that were discarded because a link or a router had failed.
     pub dropped: u64,
 }
 
@@ -71,7 +71,7 @@ impl Arrived {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     pub sums: PacketSums,
-    /// Per batch of the window, by creation time.
+    /// Sums for each batch of the window, by time of creation.
     pub batches: Vec<PacketSums>,
     /// Packet latency [cycles].
     pub latency: Histogram<u64>,

@@ -34,7 +34,7 @@ unsafe impl Allocator for InRounds {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { Islip { iterations: self.rounds }.allocate(ports, outputs) }
     }
 }

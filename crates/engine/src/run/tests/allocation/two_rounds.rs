@@ -29,7 +29,7 @@ unsafe impl Allocator for TwoRounds {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { Islip { iterations: 2 }.allocate(ports, outputs) }
     }
 }
