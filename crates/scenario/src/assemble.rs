@@ -1,4 +1,5 @@
-//! From a scenario to the input of the engine: defaults filled in, times in cycles, exact prices, cross-checks.
+//! From a scenario to the input of the engine: fills in defaults, converts times and prices to exact numbers, and checks keys
+//! against each other.
 
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
@@ -20,12 +21,12 @@ use weft_topology::Graph;
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
-    /// Checks the scenario and turns it into what the engine runs.
+    /// Checks the scenario and converts it to the input of the engine.
     pub fn spec(&self) -> Result<Spec, Refusal> {
         self.clone().assemble().map(|(_, spec, _)| spec)
     }
 
-    /// The scenario with every default written out, its spec, and the warnings about the file of its network.
+    /// The scenario with every default written out, its spec, and warnings about the file of its network.
     pub(crate) fn assemble(mut self) -> Result<(Self, Spec, Vec<Warning>), Refusal> {
         self.check_names()?;
         let clock = Clock { cycle_fs: self.cycle_fs()? };
@@ -77,7 +78,7 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
-        // no price helps a policy that can't work on this network
+        // if the policy cannot work on this network, no price helps
         spec.prices = prices.or_else(|missing| spec.check_policy().and(Err(missing)))?;
         check_energy(&spec)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
@@ -95,7 +96,8 @@ impl Scenario {
         Ok((self, spec, warnings))
     }
 
-    /// Fills in the defaults of `power`, and those of `measure`, which depend on the time in which the policy settles. Returns the modes.
+    /// Fills in the defaults of `power`, and the defaults of `measure` that depend on the time in which the policy settles. Returns
+    /// the modes.
     fn resolve_power(&mut self, graph: &Graph, clock: &Clock) -> Result<Modes, Refusal> {
         self.resolve_managed(graph.class_names())?;
         self.power.resolve_catalogue(graph.radix())?;
@@ -107,19 +109,19 @@ impl Scenario {
         Ok(modes)
     }
 
-    /// The faults at set times that the scenario states, and the times that hold for all faults.
+    /// The faults at set times that the scenario lists, and the times that apply to all faults.
     fn stated_faults(&self, graph: &Graph, clock: &Clock) -> Result<(Vec<Fault>, FaultTimes), Refusal> {
         let faults = self.faults.iter().enumerate();
         let faults = faults.map(|(k, fault)| fault.spec(k, clock, graph)).collect::<Result<Vec<_>, _>>()?;
         let times = match &self.fault_model {
-            // nothing fails: the default times, which are no whole cycles of every length, are not used
+            // nothing fails: the default times are not used, because they are not whole cycles for every cycle length
             None if faults.is_empty() => FaultTimes::default(),
             model => model.clone().unwrap_or_default().times(clock)?,
         };
         Ok((faults, times))
     }
 
-    /// Adds the faults that the fault model draws: first its shares, then those at random times.
+    /// Adds the faults that the fault model draws: first its shares, then the faults at random times.
     fn draw_faults(&self, spec: &mut Spec, clock: &Clock) -> Result<(), Refusal> {
         if let Some(model) = &self.fault_model {
             let drawn = model.draw_shares(&spec.faults, spec, clock)?;
@@ -138,7 +140,7 @@ impl Scenario {
         jobs.try_for_each(|(j, job)| name::check_line(&format!("traffic.jobs.{j}.name"), &job.name))
     }
 
-    /// Whether nothing happens at fixed times that a warm-up which ends by itself could not wait for.
+    /// Whether nothing happens at fixed times; a warm-up that ends by itself could not wait for such events.
     fn is_steady(&self) -> bool {
         let jobs = &self.traffic.jobs;
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
@@ -147,7 +149,7 @@ impl Scenario {
         !self.fails_at_set_times() && !random && !changes && !is_batch && !self.has_own_demand()
     }
 
-    /// Whether something fails that is named, or a share of the network.
+    /// Whether a named part fails, or a share of the network.
     pub(crate) fn fails_at_set_times(&self) -> bool {
         !self.faults.is_empty() || self.fault_model.as_ref().is_some_and(FaultModel::has_shares)
     }
@@ -169,7 +171,7 @@ impl Scenario {
     fn resolve_managed(&mut self, classes: &[String]) -> Result<(), Refusal> {
         let names = match &self.power.manages {
             None => classes.iter().filter(|class| *class != "terminal").cloned().collect(),
-            // links to terminals are managed only where they are named: not all policies can switch them
+            // links to terminals are managed only if they are named, because not all policies can switch them
             Some(names) if names.has_all() => {
                 let named = |class: &String| class != "terminal" || names.0.contains(class);
                 classes.iter().filter(|class| named(class)).cloned().collect()
@@ -218,7 +220,7 @@ impl Scenario {
     }
 }
 
-/// Turns times into cycles.
+/// Converts times to cycles.
 pub(crate) struct Clock {
     pub cycle_fs: u128,
 }
@@ -228,12 +230,12 @@ impl Clock {
         self.duration(time, path).map(|duration| duration.cycles)
     }
 
-    /// As [`Clock::cycles`], for a value that refusals name.
+    /// The same as [`Clock::cycles`], for a value that refusals name.
     pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
         time.duration(self.cycle_fs, path)
     }
 
-    /// As [`Clock::duration`], for a limit or a mean: the next whole number of cycles where the time is none.
+    /// The same as [`Clock::duration`], for a limit or a mean. A time that is not a whole number of cycles is rounded up.
     pub fn limit(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
         self.duration(time.rounded_up(self.cycle_fs), path)
     }
@@ -281,10 +283,10 @@ fn longest_window(phases: &Phases) -> Cycles {
     }
 }
 
-/// The most that an energy in a table of results can be [yJ]: 10^14 J have 38 digits.
+/// Largest energy that fits into a table of results [yJ]: 10^14 J have 38 digits.
 const MOST_YJ: u128 = 10u128.pow(38);
 
-/// The most that the whole network can cost per cycle [yJ]; `None` if that has no room in 128 bits.
+/// Largest cost of the whole network per cycle [yJ]; `None` if it does not fit into 128 bits.
 fn most_per_cycle(spec: &Spec) -> Option<u128> {
     let of_routers = spec.router_price.unwrap_or_default();
     let of_channel = |ends: &ChannelEnds| -> Option<u128> {
@@ -304,7 +306,7 @@ fn most_per_cycle(spec: &Spec) -> Option<u128> {
     channel_ends(&spec.graph).iter().try_fold(routers, |sum, ends| sum.checked_add(of_channel(ends)?))
 }
 
-/// Refuses energies that have no room in the tables of results.
+/// Refuses energies that do not fit into the tables of results.
 fn check_energy(spec: &Spec) -> Result<(), Refusal> {
     let window = longest_window(&spec.phases);
     let most = most_per_cycle(spec).and_then(|most| most.checked_mul(window.into()));

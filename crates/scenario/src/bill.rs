@@ -1,6 +1,6 @@
-//! The bill of a run: energy and mean power over the window. The bill also has two references for the same flits: links
-//! that never sleep, and ideal links, which draw power only while they carry a flit. The ports of routers are on and off
-//! with the channels that leave them.
+//! The bill of a run: energy and mean power over the window. The bill also has two references for the same flits: links that never
+//! sleep, and ideal links, which draw power only while they carry a flit. A port of a router is on while the channel that leaves it
+//! is on.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, Span, carrying, on_cycles};
@@ -13,7 +13,7 @@ use weft_engine::power::{LinkState, Modes};
 use weft_engine::spec::RouterPrice;
 use weft_units::{fj_f64, fj_text};
 
-/// Energies that channels or routers used, and would have used in the two reference cases.
+/// Energies of channels or routers: the energy that they used, and the energy that they would have used in the two reference cases.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bill {
     pub used: Energy,
@@ -41,7 +41,7 @@ impl Bill {
         }
     }
 
-    /// The three energies: each with the part of its key that precedes the unit.
+    /// The three energies, each with the part of its key before the unit.
     fn parts(&self, of: &str) -> [(String, Energy); 3] {
         let key = |case: &str| format!("{of}{case}");
         [(of.to_owned(), self.used), (key("_always_on"), self.always_on), (key("_ideal"), self.ideal)]
@@ -54,7 +54,7 @@ pub(crate) fn used(channels: &Channels, spec: &Spec, outcome: &Outcome) -> Energ
     Bill::of(channels.rows.iter(), spec).and(&routers).used
 }
 
-/// Energy over the window. Femtojoules are exact and therefore text (JSON numbers have 53 bits); joules are rounded.
+/// Energy over the window. Femtojoules are exact and therefore written as text (JSON numbers have 53 bits). Joules are rounded.
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);
     let rows = || channels.rows.iter();
@@ -96,7 +96,7 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
     fields
 }
 
-/// The energy of all routers, as it was and in the two reference cases.
+/// The energy of all routers: as used, and in the two reference cases.
 struct Routers {
     used: RouterEnergy,
     always_on: RouterEnergy,
@@ -104,7 +104,7 @@ struct Routers {
 }
 
 impl Routers {
-    /// `asleep`: cycles that all bundles slept. `None` if routers have no price.
+    /// `asleep`: number of cycles that each bundle was asleep. `None` if routers have no price.
     fn of(channels: &Channels, asleep: &[u64], spec: &Spec) -> Option<Self> {
         let price = spec.router_price.as_ref()?;
         let leaving = || channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
@@ -143,8 +143,8 @@ impl Routers {
     }
 }
 
-/// Static energy of routers [yJ] if each sleeps whenever it can: no longer than while its busiest channel carries
-/// nothing. `None` if sleep has no price, or saves nothing.
+/// Static energy of routers [yJ] if each router sleeps whenever it can, which is at most while its busiest channel carries nothing.
+/// `None` if sleep has no price, or saves nothing.
 fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Option<u128> {
     let asleep = price.asleep_yj_per_cycle.filter(|asleep| *asleep < price.static_yj_per_cycle)?;
     let mut busiest = vec![Span::NONE; spec.graph.routers() as usize];
@@ -159,7 +159,7 @@ fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Opt
     Some(awake + u128::from(spec.graph.routers()) * u128::from(channels.window) * asleep)
 }
 
-/// The share of their time in which routers were asleep, where it was counted.
+/// The share of their time in which routers were asleep, if the run counted it.
 pub(crate) fn router_sleep(outcome: &Outcome, spec: &Spec) -> Option<(String, Value)> {
     let routers = groups::of_routers(&outcome.asleep, spec).len() as f64;
     let cycles = routers * outcome.window as f64;
@@ -175,7 +175,7 @@ fn is_managed(row: &Channel, spec: &Spec) -> bool {
     spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false)
 }
 
-/// The modes of a run whose scenario names some, in the order of columns.
+/// The modes of a run, in the order of columns, if its scenario names some.
 fn link_modes(modes: &Modes) -> Value {
     let row = |state| {
         let mode = modes.mode(state);
@@ -184,8 +184,8 @@ fn link_modes(modes: &Modes) -> Value {
     modes.all().map(row).collect()
 }
 
-/// The share of their time that managed channels spend in each state, the share in which they draw power, and how often
-/// they change state.
+/// The share of time that managed channels spend in each state, the share in which they draw power, and the number of changes of
+/// their state.
 fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
     let mut fields = Map::new();
     let cycles = |state: LinkState| -> u64 {

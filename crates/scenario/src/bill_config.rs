@@ -1,5 +1,5 @@
-//! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. They change no result, so they are
-//! no part of the hash; `python/weft/results/yearly_bill.py` applies them to measured points.
+//! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. These keys change no result, so the hash does
+//! not contain them. `python/weft/results/yearly_bill.py` applies them to measured points.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};
@@ -14,33 +14,33 @@ use std::str::FromStr;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// By how much the shares of a profile may miss 1: thirds are written with a few digits.
+/// Largest difference between 1 and the sum of a profile's shares, because thirds are written with a few digits.
 const SHARES_TOLERANCE: f64 = 1e-3;
 
 /// The cost of the measured power in a year of 8760 hours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BillConfig {
-    /// Power usage effectiveness: power that the site draws per power of the network, for cooling and conversion; 1 or
-    /// more.
+    /// Power usage effectiveness: power that the site draws, for cooling and conversion as well, divided by the power of the
+    /// network; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1.0))]
     pub pue: f64,
     /// Price of a kilowatt-hour: an amount and the code of its currency ("0.25EUR").
     pub price_per_kwh: Money,
-    /// How long the profile is, for the axis of its picture.
+    /// Length of the profile, for the axis of its picture.
     #[serde(default)]
     pub period: Period,
-    /// Loads or phases of a day or a week in their order, with their shares of its time.
+    /// Loads or phases of a day or a week in their order, each with its share of the time.
     pub profile: Vec<ProfileShare>,
-    /// Coordinates of the points that savings are against, such as `power.policy=always_on,routing=minimal`; some points
-    /// must have them. Default: links that are always on, as points under `always_on` measured them or, where there are
-    /// none, for the same flits as in the run itself.
+    /// Coordinates of the points to which savings are relative, such as `power.policy=always_on,routing=minimal`. At least one
+    /// point must have these coordinates. Default: links that are always on. Points under `always_on` give these numbers; if there
+    /// are none, they are computed for the same flits as in the run itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
 }
 
-/// How long a profile is.
+/// Length of a profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
@@ -51,35 +51,35 @@ pub enum Period {
     Week,
 }
 
-/// A part of the time, and its load: a number, or a phase of the scenario.
+/// A part of the time, and its load, which is a number or a phase of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileShare {
-    /// Name in tables, such as `night`; default: its load or phase.
+    /// Name in tables, such as `night`. Default: the load or phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Share of the time, above 0; the shares of a profile add up to 1.
+    /// Share of the time, above 0. The shares of a profile add up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
-    /// Load as `traffic.load` sets it [flits/cycle per terminal], above 0 to 1: one that the sweep measures.
+    /// Load in the unit of `traffic.load` [flits/cycle per terminal], above 0 to 1. The sweep must measure this load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
-    /// Number of a phase, in place of a load: 1 until the first of `traffic.phases` begins, then 2, 3, ...
+    /// Number of a phase, instead of a load: 1 until the first of `traffic.phases` begins, then 2, 3, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
 }
 
-/// An amount of a currency: "0.25EUR".
+/// An amount in a currency: "0.25EUR".
 #[derive(Debug, Clone, PartialEq)]
 pub struct Money {
     pub amount: f64,
-    /// Three capital letters.
+    /// Code of the currency: three capital letters.
     pub currency: String,
 }
 
 impl BillConfig {
-    /// Refuses a bill that can't be computed.
+    /// Refuses a bill that cannot be computed.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if !(self.pue >= 1.0 && self.pue.is_finite()) {
             let what = format!("a PUE of {} is below 1: a site draws at least what its network draws", self.pue);
@@ -139,8 +139,8 @@ impl ProfileShare {
     }
 }
 
-/// Reads a file whose keys are those of `bill`, or that has them under `bill`; every default is written out. `example` is a
-/// section `bill` in one line, which is shown where there is none.
+/// Reads a file with the keys of `bill`, or with a section `bill`. Writes out every default. `example` is a section `bill` in one
+/// line, which the message shows if there is no such section.
 pub fn read_bill(file_name: &str, text: &str, example: &str) -> Result<serde_json::Value, Diagnostic> {
     #[derive(Deserialize)]
     struct File {
@@ -171,7 +171,7 @@ pub fn read_bill(file_name: &str, text: &str, example: &str) -> Result<serde_jso
     Ok(serde_json::to_value(bill).unwrap_or_default())
 }
 
-/// Refuses a file with keys of a scenario, of which none is `bill`, and an empty one.
+/// Refuses a file with keys of a scenario but without `bill`, and an empty file.
 fn refuse_without_bill(document: &Node, file_name: &str, example: &str) -> Result<(), Diagnostic> {
     let entries: &[Entry] = match &document.kind {
         Kind::Mapping(entries) => entries,
@@ -184,7 +184,7 @@ fn refuse_without_bill(document: &Node, file_name: &str, example: &str) -> Resul
         return Ok(());
     }
     if entries.iter().all(|entry| root.child(&entry.key).is_none()) && !entries.is_empty() {
-        return Ok(()); // a typing error, which is told below
+        return Ok(()); // a misspelt key, which is reported below
     }
     let what = format!("{file_name} has no section `bill:`, nor the keys of one");
     let help = format!("write into it, at the left margin, the line `{example}`");

@@ -1,4 +1,4 @@
-//! The phases of a load that changes, each with loads, latency and power of its own.
+//! The phases of a load that changes, each with its own loads, latency and power.
 
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
 use crate::groups::routers_asleep;
@@ -11,8 +11,7 @@ use weft_engine::outcome::{Outcome, PhaseOutcome, Saturation};
 use weft_engine::power::LinkState;
 use weft_units::{Refusal, fj_f64};
 
-/// An object per phase of the load; phases that the window does not reach have no numbers. Empty if the load never
-/// changes.
+/// An object for each phase of the load. A phase that the window does not reach has no numbers. Empty if the load never changes.
 pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<Value, Refusal> {
     let changes = spec.traffic.changes();
     if changes.is_empty() {
@@ -57,8 +56,7 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
     fields
 }
 
-/// Mean power of all channels and routers in the phase, measured and with links that are always on, and the states of
-/// their links.
+/// Mean power of all channels and routers in the phase: as measured, and with links that are always on. Also the states of their links.
 fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String, Value>, Refusal> {
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {

@@ -1,14 +1,14 @@
-//! The catalogue of hardware: measured and printed numbers of switches, ports, modules and cables, each with its source.
+//! The catalogue of hardware: measured and published numbers of switches, ports, modules and cables, each with its source.
 //!
 //! # Source
-//! `assets/catalogue.json`, a row per number: source, year, grade (A measured, B vendor, C seller, D estimate), and the
-//! figures that it is used for. No figure has a number of its own here: each is the median of its rows.
+//! `assets/catalogue.json` has a row for each number: source, year, grade (A measured, B vendor, C seller, D estimate), and the
+//! figures for which it is used. No figure is a number in this file: each figure is the median of its rows.
 //! # Model
-//! A router draws, for each of its ports, the idle share of the power of a box per port, less the power of a port. Each port
-//! that is up draws the power of a port. Each bit costs its energy at each router that it crosses. Each end of a cable draws
-//! the power of its module, also while the port is down: two optical modules that were measured did so.
+//! For each of its ports, a router draws the idle share of a box's power per port, minus the power of a port. Each port that is up
+//! draws the power of a port. Each bit costs its energy in each router that it crosses. Each end of a cable draws the power of its
+//! module, even while the port is down, because two measured optical modules did so.
 //! # Not modelled
-//! Network adapters: their sources are estimates. Where no power of a port is known, a port that is down saves nothing.
+//! Network adapters: their sources are estimates. If the power of a port is not known, a port that is down saves nothing.
 
 use crate::config::{PowerConfig, Scenario};
 use crate::diagnostic::Diagnostic;
@@ -24,23 +24,23 @@ use weft_engine::Spec;
 use weft_engine::power::{LinkState, Modes, leave_links_on};
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
-/// When the rows were gathered.
+/// Month in which the rows were collected.
 const EDITION: &str = "catalogue of November 2026";
 const PATH: &str = "power.catalogue";
 
-/// Which hardware of the catalogue a network is made of.
+/// The hardware of the catalogue from which a network is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["cables"]))]
 pub struct Catalogue {
     /// Speed of every port (default: `link_speed`).
     pub speed: Speed,
-    /// Cables between routers: optical modules by reach, or copper.
+    /// Cables between routers: copper, or fibre with optical modules for a certain reach.
     pub cables: Cable,
     /// Cables of terminals.
     #[serde(default = "passive_copper")]
     pub terminal_cables: Cable,
-    /// Whether routers are boxes of their own.
+    /// Whether routers are separate boxes.
     #[serde(default)]
     pub routers: Routers,
 }
@@ -58,7 +58,7 @@ pub enum Speed {
     G800,
 }
 
-/// How two ports are joined.
+/// The kind of connection between two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cable {
@@ -80,10 +80,10 @@ pub enum Cable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Routers {
-    /// Boxes of their own.
+    /// Separate boxes.
     #[default]
     Switches,
-    /// Parts of a node, as in a torus of nodes or between servers: they are not priced, cables are.
+    /// Parts of a node, as in a torus of nodes or between servers. They have no price, but their cables do.
     Nodes,
 }
 
@@ -92,10 +92,10 @@ pub fn catalogue() -> Value {
     json!({ "edition": EDITION, "figures": figures(), "rows": raw() })
 }
 
-/// Powers by which a network is priced.
+/// Powers that give the prices of a network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CataloguePower {
-    /// The catalogue, its speed and its cables, in words.
+    /// The catalogue's name, the speed and the cables, in words.
     pub name: String,
     /// Power of a router for each of its ports, whether the port is up or not [W].
     pub base_w_per_port: f64,
@@ -109,7 +109,7 @@ pub struct CataloguePower {
 }
 
 impl Catalogue {
-    /// The powers of this hardware. Refuses hardware whose power the catalogue does not have.
+    /// The powers of this hardware. Refuses hardware if its power is not in the catalogue.
     pub fn power(&self) -> Result<CataloguePower, Refusal> {
         let figures = figures();
         let found = |name: &str, speed: Option<u32>| {
@@ -158,7 +158,7 @@ impl Catalogue {
     }
 }
 
-/// The powers of some hardware: `choice` has the keys of [`Catalogue`].
+/// The powers of some hardware. `choice` has the keys of [`Catalogue`].
 pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
     let problem = |what: &str, help: &str| Diagnostic::nowhere(PATH, what, help);
     let chosen: Result<Catalogue, _> = serde_json::from_value(choice.clone());
@@ -169,12 +169,12 @@ pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
 }
 
 impl PowerConfig {
-    /// Sets the prices of the catalogue, where the scenario names it. `ports`: of each router.
+    /// Sets the prices of the catalogue, if the scenario names the catalogue. `ports`: number of ports of each router.
     pub(crate) fn resolve_catalogue(&mut self, ports: u32) -> Result<(), Refusal> {
         let Some(catalogue) = &self.catalogue else { return Ok(()) };
         let (links, terminals, router) = catalogue.prices(ports)?;
         let classes = BTreeMap::from([("terminal".to_owned(), terminals)]);
-        // a resolved scenario has both, and they are the same
+        // a resolved scenario has both, and they are equal
         let own = [
             ("prices", self.prices != Prices::default() && self.prices != links),
             ("class_prices", !self.class_prices.is_empty() && self.class_prices != classes),
@@ -196,8 +196,8 @@ impl PowerConfig {
         classes.try_for_each(|(class, own)| own.check_names(modes, &format!("power.class_prices.{class}")))
     }
 
-    /// Refuses a policy that puts links in a state of which the catalogue has no power. The keys of prices are no remedy, as
-    /// the catalogue sets them.
+    /// Refuses a policy that puts links in a state for which the catalogue has no power. The remedy does not name the keys of
+    /// prices, because the catalogue sets them.
     pub(crate) fn check_states(&self, modes: &Modes) -> Result<(), Refusal> {
         let states = self.policy.states(modes)?;
         let open = self.prices.unpriced(&states, modes);
@@ -214,7 +214,7 @@ impl PowerConfig {
         Err(Refusal::new("power.policy", what, help))
     }
 
-    /// Where the prices come from, in words.
+    /// The source of the prices, in words.
     pub(crate) fn prices_from(&self) -> String {
         let is_default =
             self.prices == Prices::default() && self.class_prices.is_empty() && self.router_price.is_none();
@@ -233,7 +233,7 @@ weft_units::codes! {
         helps: "Write `flit` and `cycle` of the speed in the catalogue, or choose another speed.";
 }
 
-/// Links that carry another bandwidth than the ports of the catalogue whose power they are billed.
+/// Warns if links carry another bandwidth than the ports in the catalogue whose power is billed.
 pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     let speed = f64::from(scenario.power.catalogue?.speed.gbps());
     let flits_per_second = 1e15 / spec.cycle_fs as f64;
@@ -250,13 +250,13 @@ pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     Some(Warning::new(&CATALOGUE_SPEED, format!("{PATH}.speed"), numbers, what, help))
 }
 
-/// A module draws its power also while its port is down. No source has its power at a lower rate.
+/// A module draws its power even while its port is down. No source gives its power at a lower rate.
 fn always(module_w: f64) -> Prices {
     let price = Price { standing: Standing::Power(watts(module_w)), per_bit: EnergyPerBit(0) };
     Prices::of(LinkState::ROLE_NAMES.map(|role| (role, price)))
 }
 
-/// The unit of powers is the nanowatt, which no source comes near.
+/// Powers are stored in nanowatts; the numbers of all sources are much larger.
 fn watts(watts: f64) -> Power {
     Power((watts * 1e9).round() as u64)
 }

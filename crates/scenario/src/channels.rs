@@ -1,4 +1,4 @@
-//! The table of channels: one row per direction of each link, over the measured window; written as Parquet.
+//! The table of channels, written as Parquet. It has one row per direction of each link, over the measured window.
 
 use crate::energy::Energy;
 use crate::routers;
@@ -25,20 +25,20 @@ pub struct Channel {
 #[derive(Debug, Clone)]
 pub struct Channels {
     pub rows: Vec<Channel>,
-    /// The network, for the names of the routers.
+    /// The network, which gives the names of the routers.
     pub graph: Arc<Graph>,
     /// The modes of the run, in the order of the columns.
     pub modes: Modes,
-    /// Length of the window, in cycles.
+    /// Length of the window [cycles].
     pub window: u64,
 }
 
-/// Rows of which the columns are in memory at a time.
+/// Number of rows whose columns are in memory at one time.
 const PART: usize = 1 << 20;
 
 impl Channels {
-    /// The columns of some rows, the first of which is number `first`: names and values. `from_port` of an injection channel
-    /// and `to_port` of an ejection channel are null, since that end is the `terminal`.
+    /// The columns, names and values, of some rows. The first of these rows has number `first`. `from_port` of an injection channel
+    /// and `to_port` of an ejection channel are null, because that end is the `terminal`.
     pub fn part(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
         let maybe =
             |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());

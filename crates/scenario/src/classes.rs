@@ -1,4 +1,4 @@
-//! Message classes, and the queues of network interfaces, as a scenario names them.
+//! Message classes, and the queues of network interfaces, in the form that a scenario uses.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -26,51 +26,52 @@ weft_units::codes! {
         helps: "Write `router: {output_buffer: 2flits}`, or `router: {speedup: 1}`.";
 }
 
-/// A class of packets, with VCs of its own and a priority.
+/// A class of packets, with its own VCs and a priority.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClassConfig {
-    /// Allocators let packets of a higher priority win; default 0.
+    /// Priority in allocation: packets of a higher priority win. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub priority: u8,
-    /// VCs of each channel that only this class may use, or `shared`: the class shares VCs with all other classes that share.
-    /// Default: an equal share of those that no class asks for by number.
+    /// Number of VCs of each channel that only this class may use, or `shared`: the class shares VCs with all other classes that
+    /// are `shared`. Default: an equal share of the VCs that no class reserves by number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcs: Option<ClassVcsConfig>,
-    /// Most that the queue of this class in a network interface injects [bits per second, or flits per cycle], with
+    /// Largest rate at which the queue of this class in a network interface injects [bits per second, or flits per cycle], with
     /// `interface: {queues: per_class}`. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bandwidth>,
 }
 
-/// VCs of a message class.
+/// The VCs of a message class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClassVcsConfig {
     Own(u32),
     Shared,
 }
 
-/// The queues of every network interface, which hold the packets of a terminal that are ready.
+/// The queues of every network interface. They hold the packets of a terminal that are ready.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceConfig {
-    /// Which packets of a terminal wait behind each other: all (`one`), those of a message class (`per_class`), those for
-    /// the same terminal (`per_destination`), or those of a lane of the queueing scheme on the link from the terminal (`per_lane`).
-    /// Default: `one`; with a queueing scheme `per_lane`; with one that sets queues aside, or with congestion control, `per_destination`.
+    /// Rule by which packets of a terminal share a queue. `one`: all packets. `per_class`: those of a message class. `per_destination`:
+    /// those for the same terminal. `per_lane`: those of a lane of the queueing scheme on the link from the terminal. Default: `one`.
+    /// With a queueing scheme: `per_lane`. With a scheme that sets queues aside, or with congestion control: `per_destination`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queueing>,
-    /// Which queue sends the next flit, among those that can: `round_robin`, `priority` (of the message class of its first packet),
-    /// or `oldest` (its first packet was created first).
+    /// Rule that chooses the queue for the next flit, among the queues that can send. `round_robin`. `priority`: the highest
+    /// priority of a message class, that of the first packet in the queue. `oldest`: the first packet in the queue was created
+    /// first.
     pub rule: InjectionRule,
-    /// Most that each queue injects [bits per second, or flits per cycle]. Default: no limit.
+    /// Largest rate at which each queue injects [bits per second, or flits per cycle]. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bandwidth>,
-    /// Most destinations that have packets in queues at a time, 1 to 64, with `queues: per_destination`; default 64.
+    /// Largest number of destinations with packets in queues at one time, 1 to 64, with `queues: per_destination`. Default: 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub destinations: Option<u32>,
-    /// Most packets of a queue, 1 to 65535, with `queues: per_destination` (default 16) or `per_lane` (default 65535). Sources wait
-    /// while the queue of their next packet is full.
+    /// Largest number of packets of a queue, 1 to 65535, with `queues: per_destination` (default 16) or `per_lane` (default 65535).
+    /// A source waits while the queue of its next packet is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub depth: Option<u16>,
@@ -81,7 +82,7 @@ fn is_zero(priority: &u8) -> bool {
 }
 
 impl InterfaceConfig {
-    /// Converts it to the type of the engine.
+    /// Converts the section to the type of the engine.
     fn spec(
         &self,
         (has_lanes, own_queues, is_controlled): (bool, bool, bool),
@@ -95,10 +96,10 @@ impl InterfaceConfig {
         };
         let queueing = self.queues.unwrap_or(by_default);
         if is_controlled {
-            usual.queues = MAX_QUEUES - 1; // one is for notifications
+            usual.queues = MAX_QUEUES - 1; // one queue is for notifications
         }
         if queueing == Queueing::PerLane {
-            usual.depth = u16::MAX; // a packet for a free lane waits for no place in another one
+            usual.depth = u16::MAX; // a packet for a free lane must not wait for a place in another lane's queue
         }
         let (to_destinations, is_deep) = match queueing {
             Queueing::One | Queueing::PerClass => (false, false),
@@ -165,7 +166,7 @@ impl Scenario {
         Ok((classes, self.interface.spec(has, rate)?))
     }
 
-    /// Number of the message class that a job names at `path`, or of the only one there is.
+    /// Number of the message class that a job names at `path`; without a name, of the only class.
     pub(crate) fn class_number(&self, class: Option<&str>, path: &str) -> Result<u8, Refusal> {
         let names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
         match class {
@@ -184,14 +185,14 @@ impl Scenario {
         }
     }
 
-    /// Refuses classes and interfaces that can't work, at the keys as they were written.
+    /// Refuses classes and interfaces that cannot work, at the keys that the user wrote.
     pub(crate) fn check_classes(&self, spec: &Spec) -> Result<(), Refusal> {
         let path = |j: usize| if self.traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
         spec.check_classes(path).map_err(|refusal| self.at_workload(refusal))
     }
 }
 
-/// Priorities that have no effect behind the switch, where flits wait for their link in the order of their grants.
+/// Warns of priorities that have no effect after the switch, because flits wait for their link in the order of their grants.
 pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
     if spec.has_priorities() && spec.router.vc_realloc > 0 {
         let what = "1: VCs are allocated in a stage of its own, which goes round robin, so priorities of message classes count in network \

@@ -1,4 +1,4 @@
-//! Networks without traffic, for analyses that need no run: files with a section `designs`, a topology by name.
+//! Networks without traffic, for analyses that need no run. A file has a section `designs`, with topologies by name.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};
@@ -14,16 +14,16 @@ use weft_units::file::Files;
 
 const EXAMPLE: &str = "write `designs:` and below it a line for each, such as `mine: TOPOLOGY`, as under `topology:` in a scenario (`weft list topology`)";
 
-/// A network with a name, and its numbers.
+/// A network with a name, and its properties.
 #[derive(Debug)]
 pub struct Design {
     pub name: String,
-    /// Its topology, every default written out.
+    /// Topology of the network, with every default written out.
     pub topology: Value,
     graph: Arc<Graph>,
 }
 
-/// Reads the designs of a file, in their order. Files that they name are taken from `attached` (name, content), or read
+/// Reads the designs of a file, in their order. Files that the designs name are taken from `attached` (name, content), or read
 /// relative to the folder of `file_name`.
 pub fn read_designs(file_name: &str, text: &str, attached: Vec<(String, Vec<u8>)>) -> Result<Vec<Design>, Diagnostic> {
     let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
@@ -89,7 +89,7 @@ impl Design {
         Self { name, topology: serde_json::to_value(topology).unwrap_or_default(), graph }
     }
 
-    /// Degrees, distances, bisection, links by class; `places` as a drawing needs them.
+    /// Degrees, distances, bisection, and links by class; also `places`, the positions for a drawing.
     pub fn facts(&self) -> Value {
         let mut facts = facts_of::network_facts(self.graph.topology_name(), &self.graph);
         let by_class = self.graph.links_by_class().into_iter().map(|(class, count)| (class, json!(count)));
@@ -103,19 +103,19 @@ impl Design {
         Value::Object(network::places(&self.graph))
     }
 
-    /// For each link between routers its two ends, the class of the channel from the first to the second, and that of
-    /// the channel back. The order is that of the smaller end.
+    /// For each link between routers: its two ends, the class of the channel from the first to the second end, and that of the
+    /// channel back. The links are sorted by their smaller end.
     pub fn links(&self) -> Vec<[u32; 4]> {
         let row = |link: Link| [link.ends[0].0, link.ends[1].0, link.class.into(), link.back.into()];
         self.graph.links().map(row).collect()
     }
 
-    /// Terminals on each router.
+    /// Number of terminals on each router.
     pub fn terminals_of_routers(&self) -> Vec<u32> {
         (0..self.graph.routers()).map(|router| self.graph.terminals_of(router) as u32).collect()
     }
 
-    /// Shortest paths between two different routers with terminals, by their distance.
+    /// Number of shortest paths between two different routers with terminals, by their distance.
     pub fn path_diversity(&self) -> Value {
         let found = self.graph.path_diversity();
         let rows = found.by_distance.iter().enumerate().filter(|(_, at)| at.pairs > 0).map(|(hops, at)| {
@@ -131,8 +131,9 @@ impl Design {
         json!({ "by_distance": rows.collect::<Vec<_>>(), "sources": found.sources, "of_sources": found.of_sources })
     }
 
-    /// The links of a cut that begins with halves of a partitioner and is balanced and improved, and its halves. An
-    /// entry is 1 for each router of the second half. `None` if `second` is not about as many routers.
+    /// Improves a cut: begins with the halves from a partitioner, and balances and improves them. Returns the number of links of
+    /// the cut, and its halves. In `second`, an entry is 1 for each router of the second half. `None` if `second` does not have one
+    /// entry per router.
     pub fn improved_halves(&self, second: &[u8]) -> Option<(u64, Vec<u8>)> {
         if second.len() != self.graph.routers() as usize {
             return None;
@@ -141,8 +142,8 @@ impl Design {
         Some((halves.links, halves.second.into_iter().map(u8::from).collect()))
     }
 
-    /// Links that may fail in each of `trials` random orders while all routers stay connected, and while those with
-    /// terminals do.
+    /// For each of `trials` random orders of failures: the largest number of failed links with which all routers are connected.
+    /// Then the same for the routers with terminals.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<[u32; 2]> {
         let survived = self.graph.survived_failures(trials, seed);
         survived.into_iter().map(|order| [order.all_routers, order.terminals]).collect()

@@ -1,41 +1,41 @@
-//! Errors that show their place: file, line, column, the line itself with a caret, the arithmetic, the remedy.
+//! Errors that show their place: file, line, column, the line itself with a caret, the fault with the arithmetic, and the remedy.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text that values are read from: the scenario file, or one `--set` argument.
+/// A text from which values are read: the scenario file, or one `--set` argument.
 pub(crate) struct Source {
     /// The file's name, or `--set`.
     pub name: String,
     pub text: String,
-    /// A `--set` argument has a place but no line.
+    /// Whether the source is a file. A `--set` argument has no lines.
     pub is_file: bool,
 }
 
 impl std::fmt::Debug for Source {
-    /// Without the text: every value of a tree points here, so it would be printed hundreds of times.
+    /// Leaves out the text: every value of a tree refers to its source, so the text would be printed hundreds of times.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-/// A stretch of a source.
+/// A range of a source.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
     pub source: Arc<Source>,
-    /// Bytes of the source's text.
+    /// Range of bytes in the source's text.
     pub range: Range<usize>,
 }
 
-/// An error, rendered and in parts.
+/// An error, as rendered text and in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The whole message with the snippet, without colours.
+    /// The whole message with the excerpt of the file, without colours.
     pub text: String,
-    /// Dotted path of the scenario key; empty when it is not about a key.
+    /// Dotted path of the scenario key; empty if the error does not concern a key.
     pub path: String,
-    /// Line in the file, from 1; `None` when the value comes from the command line or from a default.
+    /// Line in the file, from 1; `None` if the value comes from the command line or from a default.
     pub line: Option<usize>,
     /// Column in characters, from 1.
     pub column: Option<usize>,
@@ -54,7 +54,7 @@ impl std::fmt::Display for Diagnostic {
 impl std::error::Error for Diagnostic {}
 
 impl Diagnostic {
-    /// An error at `span`, about the key `path`, with remarks on where the value came from.
+    /// An error at `span` that concerns the key `path`, with remarks on the origin of the value.
     pub(crate) fn at(span: &Span, path: &str, what: &str, help: &str, notes: &[String]) -> Self {
         let text = &span.source.text;
         let range = on_characters(text, &span.range);
@@ -101,12 +101,12 @@ impl Diagnostic {
     }
 }
 
-/// Control characters of a hostile file do not reach the terminal.
+/// Removes control characters, so that those of a hostile file do not reach the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// `range` moved to character boundaries, within the text and within one line; not empty, if the text allows that.
+/// Moves `range` to character boundaries, within the text and within one line. The range is not empty, if the text allows that.
 fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     let mut start = range.start.min(text.len());
     while !text.is_char_boundary(start) {
@@ -119,15 +119,16 @@ fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     start..start + end.unwrap_or(0)
 }
 
-/// Letters of the shortest name in which one may be missing, and in which one may be another.
+/// Length of the shortest name [letters] in which one letter may be missing, and of the shortest name in which one may be replaced.
 const SHORT: usize = 3;
 const LONG: usize = 4;
-/// Letters that two words share at their beginning, and letters that each has after them: terminal and terminated.
+/// Least number of letters that two words share at their beginning. Largest number of letters that each has after them, such as in
+/// terminal and terminated.
 const STEM: usize = 5;
 const ENDING: usize = 4;
 
-/// The name of `valid` that means the same as a misspelt one, if there is one. They differ by a slip, or in the endings of
-/// words: a name with another meaning would change the scenario.
+/// The name in `valid` with the same meaning as a misspelt name, if there is one. The two differ by a typing error, or in the
+/// endings of words. A name with another meaning would change the scenario.
 pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let same = |candidate: &&str| {
@@ -139,7 +140,8 @@ pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) 
     alike.first().copied()
 }
 
-/// Whether two names have the same words, with slips and other endings, or the same letters without what joins words.
+/// Whether two names have the same words, apart from typing errors and other endings, or the same letters without the separators
+/// between words.
 fn is_same(name: &str, candidate: &str) -> bool {
     let words = |text: &str| -> Vec<String> { text.split(['_', '-', '.', ' ']).map(str::to_owned).collect() };
     let (words, others) = (words(name), words(candidate));
@@ -147,7 +149,8 @@ fn is_same(name: &str, candidate: &str) -> bool {
     words.concat() == others.concat() || (words.len() == others.len() && words.iter().zip(&others).all(alike))
 }
 
-/// Whether one letter is missing, extra or wrong, or two neighbours are swapped. A digit is no slip.
+/// Whether one letter is missing, extra or wrong, or two neighbouring letters are swapped. A different digit does not count as a
+/// typing error.
 fn is_slip(word: &str, other: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let (length, other_length) = (word.chars().count(), other.chars().count());
@@ -156,7 +159,7 @@ fn is_slip(word: &str, other: &str) -> bool {
     strsim::osa_distance(word, other) == 1 && length.min(other_length) >= least && digits(word) == digits(other)
 }
 
-/// Whether two words differ in their endings alone, such as a plural.
+/// Whether two words differ only in their endings, such as a plural.
 fn has_other_ending(word: &str, other: &str) -> bool {
     let stem = word.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let endings = [word, other].map(|text| text.chars().skip(stem).collect::<String>());
@@ -165,7 +168,7 @@ fn has_other_ending(word: &str, other: &str) -> bool {
     plural || (stem >= STEM && letters)
 }
 
-/// The help line of an unknown name: the nearest, then all.
+/// The help line for an unknown name: first the nearest name, and then all names.
 pub(crate) fn suggestion(name: &str, what: &str, valid: &[&str]) -> String {
     let nearest = nearest(name, valid.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
     format!("{nearest}{what}: {}", if valid.is_empty() { "none".to_owned() } else { valid.join(", ") })

@@ -1,5 +1,4 @@
-//! Open questions of a run: loads that burst and may not be carried, and values that had not settled. Kept in the
-//! results as warnings.
+//! Uncertain results of a run: loads that burst and may not be carried, and values that had not settled. The results keep them as warnings.
 
 use crate::periods;
 use crate::warnings::{Warning, long};
@@ -25,7 +24,7 @@ weft_units::codes! {
         helps: "Write a longer `measure.warmup_limit`. Of a saturated point use the accepted load only.";
 }
 
-/// The doubts in the results of a run.
+/// The uncertainties in the results of a run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal> {
     let mut doubts: Vec<Warning> = saturation(spec, outcome).into_iter().collect();
     doubts.extend(periods::measured(spec, outcome)?);
@@ -34,11 +33,11 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal
     Ok(doubts)
 }
 
-/// Whether the network carries the load in the whole window, or else in the first phase in which that is not known.
+/// Warns if it is not known whether the network carries the load: in the first phase with this doubt, otherwise in the whole window.
 fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let doubt = match outcome.saturated {
         Saturation::Unknown(Doubt::Bursts(doubt)) => doubt,
-        // `periods` warns of these
+        // `periods` warns of these cases
         Saturation::Unknown(Doubt::PartOfPeriod { .. }) | Saturation::No | Saturation::Yes => return None,
     };
     let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
@@ -49,7 +48,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             (format!("in the second half of the phase that begins in cycle {}", phase.start), "traffic.phases", help)
         }
         None => {
-            // half of a window is judged; one that grows begins with this length
+            // only half of a window is judged; a growing window begins with this length
             let window = (2.0 * doubt.cycles as f64 * doubt.longer()).ceil() as Cycles;
             let help = match window <= MAX_CYCLES {
                 true => format!("write `measure.window: {window}cycles` or more"),
@@ -61,7 +60,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let span = format!("{span} ({})", long(doubt.cycles, spec));
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let what = match doubt.is_of_gap() {
-        // the limit, not only what bursts explain of it: a reader compares the gap with it
+        // shows the whole limit, not only the part that bursts explain, because a reader compares the gap with it
         true => format!(
             "{span} the network accepted {} less than it was offered, and up to {} is tolerated or may be due to bursts: whether \
              it carries the load is not known",
@@ -83,12 +82,12 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     Some(Warning::new(&BURSTS_UNDECIDED, path, numbers, what, help))
 }
 
-/// A run must last this number of times in which a policy takes all its decisions once, if its first cycles are
-/// measured as well.
+/// If its first cycles are measured, a run must last this number of decision periods of a policy. In one period the policy takes
+/// all its decisions once.
 const SETTLED: Cycles = 10;
 
-/// A window that ends with the last batch begins in cycle 0, with the links as the policy has them at first. They must not be
-/// so for a large part of it.
+/// A window that ends with the last batch begins in cycle 0, when links are in the states that the policy gives them initially.
+/// These initial states must not last for a large part of the window.
 fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     if spec.phases.stop != Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
@@ -103,7 +102,7 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
             long(outcome.window, spec),
             long(period, spec)
         );
-        // twice as much, as the last packets of a batch take a part of the time that does not grow with it
+        // twice as much, because the last packets of a batch need a part of the time that does not grow with the batch
         let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
         let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
         let larger = if own { "a program that takes" } else { "batches that are" };
@@ -117,7 +116,7 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
     }))
 }
 
-/// Latencies that had not settled when a warm-up came to its limit.
+/// Warns of latencies that had not settled when a warm-up reached its limit.
 fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     if outcome.decisions.settled != Some(false) {
         return None;

@@ -1,7 +1,7 @@
-//! The energy account: integers per channel, priced once, whose total is the sum of its parts exactly.
+//! The energy account: integers per channel, multiplied by prices once. The total is exactly the sum of its parts.
 //!
-//! The unit is the yoctojoule. A price may be a fraction of it: per bit that a link could carry, at a rate such as 2/3
-//! flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. There
+//! The unit is the yoctojoule. A price may be a fraction of a yoctojoule: for example, a price per bit that a link could carry, at
+//! 2/3 flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. In these cases
 //! the energy of a channel in the window is rounded once, by at most half a yoctojoule.
 
 use weft_engine::outcome::ChannelCount;
@@ -12,7 +12,7 @@ use weft_units::Refusal;
 /// Energy of channels, or of routers, over the window [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Energy {
-    /// For the time spent in each state, whatever was sent.
+    /// Energy for the time spent in each state, independent of sent flits.
     pub standing_yj: u128,
     /// Energy of the flits sent [yJ].
     pub dynamic_yj: u128,
@@ -23,7 +23,7 @@ impl Energy {
         self.standing_yj + self.dynamic_yj
     }
 
-    /// Prices the counts of one channel.
+    /// Computes the energy of one channel from its counts.
     pub(crate) fn of(channel: &ChannelCount, prices: &StatePrices, modes: &Modes) -> Result<Self, Refusal> {
         let mut energy = Self::default();
         let (parts, mut rest) = (u128::from(prices.parts), 0);
@@ -75,9 +75,9 @@ pub(crate) struct Span {
 impl Span {
     pub const NONE: Self = Self { parts: 0, of: 1 };
 
-    /// The energy at `price / per` per cycle, rounded once.
+    /// The energy at `price / per` per cycle; it is rounded once.
     pub fn cost(self, price: u128, per: u32) -> u128 {
-        // Quotient and remainder apart: 16 bits of a rate and 64 of a count need not have room beside the price.
+        // quotient and remainder separately, because 16 bits of a rate and 64 bits of a count may not fit together with the price
         let of = u128::from(self.of) * u128::from(per);
         price / of * self.parts + rounded(price % of * self.parts, of)
     }
@@ -98,8 +98,8 @@ fn rounded(value: u128, divisor: u128) -> u128 {
     (value + divisor / 2) / divisor
 }
 
-/// The part of the window in which a channel carried a flit. Flits are counted as they leave for the link, so a full
-/// channel may count a few more flits than there was time for.
+/// The part of the window in which a channel carried a flit. Flits are counted when they leave for the link, so a full channel may
+/// count a few more flits than the time allows.
 pub(crate) fn carrying(channel: &ChannelCount, rate: Rate) -> Span {
     let (window, flits) = (channel.cycles.iter().sum::<u64>(), channel.flits.iter().sum::<u64>());
     let parts = u128::from(flits) * u128::from(rate.cycles());
@@ -111,7 +111,7 @@ pub(crate) fn on_cycles(channel: &ChannelCount) -> Span {
     Span::from(channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off])
 }
 
-/// Cycles of routers, added over them: in all, and those in which a router was asleep.
+/// Sum over routers of their cycles: all cycles, and the cycles in which a router was asleep.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouterCycles {
     pub all: u128,
@@ -129,7 +129,7 @@ impl RouterCycles {
 /// Energy of routers over the window, without their links [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RouterEnergy {
-    /// For being there, awake or asleep.
+    /// Static energy, awake or asleep.
     pub static_yj: u128,
     /// Energy of the ports that were on [yJ].
     pub ports_yj: u128,
@@ -138,8 +138,8 @@ pub(crate) struct RouterEnergy {
 }
 
 impl RouterEnergy {
-    /// Prices the routers by the channels that leave them: each is a port, and the flits that it was sent have crossed
-    /// the router. `static_yj` is what they cost for being there; `on` says how long a port was on.
+    /// Computes the energy of routers from the channels that leave them. Each such channel is a port, and the flits sent on it have
+    /// crossed the router. `static_yj` is the static energy; `on` gives the time that a port was on.
     pub fn of<'a>(
         leaving: impl Iterator<Item = &'a ChannelCount>,
         static_yj: u128,

@@ -1,6 +1,6 @@
-//! Events at given times (phases, faults, links that a policy switches off, batches), compared with the measured
-//! window. An event that can never happen is refused, an event that is not measured is a warning. The message has the
-//! two times, as a slip of a unit (us for ms) is the likely cause.
+//! Events at given times (phases, faults, links that a policy switches off, batches), compared with the measured window. Weft
+//! refuses an event that can never happen, and warns of an event that is not measured. The message shows both times, because the
+//! likely cause is a wrong unit (us instead of ms).
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, long, named, place};
@@ -38,7 +38,7 @@ pub(crate) fn window_end(spec: &Spec) -> Cycles {
     phases.warmup.saturating_add(longest)
 }
 
-/// The measured window, as far as it is known before the run, and the end of the drain.
+/// The measured window, as far as it is known before the run; and the end of the drain.
 struct Frame {
     start: Cycles,
     end: Cycles,
@@ -52,14 +52,14 @@ impl Frame {
     }
 }
 
-/// Something that begins at a time.
+/// An event that begins at a certain time.
 struct Event {
     path: String,
     what: &'static str,
     at: Cycles,
 }
 
-/// Phases, faults and the times at which a policy switches links off, each once; jobs share the phases of `traffic`.
+/// Phases, faults, and the times at which a policy switches links off, each once. Jobs share the phases of `traffic`.
 fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
     let mut events: Vec<Event> = Vec::new();
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
@@ -71,7 +71,7 @@ fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
             }
         }
     }
-    // random ones have no place of their own, and end with the window
+    // random faults have no place in the scenario, and end with the window
     let faults = spec.faults.iter().take(scenario.faults.len()).enumerate();
     events.extend(faults.map(|(k, fault)| Event { path: format!("faults.{k}.at"), what: "this fault", at: fault.at }));
     let off = spec.schedule()?.once.into_iter();
@@ -83,7 +83,7 @@ fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
     Ok(events)
 }
 
-/// Refuses what begins after the end of the run.
+/// Refuses events that begin after the end of the run.
 pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     let Frame { end, over, .. } = Frame::of(spec)?;
     match events(scenario, spec)?.into_iter().find(|event| event.at >= over) {
@@ -100,7 +100,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     }
 }
 
-/// Events that the window does not see, or sees only in part.
+/// Warns of events outside of the window, and of events only partly in it.
 pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let frame = Frame::of(spec)?;
     let late =
@@ -143,7 +143,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
     Ok(warnings)
 }
 
-/// Something that is over before the window begins.
+/// Warns of an event that is over before the window begins.
 fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) -> Warning {
     let what = format!(
         "{what} at {}, and the window starts at {}{}: nothing of it is measured",
@@ -156,11 +156,11 @@ fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) ->
     Warning::new(&BEFORE_WINDOW, path, numbers, what, help)
 }
 
-/// A batch that is sent before the window begins, or not yet when it ends.
+/// Warns of a batch that is sent before the window begins, or that is not yet sent when the window ends.
 fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Frame) -> Option<Warning> {
     let packets = job.batch.as_ref()?;
     if job.phases.len() > 1 || job.workload != WorkloadConfig::default() {
-        return None; // how fast it is sent depends on more than the load
+        return None; // the sending rate depends on more than the load
     }
     let times = packets.iter().zip(&job.phases[0].load).filter(|(_, load)| **load > 0.0);
     let longest = times.map(|(&n, load)| f64::from(n) * job.packets.mean() / load).fold(0.0, f64::max);

@@ -1,5 +1,5 @@
-//! From a file and `--set` arguments to points: overrides, sweeps, checks. Nothing runs before all points have been
-//! checked.
+//! From a file and `--set` arguments to points: applies overrides and sweeps, and checks the points. Nothing runs before all points
+//! have been checked.
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::{Diagnostic, Source, Span};
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use weft_units::{Duration, Refusal, Time, file::Files};
 
-/// Points of one file at most.
+/// Largest number of points of one file.
 const MAX_POINTS: usize = 100_000;
 
 /// Reads a scenario file, in UTF-8.
@@ -50,7 +50,7 @@ pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<
     expand_with(file_name, text, sets, Vec::new())
 }
 
-/// As [`expand`]; a file that the scenario names and that is among `attached` is taken from there.
+/// The same as [`expand`], but files in `attached` are taken from there.
 pub fn expand_with(
     file_name: &str,
     text: &str,
@@ -91,7 +91,7 @@ pub fn expand_with(
     Ok(points)
 }
 
-/// Refuses values of an axis that are the same once they are read: they would be two curves of the same runs.
+/// Refuses equal values of an axis (after they are read), because they would give two curves of the same runs.
 fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     let mut stride = points.len();
     for axis in axes {
@@ -115,7 +115,7 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// A value of a sweep as it is written, or, where it has keys or values of its own, its number.
+/// A value of a sweep in its written form. If it is a mapping or a list, its number.
 fn written(nodes: &[Node], row: usize) -> String {
     let Node { kind, span, .. } = &nodes[row];
     match kind {
@@ -124,7 +124,7 @@ fn written(nodes: &[Node], row: usize) -> String {
     }
 }
 
-/// Takes the entries of a top-level key out of the tree.
+/// Removes a top-level key from the tree, and returns its entries.
 fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
     let Kind::Mapping(entries) = &mut root.kind else { return Ok(Vec::new()) };
     let Some(at) = entries.iter().position(|entry| entry.key == key) else { return Ok(Vec::new()) };
@@ -132,7 +132,7 @@ fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
     swept(key, entries.remove(at).value, &help)
 }
 
-/// The entries of the value of `sweep` or `zip`; nothing at all has none.
+/// The entries of the value of `sweep` or `zip`. An absent value has none.
 fn swept(key: &str, value: Node, help: &str) -> Result<Vec<Entry>, Diagnostic> {
     match value.kind {
         Kind::Mapping(axes) => Ok(axes),
@@ -144,7 +144,7 @@ fn swept(key: &str, value: Node, help: &str) -> Result<Vec<Entry>, Diagnostic> {
     }
 }
 
-/// Applies one `--set path=value`. A set on a swept path replaces the sweep over it; `null` takes away what is there.
+/// Applies one `--set path=value`. A set on a swept path replaces the sweep over it. `null` removes the value.
 fn set(
     root: &mut Node,
     sweep: &mut Vec<Entry>,
@@ -180,8 +180,7 @@ fn span_of_set(path: &str, value: &str) -> Span {
     Span { source, range: 0..path.len() }
 }
 
-/// Refuses a `--set path=value` below a path that is swept in the end, by a `--set` before or after this one. The sweep
-/// would replace the value at each point.
+/// Refuses a `--set path=value` below a path that a `--set` before or after it sweeps. The sweep would replace the value at each point.
 fn refuse_below_sweep<'a>(
     mut swept: impl Iterator<Item = &'a Entry>,
     path: &str,
@@ -196,13 +195,13 @@ fn refuse_below_sweep<'a>(
     })
 }
 
-/// Paths that advance together, each with its values.
+/// Paths that change together, each with its values.
 struct Axis {
     columns: Vec<Entry>,
     length: usize,
 }
 
-/// An axis per swept path, then one for all zipped paths.
+/// An axis for each swept path, followed by one axis for all zipped paths.
 fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
     let all: Vec<_> = sweep.iter().chain(&zip).collect();
     for (i, entry) in all.iter().enumerate() {
@@ -270,7 +269,7 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
     }
 }
 
-/// Point `index` of the product; the first axis is the slowest.
+/// The point with number `index` in the product of the axes. The first axis changes slowest.
 fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<Point, Diagnostic> {
     let mut tree = root.clone();
     let mut coordinates = Vec::new();
@@ -335,7 +334,7 @@ pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result
         let (mut schema, mut about) = (Some(root), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
-            // the expected type of an element is that of the list
+            // the expected type of an element is in the description of the list
             let above = if name.parse::<usize>().is_ok() { about } else { "" };
             about = schema.and_then(|schema| schema.description()).unwrap_or(above);
         }
@@ -345,7 +344,7 @@ pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result
             Some(part) => format!("write {part}: {about}"),
             None => several.unwrap_or_else(|| if help.is_empty() { about } else { help }.to_owned()),
         };
-        // a key without a description
+        // the key has no description
         let help = match what.strip_prefix("expected ").and_then(|what| what.split_once(", found ")) {
             Some((expected, _)) if help.is_empty() => format!("write {expected}"),
             _ => help,
@@ -354,15 +353,15 @@ pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result
     })
 }
 
-/// Converts a percentage such as "1%" to a number where a number is expected.
+/// Converts a percentage such as "1%" to a number, if a number is expected.
 fn part_of_percent(what: &str, found: &Node) -> Option<f64> {
     let Kind::Scalar(Value::String(text)) = &found.kind else { return None };
     let percent: f64 = text.strip_suffix('%')?.trim_end().parse().ok().filter(|percent: &f64| percent.is_finite())?;
-    // 1 / 100 is 0.01, and 7 * 0.01 is not 0.07
+    // divides by 100: 1 / 100 is 0.01, but 7 * 0.01 is not 0.07
     what.ends_with(", expected f64").then_some(percent / 100.0)
 }
 
-/// A type error, reworded without the names of types: the expected and the found value.
+/// A type error in words, without names of types: the expected value and the found value.
 fn in_words(what: &str, found: Option<&Node>) -> String {
     let rest = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
     let Some((read, expected)) = rest.and_then(|rest| rest.split_once(", expected ")) else { return what.to_owned() };
@@ -381,8 +380,8 @@ fn in_words(what: &str, found: Option<&Node>) -> String {
     format!("expected {words}, found {found}")
 }
 
-/// A refusal, shown where its path was written: in the file, in a sweep, or on the command line. A note names the other
-/// `coordinates` of the point: the values may be refused only together.
+/// Shows a refusal at the place where its path was written: in the file, in a sweep, or on the command line. A note gives the other
+/// `coordinates` of the point, because the values may be refused only in combination.
 pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Refusal) -> Diagnostic {
     let path = refusal.path.as_str();
     let mut notes = Vec::new();
@@ -419,8 +418,8 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
     Diagnostic::at(found.span, path, &refusal.what, &refusal.help, &notes)
 }
 
-/// The value of a refusal, if it was written as a time in seconds, and its number of cycles. The engine, which knows
-/// cycles only, may have refused it. `None` if the refusal shows the value as it was written.
+/// The refused value as a number of cycles, if the user wrote it as a time in seconds. The engine, which knows only cycles, may
+/// have refused it. `None` if the refusal shows the value in its written form.
 fn in_cycles(tree: &Node, found: &path::Found, refusal: &Refusal) -> Option<String> {
     let text = |node: &Node| if let Kind::Scalar(Value::String(text)) = &node.kind { Some(text.clone()) } else { None };
     let written = text(found.node).filter(|written| found.whole && !refusal.what.contains(written.as_str()))?;

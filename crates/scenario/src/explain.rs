@@ -18,7 +18,8 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
     Value::Object(facts)
 }
 
-/// The links whose two directions are of different classes: both classes, and their number. Each counts in both classes.
+/// The links with two directions of different classes: the two classes, and the number of links. Each of these links counts in both
+/// classes.
 pub(crate) fn two_classes(graph: &Graph) -> Value {
     graph
         .links_of_two_classes()
@@ -37,12 +38,12 @@ pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
     let facts = json!({
         "topology": name,
         "routers": graph.routers(),
-        // parts of the network that have a name, such as leaf routers
+        // named parts of the network, such as leaf routers
         "layers": parts.collect::<Vec<_>>(),
-        // physical rings, each over every router once
+        // physical rings, each of which visits every router once
         "rings": graph.structure().rings.len(),
         "terminals": graph.terminals(),
-        // how many trunks of parallel links there are, by the number of links in one
+        // number of trunks of parallel links, by the number of links in a trunk
         "trunks": Map::from_iter(graph.trunks_by_width().into_iter().map(|(width, count)| (width.to_string(), json!(count)))),
         "radix_ports": graph.radix(),
         "degree_min_links": degrees.least,
@@ -56,7 +57,7 @@ pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
         "bisection_links": bisection.links,
         "bisection_exact": bisection.exact,
         "bisection_method": bisection.method,
-        // each link carries one channel each way, and half of the terminals send over the cut
+        // each link has one channel in each direction, and half of the terminals send over the cut
         "bisection_per_terminal": bisection.links as f64 / (f64::from(graph.terminals()) / 2.0),
     });
     if let Value::Object(facts) = facts { facts } else { Map::new() }

@@ -1,4 +1,4 @@
-//! The rules for faults that the scenario does not list: random faults, and the time until the network reacts to any.
+//! The rules for faults that the scenario does not list: random faults, and the time until the network reacts to a fault.
 
 use crate::assemble::Clock;
 use crate::events;
@@ -11,11 +11,11 @@ use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_traffic::{GapTable, stream};
 use weft_units::{Cycles, Refusal, Time};
 
-/// How links and routers fail at random, and how fast something is done about faults.
+/// Rules for random faults of links and routers, and the times until the network reacts to faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultModel {
-    /// Links or routers that fail at random, beside those that `faults` names.
+    /// Links or routers that fail at random, in addition to those in `faults`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<RandomFaults>,
     /// A share of the links that fails, such as `{share: 1%, class: level2, seed: 7}`.
@@ -24,13 +24,13 @@ pub struct FaultModel {
     /// A share of the routers that fails, such as `{share: 5%}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<FaultShare>,
-    /// Time from a fault, or a return, until routings with tables (table, shortest_path, ecmp) have new ones in all
-    /// routers. Heads at a broken link wait for them. The first tables know the links and routers that are broken from
-    /// the start (`at: 0cycles`) [time].
+    /// Time from a fault, or a return, until all routers have new tables, for routings with tables (table, shortest_path, ecmp).
+    /// Until then heads at a broken link wait. The first tables take account of the links and routers that are broken from the
+    /// start (`at: 0cycles`) [time].
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
-    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time].
-    /// Where the escape is a ring, any packet that waits this long in one place while something is broken.
+    /// For a packet that chooses its hop in every step and has lost its escape: time that it waits before it is dropped [time]. If
+    /// the escape is a ring: the same for any packet that waits this long in one place while some part is broken.
     #[serde(default = "one_microsecond")]
     pub patience: Time,
 }
@@ -55,51 +55,51 @@ fn one_microsecond() -> Time {
     Time::Femtoseconds(1_000_000_000)
 }
 
-/// Links or routers that fail at random, and return. The times between are exponentially distributed.
+/// Links or routers that fail at random, and return. The times between events have an exponential distribution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomFaults {
-    /// What fails.
+    /// The parts that fail.
     pub of: Parts,
-    /// Mean time from the begin of the run (or from `from`), or a return, to the next fault of each [time].
+    /// Mean time to the next fault of each part [time], from the begin of the run (or from `from`), or from its last return.
     pub mtbf: Time,
     /// Mean time from a fault to the return [time].
     pub mttr: Time,
-    /// Nothing fails at random before this time; default: the begin of the run [time]. A part of the window before it shows
-    /// what the network is like without faults.
+    /// Nothing fails at random before this time [time]. Default: the begin of the run. The part of the window before this time
+    /// shows the network without faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Time>,
-    /// Seed of these faults; default: that of the scenario. Each link or router has a random stream of its own.
+    /// Seed of these faults. Default: the seed of the scenario. Each link or router has a separate random stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// What fails.
+/// The kind of parts that fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Parts {
-    /// Links between routers; parallel ones together.
+    /// Links between routers; parallel links fail together.
     Links,
     /// Routers with all their links.
     Routers,
 }
 
-/// Most random faults of a run.
+/// Largest number of random faults of a run.
 const MOST: f64 = 5000.0;
-/// Faults of a run, on average, of which a time to the next one is named that lets something fail.
+/// A remedy names a time to the next fault that gives at least this mean number of faults in a run.
 const FEWEST: f64 = 3.0;
-/// A repair that is named takes this part of the time between two faults.
+/// A remedy names a repair time that is this fraction of the time between two faults: 1 / `SHARE`.
 const SHARE: f64 = 20.0;
 /// Purpose of the random streams.
 const FAILURES: u64 = 0x6661_696c;
 
-/// Times with which something fails at random in a run.
+/// Times that let something fail at random in a run.
 pub(crate) struct Enough {
     /// Mean time to a fault.
     pub mtbf: Cycles,
-    /// Mean time to a return, if it has to be shorter than it is written.
+    /// Mean time to a return, if it must be shorter than the written time.
     pub mttr: Option<Cycles>,
-    /// Faults of a run, on average.
+    /// Mean number of faults of a run.
     pub expected: f64,
 }
 
@@ -113,7 +113,7 @@ impl FaultModel {
 }
 
 impl RandomFaults {
-    /// The faults until the window ends. Links and routers named in `faults` fail only as it is written there.
+    /// The random faults until the window ends. Links and routers named in `faults` fail only at the times given there.
     pub(crate) fn draw(&self, spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let [up, down] = self.means(clock)?;
         let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).collect();
@@ -147,7 +147,7 @@ impl RandomFaults {
         Ok(faults)
     }
 
-    /// The cycle from which on something may fail; `end`: when the window ends.
+    /// The cycle from which on parts may fail. `end`: the cycle in which the window ends.
     fn begin(&self, clock: &Clock, end: Cycles, spec: &Spec) -> Result<Cycles, Refusal> {
         let path = "fault_model.random.from";
         let Some(from) = self.from else { return Ok(0) };
@@ -176,15 +176,15 @@ impl RandomFaults {
         Ok((format!("{count} {name}"), count as f64 * cycles as f64 / (up as f64 + down as f64)))
     }
 
-    /// An `mtbf` with which some part fails in the run, with a shorter `mttr` if needed, and the mean number of faults
-    /// that they give. `None` where the run is too short for any.
+    /// An `mtbf` with which some part fails in the run, with a shorter `mttr` if necessary, and the resulting mean number of
+    /// faults. `None` if the run is too short for any fault.
     pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<Enough>, Refusal> {
         let [_, down] = self.means(clock)?;
         let (count, cycles) = self.exposed(spec, clock)?;
         let mut expected = FEWEST;
         loop {
             let each = count as f64 * cycles as f64 / expected;
-            // a repair that lasts as long as the run, or longer, leaves no time to fail in
+            // if a repair lasts as long as the run or longer, nothing can fail in the remaining time
             let shorter = down as f64 > each / SHARE;
             let mttr = if shorter { (each / SHARE).floor() } else { down as f64 } as Cycles;
             let mtbf = (each - mttr as f64).floor() as Cycles;
@@ -199,7 +199,7 @@ impl RandomFaults {
         }
     }
 
-    /// How many parts may fail, and for how many cycles of the run.
+    /// Number of parts that may fail, and number of cycles of the run in which they may.
     fn exposed(&self, spec: &Spec, clock: &Clock) -> Result<(usize, Cycles), Refusal> {
         let end = events::window_end(spec);
         let count = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).count();
@@ -227,7 +227,7 @@ impl RandomFaults {
         Err(Refusal::new("fault_model.random.mtbf", what, format!("write more than {down}cycles, or a shorter mttr")))
     }
 
-    /// Everything that may fail, each once.
+    /// All parts that may fail, each once.
     fn parts(&self, spec: &Spec) -> Vec<Part> {
         match self.of {
             Parts::Routers => (0..spec.graph.routers()).map(Part::Router).collect(),
@@ -242,7 +242,7 @@ impl RandomFaults {
     }
 }
 
-/// Whether some of the faults are of the part, or of something that it touches.
+/// Whether one of the faults concerns the part, or a part that it touches.
 pub(crate) fn is_named(faults: &[Fault], part: Part) -> bool {
     let of_router = |part: Part| matches!(part, Part::Router(_));
     faults.iter().any(|fault| match of_router(fault.what) || of_router(part) {

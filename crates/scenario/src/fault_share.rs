@@ -1,4 +1,4 @@
-//! A share of the links, or of the routers, that fails: which ones is drawn once, from a seed of its own.
+//! A share of the links or routers fails. They are drawn once, from a separate seed.
 
 use crate::assemble::Clock;
 use crate::diagnostic::suggestion;
@@ -12,23 +12,23 @@ use weft_engine::spec::{Fault, Part};
 use weft_traffic::{below, stream};
 use weft_units::{Refusal, Share, Time};
 
-/// A share of the links or routers that fails. The same seed draws the same ones; a larger share fails these, and more.
+/// A share of the links or routers that fails. The same seed draws the same parts, and a larger share adds parts to these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultShare {
-    /// Share of them [percent]; the nearest whole number of links or routers fails. Parallel links between two routers fail
-    /// together, and count as one.
+    /// Share of the links or routers that fail [percent], rounded to the nearest whole number of them. Parallel links between two
+    /// routers fail together, and count as one.
     pub share: Share,
-    /// Only links of this class; default: links between routers of every class.
+    /// Only links of this class. Default: links between routers of every class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Seed of the draw; default: that of the scenario.
+    /// Seed of the draw. Default: the seed of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// When they fail [time]; default: they are broken from the start, and the first tables of a routing know it.
+    /// Time of the failure [time]. Default: the parts are broken from the start, and the first tables of a routing take account of it.
     #[serde(default = "from_the_start")]
     pub at: Time,
-    /// When they work again [time]; never if left out.
+    /// Time at which the parts work again [time]. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
@@ -37,7 +37,7 @@ pub struct FaultShare {
 struct Drawn {
     failing: Vec<Part>,
     candidates: usize,
-    /// How many links those that fail are, and all candidates: parallel ones one by one.
+    /// Number of links of the parts that fail, and of all candidates; parallel links count separately.
     links: [usize; 2],
 }
 
@@ -49,7 +49,7 @@ fn from_the_start() -> Time {
 }
 
 impl FaultModel {
-    /// The shares that fail, each with its key: routers first, since links go down with them.
+    /// The shares that fail, each with its key. Routers come first, because their links fail with them.
     fn shares(&self) -> impl Iterator<Item = (Parts, &'static str, &FaultShare)> {
         let routers = self.routers.iter().map(|share| (Parts::Routers, "routers", share));
         routers.chain(self.links.iter().map(|share| (Parts::Links, "links", share)))
@@ -60,12 +60,12 @@ impl FaultModel {
         self.shares().next().is_some()
     }
 
-    /// The faults of the shares; `named`: those that `faults` names, which fail only as it is written there.
+    /// The faults of the shares. `named`: the faults in `faults`; their parts fail only at the times given there.
     pub(crate) fn draw_shares(&self, named: &[Fault], spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
             let cycles = |time: Time, name: &str| clock.cycles(time, &format!("fault_model.{key}.{name}"));
             let until = share.until.map(|until| cycles(until, "until")).transpose()?;
-            // cycle 1 is the first in which a link can carry anything
+            // cycle 1 is the first cycle in which a link can carry a flit
             let at = cycles(share.at, "at")?.max(1);
             if let Some(until) = until.filter(|&until| until <= at) {
                 let what = format!("cycle {until}, but these {key} fail in cycle {at}");
@@ -77,7 +77,7 @@ impl FaultModel {
         Ok(drawn.collect::<Result<Vec<_>, Refusal>>()?.into_iter().flatten().collect())
     }
 
-    /// For each share the parts that fail, by name, of how many: `weft check` lists them.
+    /// For each share: the names of the parts that fail, and the number of all parts. `weft check` lists them.
     pub(crate) fn listed_shares(&self, named: &[Fault], spec: &Spec) -> Result<Vec<Value>, Refusal> {
         let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
             let names = |part: &Part| match part.routers()[..] {
@@ -165,7 +165,7 @@ impl FaultShare {
     }
 }
 
-/// How many links these parts are, parallel ones one by one; 0 of routers. All parts are of the same class, or of any.
+/// Number of links of these parts, with parallel links counted separately; 0 for routers. All parts are of one class, or of any class.
 fn count_links(parts: &[Part], spec: &Spec) -> usize {
     let class = parts.first().and_then(|&part| match part {
         Part::LinkOfClass(_, class) => Some(class),

@@ -16,27 +16,27 @@ use weft_units::{Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultConfig {
-    /// The routers of the link that fails: numbers, or ids of a graph file.
+    /// The two routers of the link that fails: numbers, or ids in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<[RouterName; 2]>,
-    /// Link class: of the links between these routers only those of this class fail. By default all do.
+    /// Link class: among the links between these routers, only those of this class fail. Default: links of all classes fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Of parallel links only this one fails: its number, from 0. Links of a trunk are numbered in the order of `channels`.
+    /// Number, from 0, of the only parallel link that fails. Links of a trunk are numbered in the order of `channels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<u16>,
-    /// The router that fails, in place of a link: its number, or its id in a graph file.
+    /// The router that fails, instead of a link: its number, or its id in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<RouterName>,
-    /// When it fails [time]; 0: it is broken from the start, and the first tables of a routing know it.
+    /// Time of the failure [time]. 0: the part is broken from the start, and the first tables of a routing take account of it.
     pub at: Time,
-    /// When it works again [time]; never if left out.
+    /// Time at which the part works again [time]. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
 
 impl FaultConfig {
-    /// Fault number `k` in cycles, in this network.
+    /// Fault number `k` of the scenario, in cycles and for this network.
     pub(crate) fn spec(&self, k: usize, clock: &Clock, graph: &Graph) -> Result<Fault, Refusal> {
         let cycles = |time: Time, key: &str| clock.cycles(time, &format!("faults.{k}.{key}"));
         let find = |name: &RouterName, key: &str| routers::find(graph, name, &format!("faults.{k}.{key}"));
@@ -70,7 +70,7 @@ impl FaultConfig {
             }
         };
         let until = self.until.map(|until| cycles(until, "until")).transpose()?;
-        // cycle 1 is the first in which a link can carry anything
+        // cycle 1 is the first cycle in which a link can carry a flit
         Ok(Fault { what, at: cycles(self.at, "at")?.max(1), until })
     }
 }
@@ -86,7 +86,7 @@ fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
 }
 
 impl Scenario {
-    /// Refuses faults that can't be, and links that have no price while they are broken.
+    /// Refuses faults that are impossible, and links that have no price while they are broken.
     pub(crate) fn check_faults(&self, spec: &Spec) -> Result<(), Refusal> {
         spec.check_faults().map_err(|refusal| Refusal { path: self.place_of_fault(refusal.path), ..refusal })?;
         let unpriced = |&class: &usize| spec.prices[class].of(LinkState::Off).is_none();
@@ -102,7 +102,7 @@ impl Scenario {
         Err(Refusal::new(path, what, "add `off: {static: ..., per_bit: ...}`, or leave faults out"))
     }
 
-    /// A fault that is drawn has no place of its own in the file.
+    /// The place of a fault in the file; a drawn fault has no place of its own.
     pub(crate) fn place_of_fault(&self, path: String) -> String {
         let number = path.strip_prefix("faults.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         if number.is_none_or(|k| k < self.faults.len()) && !(self.faults.is_empty() && path == "faults") {

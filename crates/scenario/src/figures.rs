@@ -1,5 +1,5 @@
-//! Figures of the catalogue: medians over its rows. A row is a number of `assets/catalogue.json` with its source and the
-//! figures that it is used for.
+//! Figures of the catalogue: medians over its rows. A row is a number in `assets/catalogue.json` with its source and the figures
+//! for which it is used.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,12 +27,12 @@ struct Row {
     used_for: Vec<String>,
 }
 
-/// A median over rows, with the least and the most of them.
+/// A median over rows, with the least and the greatest value.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
-    /// Its name, such as `box per port`.
+    /// Name of the figure, such as `box per port`.
     pub figure: String,
-    /// `None` for a figure that holds at every speed.
+    /// `None` for a figure that applies to every speed.
     pub speed_gbps: Option<u32>,
     unit: &'static str,
     pub median: f64,
@@ -42,8 +42,8 @@ pub(crate) struct Figure {
 }
 
 impl Row {
-    /// The figures that the row speaks for: name, unit and value. A rated power is the typical one or, where no other is
-    /// printed, the highest.
+    /// The figures to which the row contributes: name, unit and value. A rated power is the typical power or, if the source gives
+    /// no typical power, the highest.
     fn figures(&self) -> Vec<(String, &'static str, f64)> {
         let ports = self.ports.unwrap_or(1.0);
         let draws = self.power_w_typical.or(self.power_w_max);
@@ -80,7 +80,7 @@ impl Row {
     }
 }
 
-/// The rows of the file as they are.
+/// The unchanged rows of the file.
 pub(crate) fn raw() -> Value {
     serde_json::from_str(ROWS).unwrap_or_default()
 }
@@ -94,7 +94,7 @@ pub(crate) fn figures() -> Vec<Figure> {
     let mut all: BTreeMap<(Option<u32>, String), (&'static str, Values)> = BTreeMap::new();
     for row in &rows {
         for (name, unit, value) in row.figures() {
-            // shares and energies per bit were measured at one speed, and are taken for all
+            // shares and energies per bit were measured at one speed, and are used for all speeds
             let speed = Some(row.speed_gbps).filter(|_| !["idle share", "energy per bit"].contains(&name.as_str()));
             all.entry((speed, name)).or_insert((unit, Vec::new())).1.push((value, row.row));
         }

@@ -31,14 +31,14 @@ use weft_units::{InputFile, Refusal, fj_text};
 /// The results of a run.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// Flat, with units in the names of the keys; absent numbers are null.
+    /// Flat object with units in the names of the keys. Absent numbers are null.
     pub summary: Value,
     pub channels: Channels,
-    /// The tables of the recordings, and that of the groups, by name.
+    /// The tables of the recordings and the table of the groups, by name.
     pub recorded: Vec<(&'static str, Table)>,
-    /// The lives of the packets that were watched; not saved.
+    /// The recorded lives of the packets that were watched; not saved.
     pub journeys: Value,
-    /// The wait-for cycle in words, where the network stalled.
+    /// The wait-for cycle in words, if the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
     /// Files that the scenario names, saved next to it.
@@ -46,7 +46,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Prices and summarises an outcome.
+    /// Applies prices to an outcome and summarises it.
     pub fn new(point: &Point, spec: &Spec, outcome: &Outcome) -> Result<Self, Refusal> {
         let classes: Vec<Arc<str>> = spec.graph.class_names().iter().map(|name| name.as_str().into()).collect();
         let row = |count: &weft_engine::outcome::ChannelCount| {
@@ -114,14 +114,14 @@ impl Finished {
     }
 }
 
-/// The packets or jobs that a stalled network holds up, as keys of the summary.
+/// The packets or jobs that wait in a stalled network, as keys of the summary.
 fn of_stall(stall: &Stall, graph: &Graph) -> [(String, Value); 3] {
     let wait_for = stall.wait_for.iter().map(|each| waiting(each, graph)).collect();
     [("stall_packets", json!(stall.packets)), ("stall_wait_for", wait_for), ("stall_halted", json!(stall.halted))]
         .map(|(key, value)| (key.to_owned(), value))
 }
 
-/// The packets or jobs that a stalled network holds up, in words.
+/// The packets or jobs that wait in a stalled network, in words.
 fn stalled(stall: &Stall, graph: &Graph) -> String {
     let mut lines = Vec::new();
     if !stall.wait_for.is_empty() {
@@ -139,8 +139,8 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The load that `traffic` names, or else the mean over the terminals of all jobs when the run starts. Jobs with batches
-/// are left out if there are others: they send as fast as they may, until their batch is sent.
+/// The load in `traffic`; if there is none, the mean over the terminals of all jobs when the run starts. Jobs with batches are left
+/// out if there are other jobs, because they send as fast as they can until their batch is sent.
 pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
     scenario.traffic.load.or_else(|| {
         let jobs = &spec.traffic.jobs;
@@ -156,13 +156,13 @@ pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
     })
 }
 
-/// Whether every job sends a batch as fast as its terminals may. The run then has no load: its answer is a time.
+/// Whether every job sends a batch as fast as its terminals can. The run then has no load: its result is a time.
 fn at_full_speed(scenario: &Scenario, spec: &Spec) -> bool {
     let full = |job: &Job| job.batch.is_some() && job.phases[0].load.iter().all(|load| *load >= 1.0);
     scenario.traffic.load.is_none() && spec.traffic.jobs.iter().all(full)
 }
 
-/// A number, without a point if it is whole.
+/// A number, written without a decimal point if it is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
 }
@@ -218,12 +218,12 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
         "cycle_seconds": seconds(1),
         "flit_bits": point.scenario.flit.0,
         "window_seconds": seconds(outcome.window),
-        // beyond what JSON's readers hold as a whole number it is rounded
+        // a number that JSON readers cannot represent exactly as a whole number is rounded
         "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),
     }))
 }
 
-/// The time to solution of jobs that end by themselves, and energy times this time. Null if a job has not ended.
+/// The time to solution of jobs that end by themselves, and the product of energy and this time. Null if a job has not ended.
 fn solution(spec: &Spec, outcome: &Outcome, energy_j: Option<&Value>) -> Map<String, Value> {
     let end = |job: &JobOutcome| match job.progress {
         Progress::Ended(cycle) => Some(cycle),
@@ -249,7 +249,7 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Marks, notifications and limited flows, with congestion control only.
+/// Counts of marks, notifications and limited flows; only with congestion control.
 fn congestion(outcome: &Outcome) -> Map<String, Value> {
     let Some(congestion) = &outcome.congestion else { return Map::new() };
     let flows = congestion.limited.len();
@@ -266,7 +266,7 @@ fn congestion(outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Queues set aside for congested outputs, with a scheme that does so only.
+/// Counts of queues set aside for congested outputs; only with a scheme that sets queues aside.
 fn set_aside(outcome: &Outcome) -> Map<String, Value> {
     let Some(SetAside { counts, lines, .. }) = &outcome.set_aside else { return Map::new() };
     object(json!({
@@ -279,7 +279,7 @@ fn set_aside(outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Whether each table that has a bound holds all up to the end of the run; null if it was not asked for.
+/// For each table with a limit: whether it contains all rows up to the end of the run. Null if the table was not requested.
 fn completeness(outcome: &Outcome) -> Map<String, Value> {
     let bounded = RecordingConfig::tables().filter(|(_, info)| info.bounded);
     let complete =
@@ -287,7 +287,7 @@ fn completeness(outcome: &Outcome) -> Map<String, Value> {
     bounded.map(|(name, _)| (format!("{name}_complete"), json!(complete(name)))).collect()
 }
 
-/// The rows of short tables; null if a table was not asked for.
+/// The rows of short tables. Null if a table was not requested.
 fn short_tables(outcome: &Outcome) -> Map<String, Value> {
     let short = RecordingConfig::tables().filter(|(_, info)| info.in_summary);
     let rows = |name: &str| {
@@ -331,14 +331,14 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// When the last batch or program was complete; null if one was not, or there was none.
+/// Cycle in which the last batch or program was complete. Null if one was not complete, or if there was none.
 fn completion(outcome: &Outcome) -> Option<u64> {
     let ending = |job: &&JobOutcome| job.batch.is_some() || job.progress.ends();
     let last: Option<Vec<_>> = outcome.jobs.iter().filter(ending).map(completed).collect();
     last?.into_iter().max()
 }
 
-/// When a job was complete that ends by itself.
+/// Cycle in which a job that ends by itself was complete.
 fn completed(job: &JobOutcome) -> Option<u64> {
     match job.progress {
         Progress::Ended(cycle) => Some(cycle),
@@ -347,8 +347,8 @@ fn completed(job: &JobOutcome) -> Option<u64> {
     }
 }
 
-/// Fairness of injection during the window: Jain's index, and the least and the most of a terminal, over the terminals
-/// that are to send.
+/// Fairness of injection during the window: Jain's index, and the least and the greatest value of a terminal, over the terminals
+/// that should send.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let mut sends = vec![false; spec.graph.terminals() as usize];
     for job in &spec.traffic.jobs {
@@ -389,7 +389,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome, shares: Map<String, Value>) 
     fields.extend(shares);
     let own = &job.packets;
     fields.extend(latency("packet_latency", &own.sums, &own.batches, |s| s.latency, &own.latency));
-    // the histogram of a single job is that of the point
+    // for a single job, the histogram is that of the point
     if outcome.jobs.len() > 1 {
         fields.insert("latency_histogram".to_owned(), json!(pairs(&job.packets.latency)));
     }

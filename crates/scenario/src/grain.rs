@@ -1,12 +1,11 @@
-//! `grain`: the same scenario with a coarse flit, as packet-level simulators have it.
+//! `grain`: the same scenario with a coarse flit, as in packet-level simulators.
 //!
-//! A grain moves as one: the flit becomes as large as the grain, and a cycle as long as a link needs for it. Bandwidths, bytes of
-//! buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle. The scenario is
-//! converted when every default has been written out, so defaults keep their meaning.
+//! A grain moves as a unit. The flit becomes as large as the grain, and a cycle becomes as long as a link needs for a grain.
+//! Bandwidths, bytes of buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle.
+//! The scenario is converted after every default has been written out, so defaults keep their meaning.
 //!
-//! Three things change. A link and the router before it take a whole number of cycles, one at least. So short links
-//! become longer. A packet of one grain has no flits that block others behind its head. A buffer holds a whole number
-//! of grains.
+//! Three things change. A link together with the router before it takes a whole number of cycles, at least one. So short links
+//! become longer. A packet of one grain has no body flits that block other packets. A buffer holds a whole number of grains.
 
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};
@@ -18,15 +17,15 @@ use weft_programs::amounts::Bytes;
 use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
 
 const PATH: &str = "grain";
-/// Sections whose times are no times of the run.
+/// Sections with times that are not times of the run.
 const APART: [&str; 4] = ["cycle", "flit", "bill", "name"];
 
-/// How a scenario becomes coarse.
+/// The conversion of a scenario with a grain.
 struct Coarse {
     grain: Bits,
     flit: Bits,
     fine: Clock,
-    /// Fine cycles of a coarse one.
+    /// Number of fine cycles in a coarse cycle.
     ratio: u64,
     cycle_fs: u128,
 }
@@ -51,19 +50,19 @@ impl Coarse {
         time.femtoseconds(self.fine.cycle_fs)
     }
 
-    /// The nearest whole number of cycles to a time, `least` at least.
+    /// The nearest whole number of cycles to a time; at least `least`.
     fn nearest(&self, fs: u128, least: u128) -> Time {
         let cycles = fs.saturating_add(self.cycle_fs / 2) / self.cycle_fs;
         Time::Femtoseconds(cycles.max(least).saturating_mul(self.cycle_fs))
     }
 
-    /// A time that is not 0 does not become 0.
+    /// Converts a time. A time above 0 does not become 0.
     fn time(&self, time: Time) -> Time {
         let fs = self.fs(time);
         self.nearest(fs, u128::from(fs > 0))
     }
 
-    /// The length of packets, a whole number of grains.
+    /// The length of packets, which must be a whole number of grains.
     fn length(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
         let (bits, ratio) = (u64::from(flits.0) * self.flit.0, self.ratio);
         if u64::from(flits.0).is_multiple_of(ratio) {
@@ -77,7 +76,7 @@ impl Coarse {
         Err(Refusal::new(path, what, help))
     }
 
-    /// The grains that a buffer holds.
+    /// The number of grains that fit into a buffer.
     fn buffer(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
         let grains = u64::from(flits.0) / self.ratio;
         if grains > 0 {
@@ -89,7 +88,7 @@ impl Coarse {
         Err(Refusal::new(path, what, help))
     }
 
-    /// Converts every time and every number of flits below a place of the scenario.
+    /// Converts every time and every number of flits below a path of the scenario.
     fn convert(&self, value: &mut Value, schema: Schema, path: &str) -> Result<(), Refusal> {
         let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         match value {
@@ -124,7 +123,7 @@ impl Coarse {
                     let converted = match path.split('.').next() {
                         Some("traffic") => self.length(flits, path)?,
                         Some("links" | "router") => self.buffer(flits, path)?,
-                        // thresholds
+                        // thresholds are rounded to the nearest grain
                         _ => Flits(((u64::from(flits.0) + self.ratio / 2) / self.ratio) as u32),
                     };
                     *text = converted.to_string();
@@ -135,14 +134,15 @@ impl Coarse {
         Ok(())
     }
 
-    /// The times of links and routers: a link and the router before it are rounded together, and so are the two delays of a
-    /// credit. A grain arrives as a whole with its first flit: it is delivered when its last flit would be. `delay`: that of routers.
+    /// The times of links and routers. A link and the router before it are rounded together, and so are the two delays of a credit.
+    /// A grain arrives as a whole with its first flit. It is delivered in the cycle in which its last flit would be. `delay`: the
+    /// delay of routers.
     fn of_hops(&self, fine: &Scenario, delay: Time, coarse: &mut Map<String, Value>) {
         let delay = self.fs(delay);
         for (class, link) in &fine.links {
             let Link { latency, credit_latency, .. } = link;
             let (Some(latency), Some(credit)) = (*latency, *credit_latency) else { continue };
-            // a packet crosses two terminal links and one router more than other links
+            // compared with other links, a packet crosses two terminal links but only one more router
             let before = if class == "terminal" { delay / 2 } else { delay };
             let latency = self.nearest(self.fs(latency) + before, 1);
             let credit = self.nearest(self.fs(credit) + self.fs(fine.router.credit_delay), 1);
@@ -159,14 +159,14 @@ impl Coarse {
     }
 }
 
-/// A number of bits in words: bytes where it is whole bytes.
+/// A number of bits in words; in bytes if it is a whole number of bytes.
 fn size(bits: u64) -> String {
     if bits.is_multiple_of(8) { Bytes(bits / 8).to_string() } else { Bits(bits).to_string() }
 }
 
 impl Scenario {
-    /// This scenario, in which every default is written out, with its grain as its flit; `None` if it has no grain. `delay`: of its
-    /// routers \[cycles\].
+    /// This scenario with its grain as its flit, after every default was written out. `None` if it has no grain. `delay`: delay of
+    /// its routers \[cycles\].
     pub(crate) fn coarse(&self, delay: Cycles) -> Result<Option<Self>, Refusal> {
         let Some(grain) = self.grain else { return Ok(None) };
         let by = Coarse::of(self, grain, Clock { cycle_fs: self.cycle_fs()? })?;
@@ -182,14 +182,15 @@ impl Scenario {
     }
 }
 
-/// A remedy for the coarse scenario. The user writes the flits and cycles of the fine one, so the remedy says how many make a grain.
+/// Converts a remedy of the coarse scenario. The user writes flits and cycles of the fine scenario, so the remedy says how many of
+/// them make a grain.
 fn in_grains(fine: &Scenario, help: &str) -> String {
     let Some(grain) = fine.grain else { return help.to_owned() };
     let each = grain.0 / fine.flit.0.max(1);
     format!("{help}. These flits and cycles are those of the grain of {}: write {each} times as many", size(grain.0))
 }
 
-/// A refusal of the coarse scenario.
+/// Converts a refusal of the coarse scenario.
 pub(crate) fn explained(fine: &Scenario, Refusal { path, what, help }: Refusal) -> Refusal {
     Refusal { help: in_grains(fine, &help), path, what }
 }
@@ -201,7 +202,7 @@ weft_units::codes! {
         helps: "Compare with a run without `grain`, on a smaller network if it takes too long.";
 }
 
-/// Remarks on the coarse scenario. Remedies without a number of flits or cycles stay as they are.
+/// Converts remarks on the coarse scenario. Remedies without a number of flits or cycles stay as they are.
 pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
     let of_grains = |warning: Warning| {
         let help = if counts(&warning.help) { in_grains(fine, &warning.help) } else { warning.help };
@@ -210,15 +211,16 @@ pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> 
     warnings.into_iter().map(of_grains).collect()
 }
 
-/// Whether a remedy has a number of flits or cycles, such as `400cycles`.
+/// Whether a remedy contains a number of flits or cycles, such as `400cycles`.
 fn counts(help: &str) -> bool {
     let follows_number = |(at, _): (usize, &str)| help[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
     ["cycle", "flit"].iter().any(|unit| help.match_indices(unit).any(follows_number))
 }
 
-/// The warning that lists the changes by the grain of a scenario. `delay`: of its routers \[cycles\]. `coarse` runs.
+/// The warning that lists the changes by the grain of a scenario. `delay`: delay of its routers \[cycles\]. `coarse`: the scenario
+/// that runs.
 pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<Warning> {
-    // as it is written, unless ports add to it
+    // the delay as the user wrote it, unless the number of ports adds to it
     let delay = if fine.router.delay_per_doubling == Time::Cycles(0) { fine.router.delay } else { Time::Cycles(delay) };
     let grain = fine.grain?;
     let classes = coarse.graph.class_names().iter().zip(&coarse.links);

@@ -1,6 +1,6 @@
-//! Accounts of groups: trunks, routers or cabinets, each with the channels and routers that are billed to it. A channel
-//! is billed once, where it begins, and a router once. So the groups and the rest add up to the bill of the run
-//! exactly.
+//! Accounts of groups: trunks, routers or cabinets, each with the channels and routers in its bill. Each channel is in exactly one
+//! bill, that of the place where it begins, and each router is in one bill. So the groups and the rest add up exactly to the bill
+//! of the run.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
@@ -18,22 +18,22 @@ use weft_engine::spec::{ChannelEnds, channel_ends};
 use weft_topology::Graph;
 use weft_units::{Refusal, fj_f64};
 
-/// The row of all parts without a group.
+/// Name of the row for all parts without a group.
 const NO_GROUP: &str = "(in no group)";
 const PATH: &str = "power.groups";
 
-/// Parts of the network that have an account each.
+/// Parts of the network with an account each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Groups {
     /// The kind of a group.
     pub by: By,
-    /// With `by: cabinet`: routers of a cabinet. The first has the first N routers, and so on; the last may have fewer.
+    /// With `by: cabinet`: number of routers of a cabinet. The first cabinet has the first N routers, and so on; the last may have fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub routers_per_cabinet: Option<u32>,
-    /// With `by: cabinet`: cabinets by name, each with its routers: names, and ranges [first, last] of numbers, both
-    /// included. Routers that no cabinet names are in no group.
+    /// With `by: cabinet`: cabinets by name, each with its routers: names, and ranges [first, last] of numbers, both included.
+    /// Routers that are in no named cabinet are in no group.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cabinets: BTreeMap<String, Vec<RouterSet>>,
 }
@@ -53,13 +53,13 @@ pub enum By {
 /// The groups of a network.
 pub(crate) struct Grouping {
     names: Vec<Arc<str>>,
-    /// Group of each channel, in the order of the table of channels, and of each router.
+    /// For each channel, in the order of the table of channels, and for each router: its group.
     channels: Vec<Option<usize>>,
     routers: Vec<Option<usize>>,
 }
 
 impl Groups {
-    /// The groups of this network. Refuses groups that do not go with it.
+    /// The groups of this network. Refuses groups that do not fit the network.
     pub(crate) fn on(&self, graph: &Graph) -> Result<Grouping, Refusal> {
         let named = !self.cabinets.is_empty();
         let key = if named { "cabinets" } else { "routers_per_cabinet" };
@@ -98,7 +98,7 @@ impl Groups {
     }
 }
 
-/// A group for each two routers that are neighbours.
+/// A group for each pair of neighbouring routers.
 fn trunks(graph: &Graph) -> Result<Grouping, Refusal> {
     let ends = channel_ends(graph);
     let pair = |ends: &ChannelEnds| ends.from.zip(ends.to).map(|(from, to)| (from.min(to), from.max(to)));
@@ -129,8 +129,7 @@ fn cabinets(named: impl Iterator<Item = (String, Vec<u32>)>, graph: &Graph) -> G
     Grouping { channels: channel_ends(graph).into_iter().map(of).collect(), routers, names }
 }
 
-/// The routers of each cabinet. Refuses cabinets without routers, with routers that there are not, and those that share
-/// one.
+/// The routers of each cabinet. Refuses cabinets without routers, cabinets with unknown routers, and cabinets that share a router.
 fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Result<Vec<(String, Vec<u32>)>, Refusal> {
     let path = format!("{PATH}.cabinets");
     let mut cabinets = Vec::with_capacity(named.len());
@@ -169,9 +168,9 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
     Ok(cabinets)
 }
 
-/// The sets of channels whose common sleep a run counts. First come those of each router: all channels that leave it or
-/// reach it. Then come those of each group: its channels, and all that leave or reach its routers. `None` if the scenario
-/// requests no groups.
+/// The sets of channels whose common sleep a run counts (bundles). First come the sets of the routers: all channels that leave or
+/// reach the router. Then come the sets of the groups: the group's channels, and all channels that leave or reach its routers.
+/// `None` if the scenario requests no groups.
 pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>> {
     if grouping.is_none() && !routers_sleep(spec) {
         return Vec::new();
@@ -193,12 +192,12 @@ pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>>
     bundles
 }
 
-/// Whether routers that sleep have a price of their own.
+/// Whether sleeping routers have a separate price.
 fn routers_sleep(spec: &Spec) -> bool {
     spec.router_price.is_some_and(|price| price.asleep_yj_per_cycle.is_some())
 }
 
-/// Cycles that each router has slept, out of those of all bundles; none if that was not counted.
+/// For each router, the number of cycles that it was asleep, taken from those of all bundles. Empty if the run did not count them.
 pub(crate) fn of_routers<'a>(asleep: &'a [u64], spec: &Spec) -> &'a [u64] {
     asleep.get(..spec.graph.routers() as usize).unwrap_or_default()
 }
@@ -223,12 +222,12 @@ struct Account {
 }
 
 impl Grouping {
-    /// Groups, and the rest.
+    /// Number of groups, plus one for the rest.
     fn len(&self) -> usize {
         self.names.len() + 1
     }
 
-    /// The group of a channel; the last one is the rest.
+    /// The group of a channel. The last group is the rest.
     fn channel(&self, row: usize) -> usize {
         self.channels[row].unwrap_or(self.names.len())
     }
@@ -237,8 +236,8 @@ impl Grouping {
         self.routers[router].unwrap_or(self.names.len())
     }
 
-    /// The table of groups: a row each, and a last row for the parts without a group, if there are any. `asleep`: of
-    /// all bundles.
+    /// The table of groups, with a row for each group. If some parts have no group, the last row is for them. `asleep`: sleep of
+    /// all bundles [cycles].
     pub fn table(&self, channels: &Channels, asleep: &[u64], spec: &Spec) -> Table {
         let window = channels.window;
         let accounts = self.accounts(channels, asleep, spec);

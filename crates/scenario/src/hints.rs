@@ -1,4 +1,4 @@
-//! Settings that limit what the network carries, or have no effect in it: `weft check` prints them.
+//! Hints of `weft check` about settings that limit the load of the network, or have no effect in it.
 
 use crate::warnings::{Warning, long};
 use weft_engine::spec::Job;
@@ -34,7 +34,7 @@ weft_units::codes! {
         helps: "Write buffers of a round trip of the longest link.";
 }
 
-/// The round trip of a credit, per link class [cycles]; the longest where the opposite channels are of several classes.
+/// The round trip of a credit, per link class [cycles]. If the opposite channels are of several classes, it is the longest one.
 pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     let longest = |(class, back): (usize, Vec<u8>)| {
         back.into_iter().map(|back| spec.credit_round_trip(class, back.into())).max().unwrap_or(0)
@@ -42,8 +42,8 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     spec.ways_back().into_iter().enumerate().map(longest).collect()
 }
 
-/// Hints about links between routers with small buffers: too small to keep them busy, or to let an adaptive routing see
-/// a full link behind them. Also about a warm-up that may take very long, and the routing's own hints about its
+/// Hints about small buffers of links between routers. They may be too small to keep the links busy, or to let an adaptive routing
+/// detect a full link behind them. Also hints about a warm-up that may take very long, and the routing's hints about its
 /// parameters.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     let round_trips = round_trips(spec);
@@ -68,7 +68,7 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     hints
 }
 
-/// Numbers of the whole network, although some links never carry anything.
+/// Hints that numbers are computed for the whole network, although some links never carry a flit.
 fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     let all = spec.graph.links().count();
     implied.broken_links.map(|broken| {
@@ -87,7 +87,7 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// A routing that takes flits and credits under way for a queue, on links where their number exceeds its threshold.
+/// Hints that a routing counts flits and credits in flight as a queue, on links on which their number exceeds its threshold.
 fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (threshold, bound) = (implied.bias_of_used_credits?, implied.channel_load_bound?);
     let load = spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max);
@@ -112,10 +112,10 @@ fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
     })
 }
 
-/// A warm-up that may last this many times as long as the window is a matter of patience.
+/// A hint is given if a warm-up may last this many times as long as the window.
 const PATIENCE: u64 = 50;
 
-/// A warm-up that ends by itself, and may take much longer than the window before it does.
+/// Hints at a warm-up that ends by itself, but may take much longer than the window.
 fn long_warmup(spec: &Spec) -> Option<Warning> {
     let (limit, window) = (spec.phases.warmup, spec.phases.window);
     (spec.phases.auto_warmup && limit > window.saturating_mul(PATIENCE)).then(|| {
@@ -132,9 +132,9 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// Requests and replies on the same VCs: why they never wait for each other here, and where they might.
+/// Hints about requests and replies on the same VCs: the reason why they never wait for each other here, and the cases in which they might.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
-    // jobs with finite buffers are proved, or their owner has asked for a run that may stall
+    // jobs with finite buffers have been checked, or the user has allowed a run that may stall
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();
     let shares = |job: &Job| unproved(job) && spec.vcs_are_shared(job);
     (implied.has_replies && spec.traffic.jobs.iter().any(shares)).then(|| {
@@ -152,7 +152,7 @@ fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// A VC is empty while it waits for credits.
+/// Hints that a VC is empty while it waits for credits.
 fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (link, name) = (&spec.links[class], &spec.graph.class_names()[class]);
     let (buffer, needed) = (u64::from(link.buffer), link.rate.most_flits_in(round_trip));
@@ -177,7 +177,7 @@ fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
     })
 }
 
-/// An adaptive routing sees that a link further on is full when the buffers before it are.
+/// Hints at slow detection: an adaptive routing detects that a link further along is full only when the buffers before it are full.
 fn blind(spec: &Spec, implied: &Implied, (class, slow): (usize, usize), round_trip: u64) -> Option<Warning> {
     let (link, names) = (&spec.links[class], spec.graph.class_names());
     let room = u64::from(implied.vcs_of_class[class]) * u64::from(link.buffer);

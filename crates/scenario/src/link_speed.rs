@@ -1,8 +1,8 @@
-//! `link_speed`: the speed of a link as it is bought, from which the cycle and the flit follow.
+//! `link_speed`: the nominal speed of a link, which determines the cycle and the flit.
 //!
-//! A channel carries a flit per cycle, so speed * cycle = flit. Missing values of `cycle` and `flit` are written into
-//! the tree of the scenario. The resolved scenario holds all three, and they have to agree. The hardware of
-//! `power.catalogue` has this speed where it names none.
+//! A channel carries a flit per cycle, so speed * cycle = flit. Missing values of `cycle` and `flit` are written into the tree of
+//! the scenario. The resolved scenario contains all three values, and they must agree. The hardware of `power.catalogue` has this
+//! speed unless it names another.
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::Diagnostic;
@@ -16,7 +16,7 @@ use weft_units::{Bandwidth, Bits, Refusal, Time, gcd};
 const PATH: &str = "link_speed";
 const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
 
-/// Writes the cycle, the flit or both into the tree of a scenario that names a speed.
+/// If the scenario names a speed, writes the cycle, the flit or both into its tree.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     let Some(Ok(Bandwidth::BitsPerSecond(speed @ 1..))) = read(tree, PATH) else { return Ok(()) };
     fill_catalogue(tree, Bandwidth::BitsPerSecond(speed));
@@ -31,7 +31,7 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
             let Time::Femtoseconds(femtoseconds) = cycle else { return Ok(()) };
             flit_of(speed, femtoseconds).map(|flit| vec![("cycle", cycle.to_string()), ("flit", flit.to_string())])
         }
-        // both are written, or one of them can't be read: the check of the scenario says more
+        // both are written, or one of them cannot be read: the check of the scenario reports it
         _ => Ok(Vec::new()),
     };
     let made = made.map_err(|refusal| explain(tree, &[], &refusal))?;
@@ -44,7 +44,7 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Writes the speed of the ports into `power.catalogue`, where it is left out.
+/// Writes the speed of the ports into `power.catalogue`, if it is left out.
 fn fill_catalogue(tree: &mut Node, speed: Bandwidth) {
     let Some(catalogue) = tree.child_mut("power").and_then(|power| power.child_mut("catalogue")) else { return };
     let (span, is_named) = (catalogue.span.clone(), catalogue.child_mut("speed").is_some());
@@ -55,7 +55,7 @@ fn fill_catalogue(tree: &mut Node, speed: Bandwidth) {
     }
 }
 
-/// The quantity below a key; `None` where the key is not written, an error where it is no such quantity.
+/// The quantity under a key. `None` if the key is not written, and an error if the value is not such a quantity.
 fn read<T: FromStr>(tree: &mut Node, key: &str) -> Option<Result<T, ()>> {
     let node = tree.child_mut(key)?;
     Some(match &node.kind {
@@ -64,7 +64,7 @@ fn read<T: FromStr>(tree: &mut Node, key: &str) -> Option<Result<T, ()>> {
     })
 }
 
-/// The bits that a link with a bandwidth in bits per second carries in a cycle of a length in femtoseconds.
+/// Number of bits that a link carries in a cycle. `speed`: bandwidth [bits per second]; `cycle`: length of a cycle [fs].
 fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
     let speed_text = Bandwidth::BitsPerSecond(speed);
     let bits = speed.checked_mul(cycle).filter(|bits| bits % FEMTOSECONDS_PER_SECOND == 0);
@@ -79,7 +79,7 @@ fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
     })
 }
 
-/// The time in which a link with a bandwidth in bits per second carries a flit.
+/// The time in which a link carries a flit. `speed`: bandwidth [bits per second].
 fn cycle_of(speed: u128, flit: Bits) -> Result<Time, Refusal> {
     let time = u128::from(flit.0) * FEMTOSECONDS_PER_SECOND;
     if speed > 0 && flit.0 > 0 && time.is_multiple_of(speed) {
@@ -99,8 +99,8 @@ fn least(speed: u128) -> String {
 }
 
 impl Scenario {
-    /// A refusal of a link that is faster than the default flit per default cycle, with the speed that fits first in
-    /// its help. Any other refusal is unchanged.
+    /// Rewrites the refusal of a link that is faster than the default flit per default cycle: the help begins with the speed that
+    /// fits. Any other refusal is unchanged.
     pub(crate) fn with_fitting_speed<'a>(&self, tree: &Node, refusal: &'a Refusal) -> Cow<'a, Refusal> {
         let names: Vec<_> = refusal.path.split('.').collect();
         let ["links", class, "bandwidth"] = names.as_slice() else { return Cow::Borrowed(refusal) };
@@ -130,7 +130,7 @@ impl Scenario {
         }
     }
 
-    /// Refuses a speed at which a link carries another number of bits in a cycle than a flit has.
+    /// Refuses a speed if a link at this speed carries another number of bits per cycle than a flit has.
     pub(crate) fn check_link_speed(&self, cycle_fs: u128) -> Result<(), Refusal> {
         let Some(speed) = self.link_speed else { return Ok(()) };
         let Bandwidth::BitsPerSecond(bits @ 1..) = speed else {

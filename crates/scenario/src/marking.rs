@@ -1,12 +1,12 @@
-//! Where congestion control marks packets, beside the memory in which they can wait. `weft check` prints it, and warns of marks that come
-//! late or never.
+//! Compares the queue length at which congestion control marks packets with the memory in which packets can wait. `weft check`
+//! prints both, and warns of marks that come late or never.
 
 use crate::warnings::Warning;
 use serde_json::{Map, Value, json};
 use weft_engine::{Marking, Spec};
 use weft_units::Refusal;
 
-/// The queue from which packets are marked, and the memory of ports; null without congestion control.
+/// The queue length above which packets are marked, and the memory of ports. Null without congestion control.
 pub(crate) fn facts(spec: &Spec) -> Result<Value, Refusal> {
     let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Value::Null) };
     let packet = spec.traffic.longest();
@@ -40,7 +40,7 @@ weft_units::codes! {
         helps: "Let the chance of a mark rise faster, or give ports more memory.";
 }
 
-/// Marks that begin late, or stay rare.
+/// Warns of marks that begin late, or stay rare.
 pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Vec::new()) };
     let path = format!("congestion_control.{}", spec.congestion.name());
@@ -73,7 +73,7 @@ pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     Ok(warnings)
 }
 
-/// Flits as bytes; a part of a byte counts as one.
+/// Converts flits to bytes, rounded up.
 fn bytes(spec: &Spec, flits: u32) -> u64 {
     (u64::from(flits) * spec.flit_bits).div_ceil(8)
 }

@@ -18,34 +18,33 @@ use weft_units::{Cycles, Duration, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Measure {
-    /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over
-    /// 500 cycles each). Under a policy that switches links, the share of links that draw power has to settle as well.
-    /// That is judged by 6 or more means, each over the time in which the policy takes all its decisions once. Default:
-    /// `auto` under a policy that switches links, unless the load changes or ends at given times or something fails;
-    /// else 10000cycles; none with `stop: complete`.
+    /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over 500 cycles
+    /// each). Under a policy that switches links, the share of links that draw power must settle as well. This is judged by 6 or
+    /// more means, each over the time in which the policy takes all its decisions once. Default: `auto` under a policy that
+    /// switches links, unless the load changes or ends at given times or something fails. Otherwise 10000cycles; no warm-up with
+    /// `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles. It is also
     /// at least 30 times the time in which a policy that switches links takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
-    /// Length of the measured window [time]; energy and loads are those of the window.
+    /// Length of the measured window [time]. Energy and loads are measured in the window.
     pub window: Time,
-    /// The end of the window. Default: its length; where a job runs a program, `complete` with a longest window of
+    /// Condition for the end of the window. Default: its length. If a job runs a program: `complete` with a longest window of
     /// 100000000000cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
-    /// The longest drain: time after the window in which its packets are delivered [time]. Default: 10 times the
-    /// window.
+    /// The longest drain [time]. This is the time after the window in which its packets are delivered. Default: 10 times the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_limit: Option<Time>,
-    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000; with `stop: complete`,
-    /// its `max_window` is divided.
+    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000. With `stop: complete`, its
+    /// `max_window` is divided.
     #[schemars(range(min = 2, max = 1000))]
     pub batches: u32,
-    /// If nothing moves for this long while packets wait, the network has stalled [time].
+    /// The network counts as stalled if nothing moves for this time while packets wait [time].
     pub stall_limit: Time,
-    /// The tables of the run, each with the key of its name.
+    /// The requested tables of the run, each under the key of its name.
     #[serde(skip)]
     #[schemars(!skip, flatten)]
     pub recordings: Recordings,
@@ -67,8 +66,7 @@ impl<'de> Deserialize<'de> for Measure {
     }
 }
 
-/// Reads the keys of recordings apart from the others: each is shown at its place if it is wrong, which
-/// `#[serde(flatten)]` would forget.
+/// Reads the keys of recordings separately from the others, so that an error is shown at its key. `#[serde(flatten)]` would lose the place.
 struct Keys;
 
 impl<'de> Visitor<'de> for Keys {
@@ -92,22 +90,22 @@ pub enum Warmup {
     For(Time),
 }
 
-/// The end of the window, before its time or after it.
+/// Condition that ends the window before or after its time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConfig {
     /// The window grows by whole batches until the mean packet latency is known well enough.
     Confidence(Confidence),
-    /// The window ends when all batches of packets are delivered and all programs have ended, at the next multiple of 32 cycles.
+    /// The window ends when all batches of packets are delivered and all programs have ended. It is extended to the next multiple
+    /// of 32 cycles.
     Complete(Complete),
 }
 
-/// A mean that is known well enough.
+/// The required precision of the mean packet latency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
-    /// Half the width of the 95 % confidence interval of the mean packet latency, as a fraction of the mean, above 0 to
-    /// 1.
+    /// Half the width of the 95 % confidence interval of the mean packet latency, as a fraction of the mean; above 0, at most 1.
     #[schemars(range(max = 1.0))]
     pub half_width: f64,
     /// The longest window [time]. Default: 10 times `measure.window`.
@@ -115,12 +113,12 @@ pub struct Confidence {
     pub max_window: Option<Time>,
 }
 
-/// All batches delivered.
+/// End with the delivery of all batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Complete {
-    /// The longest window [time]; a run that takes longer is cut off, and has no time of completion. The window ends with the
-    /// last delivery, at the next multiple of 32 cycles.
+    /// The longest window [time]. A run that takes longer is cut off, and has no time of completion. The window ends with the last
+    /// delivery. It is extended to the next multiple of 32 cycles.
     #[serde(default = "a_million_cycles")]
     pub max_window: Time,
 }
@@ -183,17 +181,17 @@ impl Default for Measure {
     }
 }
 
-/// The longest window by default, where some job runs until its workload has ended: 100 s of cycles of 1 ns.
+/// The default longest window if some job runs until its workload has ended: 100 s of cycles of 1 ns.
 const LONGEST_PROGRAM: Cycles = 100_000_000_000;
 const MAX_BATCHES: u32 = 1000;
-/// Most parts of a window that grows: each part has its own sums for each job.
+/// Largest number of parts of a window that grows; each part has separate sums for each job.
 const MAX_GROWN: u64 = 100_000;
-/// The warm-up where a scenario names none, and it cannot end by itself.
+/// The warm-up if the scenario gives none and it cannot end by itself.
 const USUAL_WARMUP: Cycles = 10_000;
 
 impl Measure {
-    /// Writes out the defaults that depend on other keys, and on the decision period of a policy that switches links.
-    /// `steady`: a warm-up can end by itself. `own_demand`: some job runs until its workload has ended.
+    /// Writes out the defaults that depend on other keys, and on the decision period of a policy that switches links. `steady`:
+    /// whether a warm-up can end by itself. `own_demand`: whether some job runs until its workload has ended.
     pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, (steady, own_demand): (bool, bool)) {
         if own_demand {
             self.stop.get_or_insert(StopConfig::Complete(Complete { max_window: Time::Cycles(LONGEST_PROGRAM) }));
@@ -206,7 +204,7 @@ impl Measure {
         let warmup = *self.warmup.get_or_insert(usual);
         if warmup == Warmup::Auto {
             let long = times(self.window, 5);
-            // a window that is no whole number of cycles is refused in `phases`
+            // `phases` refuses a window that is not a whole number of cycles
             let least = usual_limit(period);
             let is_short = clock.cycles(long, "measure.window").is_ok_and(|cycles| cycles < least);
             self.warmup_limit.get_or_insert(if is_short { Time::Cycles(least) } else { long });
@@ -217,7 +215,7 @@ impl Measure {
         self.drain_limit.get_or_insert(times(self.window, 10));
     }
 
-    /// Phases of a run; `self` is resolved.
+    /// Phases of a run; `self` has been resolved.
     pub(crate) fn phases(&self, traffic: &TrafficSpec, clock: &Clock) -> Result<Phases, Refusal> {
         let window = clock.duration(self.window, "measure.window")?;
         if !(2..=MAX_BATCHES).contains(&self.batches) {

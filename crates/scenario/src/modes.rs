@@ -1,4 +1,4 @@
-//! The modes of links that a scenario names, beside the roles that every run has.
+//! The modes of links that a scenario names, in addition to the states that every run has.
 
 use crate::config::PowerConfig;
 use crate::prices::Prices;
@@ -14,13 +14,14 @@ use weft_units::{Fraction, Refusal};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModeConfig {
-    /// Its name in prices, policies, columns and plots: lower-case letters, digits and `_`.
+    /// Name of the mode in prices, policies, columns and plots: lower-case letters, digits and `_`.
     pub name: String,
-    /// Share of the bandwidth of its link class at which a channel carries traffic in this mode. Examples are 1/12 (1
-    /// of 12 lanes) and 200/400 (200 of 400 Gb/s). Default: 1.
+    /// Share of its link class's bandwidth at which a channel carries traffic in this mode. Examples are 1/12 (1 of 12 lanes) and
+    /// 200/400 (200 of 400 Gb/s). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Fraction>,
-    /// Whether traffic passes. A mode that carries none is a kind of sleep, with a price of its own. Default: true.
+    /// Whether a channel carries traffic in this mode. A mode that carries no traffic is a kind of sleep, with its own price.
+    /// Default: true.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub carries: bool,
 }
@@ -31,7 +32,7 @@ fn yes() -> bool {
 
 const PATH: &str = "power.modes";
 
-/// The table of modes of a run. `named`: those of the scenario, `None` for `half` and `quarter`.
+/// The table of modes of a run. `named`: the modes of the scenario; `None`: `half` and `quarter`.
 pub(crate) fn table(named: Option<&[ModeConfig]>) -> Result<Modes, Refusal> {
     let Some(named) = named else { return Ok(Modes::default()) };
     let modes = named.iter().enumerate().map(|(place, mode)| mode.mode(place)).collect::<Result<Vec<_>, _>>()?;
@@ -60,13 +61,13 @@ impl ModeConfig {
     }
 }
 
-/// A share of the bandwidth, as a scenario writes it.
+/// A share of the bandwidth, in the form that a scenario uses.
 fn share(rate: Rate) -> String {
     Fraction { parts: rate.flits().into(), of: rate.cycles().into() }.to_string()
 }
 
-/// The modes of the links that the policy switches, with rates and prices; none where it switches none. Link classes with
-/// prices of their own have rows of their own.
+/// The modes of the links that the policy switches, with rates and prices; empty if the policy switches no links. Link classes with
+/// their own prices have separate rows.
 pub(crate) fn facts(power: &PowerConfig, spec: &Spec) -> Result<Value, Refusal> {
     let states = spec.states()?;
     let managed = spec.graph.class_names().iter().zip(&spec.managed).filter(|&(_, &managed)| managed);

@@ -1,11 +1,11 @@
-//! The names that a scenario gives, used in tables, titles and names of folders.
+//! Checks the names that a scenario gives, which are used in tables, titles and names of folders.
 
 use weft_units::Refusal;
 
 /// Longest name [characters].
 const LONGEST: usize = 100;
 
-/// Refuses what can't be shown in a line.
+/// Refuses a name that cannot be shown in a line.
 pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let refuse = |what: String, help: &str| Err(Refusal::new(path, what, help));
@@ -22,7 +22,7 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     }
 }
 
-/// As [`check_line`], and refuses paths: the results of a scenario lie in a folder of its name.
+/// The same as [`check_line`], and refuses paths, because the results of a scenario are in a folder of its name.
 pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
     check_line(path, name)?;
     if name.contains(['/', '\\']) || name.starts_with('.') {

@@ -5,7 +5,7 @@ use weft_engine::Spec;
 use weft_engine::spec::LinkClass;
 use weft_topology::{Graph, Grid, Levels, Line, Peer, Structure};
 
-/// The places of the routers, and how many channels there are. It counts channels as the table of channels does.
+/// The positions of the routers, and the number of channels. It counts channels as the table of channels does.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
@@ -15,16 +15,15 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     network.insert("router_count".to_owned(), json!(graph.routers()));
     // link classes between routers
     network.insert("bandwidths".to_owned(), Value::Object(between_routers(spec).collect()));
-    // each terminal sends on one and receives on one
+    // each terminal sends on one channel and receives on another
     network.insert("channels".to_owned(), json!(between + 2 * graph.terminals() as usize));
     Value::Object(network)
 }
 
-/// `routers` holds the coordinates of each router: on a grid (or in crossed layers, which are drawn as one) its digits,
-/// lowest dimension first; in groups its group
-/// and its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order.
-/// `levels` is the level of each router, also in groups. `complete` says that on the grid each router has one link to
-/// every other router of its lines.
+/// `routers` has the coordinates of each router. On a grid (or in crossed layers, which are drawn as one) these are its digits, the
+/// lowest dimension first. In groups they are its group and its index in the group. On levels they are its level (0: leaves) and
+/// its index in the level. Without such an order, they are empty. `levels` is the level of each router, also in groups. `complete`
+/// says whether each router of the grid has one link to every other router of its lines.
 pub(crate) fn places(graph: &Graph) -> Map<String, Value> {
     let structure = graph.structure();
     let (widths, levels) = (structure.widths(), structure.levels.as_ref());

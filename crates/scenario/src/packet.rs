@@ -1,4 +1,4 @@
-//! How long packets are, as a scenario says it: `4flits`, or `{mix: [{size: 1flit, weight: 3}, {size: 5flits, weight: 1}]}`.
+//! Lengths of packets in the form that a scenario uses: `4flits`, or `{mix: [{size: 1flit, weight: 3}, {size: 5flits, weight: 1}]}`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -7,7 +7,7 @@ use std::fmt::Formatter;
 use weft_traffic::Lengths;
 use weft_units::{Flits, Refusal};
 
-/// The longest packet [flits]: lengths and credits are 16-bit numbers.
+/// The longest packet [flits], because lengths and credits are 16-bit numbers.
 const LONGEST: u32 = u16::MAX as u32;
 
 /// Length of packets [flits].
@@ -24,7 +24,7 @@ pub enum PacketConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Several {
-    /// The lengths. Each packet draws one by weight, whatever its destination is.
+    /// The lengths. Each packet draws one length by weight, independent of its destination.
     pub mix: Vec<Size>,
 }
 
@@ -34,12 +34,12 @@ pub struct Several {
 pub struct Size {
     /// Length of these packets [flits], 1 to 65535.
     pub size: Flits,
-    /// Their share of the packets, in proportion to the other weights; above 0.
+    /// Weight of these packets, above 0. Their share of all packets is this weight divided by the sum of all weights.
     pub weight: f64,
 }
 
 impl PacketConfig {
-    /// The lengths, refused at `path`. A single length is checked with the job.
+    /// The lengths. Errors are refused at `path`. A single length is checked with the job.
     pub(crate) fn lengths(&self, path: &str) -> Result<Lengths, Refusal> {
         let mix = match self {
             Self::One(flits) => return Ok(Lengths::one(flits.0)),

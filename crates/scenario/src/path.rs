@@ -6,7 +6,7 @@ use crate::tree::{Entry, Kind, Node};
 use crate::yaml;
 use serde_json::Value;
 
-/// Where a value goes: the path as the user wrote it, and its place for errors.
+/// A path as the user wrote it, and its place for errors.
 pub(crate) struct Target<'a> {
     pub path: &'a str,
     pub span: &'a Span,
@@ -17,7 +17,7 @@ impl Target<'_> {
         Diagnostic::at(self.span, self.path, what, help, &[])
     }
 
-    /// Puts `value` at the path below `root`, and creates the mappings that are missing on the way.
+    /// Puts `value` at the path below `root`. Creates the missing mappings on the way.
     pub fn place(&self, root: &mut Node, value: Node) -> Result<(), Diagnostic> {
         let (mut node, mut schema, mut done) = (root, Schema::root(), String::new());
         for name in self.path.split('.') {
@@ -34,7 +34,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Takes away what is at the path below `root`, so that its default holds; nothing there is as good.
+    /// Removes the value at the path below `root`, so that its default applies. It is no error if there is none.
     pub fn remove(&self, root: &mut Node) -> Result<(), Diagnostic> {
         let (mut schema, mut done) = (Schema::root(), String::new());
         for name in self.path.split('.') {
@@ -69,7 +69,7 @@ impl Target<'_> {
         self.refuse(&format!("{place} has no `{name}`"), &help)
     }
 
-    /// An element of a list; the number behind the last one adds one.
+    /// An element of a list. The number after the last element adds an element.
     fn item<'n>(&self, node: &'n mut Node, index: &str, done: &str) -> Result<&'n mut Node, Diagnostic> {
         if node.is_nothing() {
             node.kind = Kind::Sequence(Vec::new());
@@ -111,7 +111,7 @@ impl Target<'_> {
                 let what = format!("`{done}` is `{other}` here, so it has no `{name}`");
                 Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole of `{done}`")))
             }
-            // A bare name means `{name: {}}`, and gets its parameters here.
+            // a bare name means `{name: {}}`, and gets its parameters here
             Some(_) if matches!(node.kind, Kind::Scalar(_)) => {
                 node.kind = Kind::Mapping(Vec::new());
                 self.entry(node, name)
@@ -143,11 +143,11 @@ pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The value at a path, or else the nearest one above it.
+/// The value at a path; if there is none, the nearest value above it.
 pub(crate) struct Found<'n> {
     pub span: &'n Span,
     pub swept: Option<&'n str>,
-    /// The whole path is there.
+    /// Whether the whole path exists.
     pub whole: bool,
     pub node: &'n Node,
 }
@@ -166,10 +166,10 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
                 Some(item) => (item, &item.span),
                 None => return found,
             },
-            // A bare name means `{name: {}}`.
+            // a bare name means `{name: {}}`
             Kind::Scalar(_) => return found,
         };
-        // A mapping is shown by its key: its own span is that of its first entry.
+        // a mapping is shown at its key, because its own span is that of its first entry
         found.span = if matches!(value.kind, Kind::Mapping(_)) { key_span } else { &value.span };
         found.swept = value.swept.as_deref().or(found.swept);
         found.whole = names.peek().is_none();
@@ -178,12 +178,11 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
     found
 }
 
-/// Checks keys, model names and words below `node` against the schema, and writes bare names as mappings.
+/// Checks keys, model names and words below `node` against the schema, and replaces bare names by mappings.
 pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &str) -> Result<(), Diagnostic> {
     let notes = node.swept.as_deref().map(sweep_note).into_iter().collect::<Vec<_>>();
     match schema.view() {
-        // `null` is how an optional section with keys that must be there is left out by `--set`; one that is merely empty
-        // has forgotten them.
+        // with `--set`, `null` leaves out an optional section that has required keys; a section that is merely empty lacks these keys
         View::Keys { required, .. } if !required.is_empty() && schema.is_optional() && node.is_null() => Ok(()),
         View::Keys { .. } | View::Map(_) if schema.is_map_or_value() && !matches!(node.kind, Kind::Mapping(_)) => {
             Ok(())
@@ -214,7 +213,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
     }
 }
 
-/// Checks a mapping with these keys: each key is known, each value fits, and no key that is required is missing.
+/// Checks a mapping with these keys: each key is known, each value is valid, and no required key is missing.
 fn check_keys(
     (node, key_span): (&mut Node, &Span),
     (keys, required): (&[(&'static str, Schema)], &[&'static str]),
@@ -241,7 +240,7 @@ fn check_keys(
     })
 }
 
-/// Checks the elements of a list; nothing counts as an empty list.
+/// Checks the elements of a list. An absent value counts as an empty list.
 fn check_items(
     node: &mut Node,
     (list, element): (&Schema, &Schema),
@@ -268,7 +267,7 @@ fn check_items(
     }
 }
 
-/// The entries of a node that has to be a mapping; an absent value counts as an empty mapping.
+/// The entries of a node that must be a mapping. An absent value counts as an empty mapping.
 fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Result<&'n mut Vec<Entry>, Diagnostic> {
     let describe = node.describe();
     if matches!(node.kind, Kind::Scalar(Value::Null)) {
@@ -323,8 +322,8 @@ fn check_model(
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
 }
 
-/// The help line of an unknown key of the section at `path`. It names a key of a section around it, or where a key of this name
-/// belongs, or the nearest name. Then it names all.
+/// The help line of an unknown key of the section at `path`. It names a key of an enclosing section, or the section to which a key
+/// of this name belongs, or the nearest name. Then it lists all keys.
 fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     let around = || schema::near(name, path).map(|other| format!("did you mean `{other}`?"));
     let here = nearest(name, valid.iter().copied());
@@ -334,7 +333,7 @@ fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     }
 }
 
-/// The right place of a key of this name, if `parent` is the wrong one.
+/// The right section for a key of this name, if `parent` is the wrong section.
 fn belongs(name: &str, parent: &str) -> Option<String> {
     let places = schema::places(name);
     let known = places.is_empty() || places.iter().any(|place| place == parent);
@@ -347,7 +346,7 @@ fn belongs(name: &str, parent: &str) -> Option<String> {
     })
 }
 
-/// The help line for a list in the place of a model that takes this list as a parameter: `{list: [0, 5, 9]}`.
+/// The help line if a list is in the place of a model that takes this list as a parameter: `{list: [0, 5, 9]}`.
 fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let takes = |(name, schema): &&(&'static str, Schema)| {
@@ -358,7 +357,7 @@ fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> 
     (!takers.is_empty()).then(|| format!("write {}", takers.join(" or ")))
 }
 
-/// The help line for a list of values in the place of one value. `None` if the key takes no value of this kind.
+/// The help line if a list of values is in the place of one value. `None` if the key takes no value of this kind.
 pub(crate) fn instead_of_list(node: &Node, schema: &Schema, path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let alone = |item: &Node| check(&mut item.clone(), &item.span, schema, path).is_ok();

@@ -1,10 +1,10 @@
-//! The load at which the fullest channel of a network is full, where the paths of its packets alone decide it.
+//! The load at which the fullest channel of a network is full, if the paths of its packets alone determine it.
 //!
 //! # Source
-//! As for `queues`. A queue carries r flits per cycle. It is offered the share s of r, with a variance of v flits per cycle.
-//! Its mean wait is v / (2 r (1 - s)) cycles. Its relaxation time, after which its first state has no effect, is
-//! v / (r (1 - s)^2) cycles. A shorter run can't separate the load from the capacity: one standard deviation of the
-//! offered flits is as large as their difference.
+//! The formulas are those of `queues`. Let a queue carry r flits per cycle. It is offered the share s of r. The variance of the
+//! offered flits is v flits per cycle. Its mean wait is v / (2 r (1 - s)) cycles. Its relaxation time, after which its first state
+//! has no effect, is v / (r (1 - s)^2) cycles. A shorter run cannot distinguish the load from the capacity: one standard deviation
+//! of the offered flits equals their difference.
 
 use crate::queues::variance;
 use serde_json::{Map, Value, json};
@@ -12,11 +12,11 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Buffers, Outcome};
 use weft_units::Refusal;
 
-/// Keys of the summary on the fullest channel:
-/// - the load at which it is full, in terms of `offered_load`;
-/// - its mean load as a share of its capacity, and whether this share is below 1 by more than a deviation;
-/// - the buffers that limit it below its bandwidth, and the flits per VC that would be enough;
-/// - the same of all link classes whose buffers fill a channel more than any link is full by its bandwidth.
+/// Keys of the summary for the fullest channel:
+/// - the load at which it is full, in units of `offered_load`;
+/// - its mean load as a share of its capacity, and whether this share is below 1 by more than a standard deviation;
+/// - the buffers that limit it below its bandwidth, and the number of flits per VC that would be enough;
+/// - the same for all link classes whose buffers fill a channel more than the bandwidth fills any link.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
     let (sum, count) = (loads.sum::<f64>(), f64::from(spec.traffic.members()));

@@ -1,5 +1,5 @@
-//! Spans beside the period of a policy that repeats itself: energy, latency and loads of a part of a period depend on which
-//! part it is.
+//! Compares spans of time with the period of a policy that repeats itself. Energy, latency and loads of a part of a period depend
+//! on which part it is.
 
 use crate::events::window_end;
 use crate::warnings::{Warning, long};
@@ -17,7 +17,7 @@ weft_units::codes! {
         helps: "Write a `measure.window` that is a multiple of the period, or batches that take 100 periods.";
 }
 
-/// The remainder may be one part in this many of a span.
+/// The remainder may be at most 1 / `PARTS` of a span.
 const PARTS: Cycles = 100;
 
 /// True if a number of cycles is a whole number of periods, up to 1 % of them.
@@ -30,13 +30,13 @@ pub(crate) fn whole(cycles: Cycles, spec: &Spec) -> Result<Option<bool>, Refusal
     Ok(spec.schedule()?.period.map(|period| is_whole(cycles, period)))
 }
 
-/// The least number of whole periods that is not shorter.
+/// The number of cycles, rounded up to whole periods.
 fn rounded_up(cycles: Cycles, period: Cycles) -> Cycles {
     cycles.div_ceil(period).max(1).saturating_mul(period)
 }
 
-/// A window, or phases in it, that will not be whole periods. Of a window that ends with the last batch that is known after
-/// the run.
+/// Warns of a window that will not be whole periods, or of such phases in it. For a window that ends with the last batch, this is
+/// known only after the run.
 pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period else { return Ok(None) };
     let (window, batches) = (spec.phases.window, Cycles::from(spec.phases.batches));
@@ -48,7 +48,7 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             let help = format!("write `measure.window: {enough}cycles`");
             of_span("measure.window", "a window", [window, period, enough], spec, "", help)
         }),
-        // it grows by whole batches
+        // the window grows by whole batches
         Stop::Confidence { window: most, .. } => {
             let whole = |cycles: Cycles| cycles.is_multiple_of(period);
             (!whole(window) || !whole(window.div_ceil(batches))).then(|| {
@@ -62,7 +62,7 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     })
 }
 
-/// `name`: of the span. `enough`: a span that is long enough. `rest`: the end of the sentence.
+/// `name`: the name of the span. `enough`: a span that is long enough. `rest`: the end of the message.
 fn of_span(
     path: &str,
     name: &str,
@@ -87,7 +87,7 @@ fn of_span(
     Warning::new(&PART_OF_POLICY_PERIOD, path, numbers, what, help)
 }
 
-/// The phases of a load that are not whole periods, as far as the window sees them, and phases that are.
+/// Warns of the phases of a load that are not whole periods, as far as they are in the window. Names phases that are whole periods.
 fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
     let (begin, end) = (spec.phases.warmup, window_end(spec));
     let starts: Vec<Cycles> = std::iter::once(0).chain(spec.traffic.changes()).collect();
@@ -112,7 +112,7 @@ fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
     Some(of_span("traffic.phases", &name, [to - from, period, rounded_up(to - from, period)], spec, "", help))
 }
 
-/// A window that ended with the last batch, and was not whole periods.
+/// Warns of a window that ended with the last batch, and did not consist of whole periods.
 pub(crate) fn measured(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period.filter(|_| spec.phases.stop == Stop::Complete) else { return Ok(None) };
     Ok((!is_whole(outcome.window, period)).then(|| {

@@ -1,4 +1,4 @@
-//! Where jobs run: the terminals of each, in the order of its ranks.
+//! Placement of jobs: the terminals of each job, in the order of its ranks.
 
 use crate::routers;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use weft_topology::{Graph, Peer, RouterName};
 use weft_traffic::{below, stream};
 use weft_units::Refusal;
 
-/// Purpose of the streams that place jobs.
+/// Purpose of the random streams that place jobs.
 const PLACES: u64 = 0x706c_6163;
 
 /// The terminals of a job.
@@ -21,14 +21,14 @@ pub enum Placement {
     List(Vec<u32>),
     /// All terminals of these routers, router by router: numbers, or ids of a graph file.
     Routers(Vec<RouterName>),
-    /// Terminals drawn at random, in random order, from those that no range and no list names.
+    /// Random terminals, in random order, from those that no range and no list names.
     Random(Count),
-    /// All terminals that no other job of its message class has.
+    /// All terminals that belong to no other job of the message class.
     #[schemars(extend("x-also" = ["all", "others"]))]
     Rest(Rest),
 }
 
-/// How many terminals.
+/// A number of terminals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
@@ -36,7 +36,7 @@ pub struct Count {
     pub count: u32,
 }
 
-/// No parameters.
+/// The remaining terminals; no parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rest {}
@@ -56,8 +56,8 @@ pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -
     Ok(places)
 }
 
-/// The terminals of the jobs of a class (number, name and placement): those named first, then random ones in the order of the jobs, then the
-/// rest. That no terminal is named twice is checked later.
+/// The terminals of the jobs of a class (number, name and placement). First come named terminals, then random ones in the order of
+/// the jobs, and then the rest. A later check refuses terminals that are named twice.
 fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let terminals = graph.terminals();
     let path = |j: usize| format!("traffic.jobs.{j}.terminals");
@@ -76,7 +76,7 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
             Placement::Random(_) | Placement::Rest(_) => continue,
         };
         for &t in &places[k] {
-            // a terminal that does not exist is refused with the name of the job
+            // a later check refuses a terminal that does not exist, with the name of the job
             if let Some(free) = free.get_mut(t as usize) {
                 *free = false;
             }
@@ -117,7 +117,7 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
     Ok(places)
 }
 
-/// The terminals of routers. Refuses routers that there are not, and those without terminals.
+/// The terminals of routers. Refuses routers that do not exist, and routers without terminals.
 fn of_routers(names: &[RouterName], graph: &Graph, path: &str) -> Result<Vec<u32>, Refusal> {
     let mut terminals = Vec::new();
     for (k, name) in names.iter().enumerate() {
@@ -156,7 +156,7 @@ mod tests {
             ];
             let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement, 0)).collect();
             let places = place(&jobs, &graph, seed).expect("20 are enough");
-            // 20 terminals without 4 of the range, 2 of the list and 5 + 4 drawn ones
+            // 20 terminals minus 4 of the range, 2 of the list and 5 + 4 drawn ones
             assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5, 2, 4]);
             let mut all: Vec<_> = places.concat();
             all.sort_unstable();

@@ -1,4 +1,4 @@
-//! A run of a file: its resolved scenario, its hash, and its methods.
+//! A point, one run of a file: its resolved scenario, its hash, and its methods.
 
 use crate::config::Scenario;
 use crate::designs::Design;
@@ -22,19 +22,20 @@ use weft_units::{InputFile, Refusal};
 /// A scenario with every default filled in.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// Swept paths and the values they have here, as written.
+    /// Swept paths, and the values that they have here, in their written form.
     pub coordinates: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// The scenario as it was written, every default written out, if it has a `grain`: `scenario` is what runs.
+    /// If the scenario has a `grain`: the scenario as written, with every default written out. Then `scenario` is the converted
+    /// one, which runs.
     written: Option<Scenario>,
-    /// The scenario as JSON as it was written, every default written out.
+    /// The scenario as written, as JSON, with every default written out.
     pub resolved: Value,
-    /// 16 hexadecimal digits over the version of the result model and `resolved`, without its bill, on which no result
-    /// depends. They are the name of the result folder.
+    /// 16 hexadecimal digits, computed from the version of the result model and `resolved` without its bill, because no result
+    /// depends on the bill. The hash is the name of the result folder.
     pub hash: String,
     /// Files that the scenario names.
     pub inputs: Vec<InputFile>,
-    /// The reasons for which its results would mislead although it can run. The results keep it.
+    /// The reasons for which the results would mislead, although the scenario can run. The results contain them.
     pub warnings: Vec<Warning>,
     tree: Arc<Node>,
 }
@@ -52,7 +53,7 @@ impl Point {
         Self { coordinates, scenario, written, resolved, hash, inputs, warnings, tree }
     }
 
-    /// The scenario as it was written, every default written out.
+    /// The scenario as the user wrote it, with every default written out.
     pub(crate) fn as_written(&self) -> &Scenario {
         self.written.as_ref().unwrap_or(&self.scenario)
     }
@@ -62,13 +63,14 @@ impl Point {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
 
-    /// Refuses a scenario whose routing, VCs or policy can't run on its network. Cheaper than [`Point::imply`].
+    /// Refuses a scenario whose routing, VCs or policy cannot run on its network. This takes less time than [`Point::imply`].
     pub fn check_network(&self) -> Result<(), Diagnostic> {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// When new tables come, if it runs, its routing computes them after each fault, and a path is left for every pair. The
-    /// check, which builds the routing, comes last: most routings have no new tables, and some take long to build.
+    /// The times at which new tables come. `None` unless the scenario can run, its routing computes tables after each fault, and
+    /// every pair still has a path. The check, which builds the routing, comes last, because most routings have no new tables, and
+    /// some take long to build.
     pub fn rebuilds(&self) -> Result<Option<weft_engine::Rebuilds>, Diagnostic> {
         let spec = self.spec()?;
         let rebuilds = weft_engine::rebuilds(&spec);
@@ -78,27 +80,28 @@ impl Point {
         Ok(rebuilds)
     }
 
-    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault, under a routing with new
-    /// tables ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
+    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault, under a routing with new tables
+    /// ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
     pub fn load_share_after_faults(&self) -> Result<Option<f64>, Diagnostic> {
         let spec = weft_engine::after_faults(&self.spec()?);
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
         Ok(implied.channel_load_bound.map(|bound| highest_load(&spec) / bound))
     }
 
-    /// The resolved scenario as the text of a file that gives this point again.
+    /// The resolved scenario as the text of a file that expands to this point again.
     pub fn resolved_yaml(&self) -> String {
         yaml::write(&self.resolved)
     }
 
-    /// As [`Point::resolved_yaml`], for the folder of the results: without the bill, which may change when they don't.
+    /// The same as [`Point::resolved_yaml`], for the folder of the results. It has no bill, because the bill may change while the
+    /// results do not.
     pub(crate) fn kept_yaml(&self) -> String {
         yaml::write(&without_bill(&self.resolved))
     }
 
-    /// The bounds and latencies that follow from the scenario before it runs; refused if it can't run. Numbers that
-    /// follow from paths are null if no terminal sends in the first phase. `sampled` is null if all paths were
-    /// followed; else it says how many were, and how far these numbers may be off.
+    /// The bounds and latencies that follow from the scenario before it runs. Refuses a scenario that cannot run. Numbers that
+    /// follow from paths are null if no terminal sends in the first phase. `sampled` is null if all paths were followed. Otherwise
+    /// it gives the number of paths that were followed, and the possible error of these numbers.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -148,14 +151,14 @@ impl Point {
         }))
     }
 
-    /// How much memory a run takes at most, with all buffers full, and at its load, while queues are short [bytes].
+    /// Memory of a run [bytes]: at most, with all buffers full; and at its load, while queues are short.
     pub fn memory(&self, how: Execution) -> Result<Value, Diagnostic> {
         let memory = weft_engine::memory(&self.spec()?, how);
         Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
     }
 
-    /// How evenly this number of threads shares the flit-hops of the first `cycles` of a run. `imbalance` is by how much the busiest
-    /// thread has more than the mean, as a share of the mean; `null` if no flit moved.
+    /// Measures how evenly this number of threads shares the flit-hops in the first `cycles` cycles of a run. `imbalance` is the
+    /// excess of the busiest thread over the mean, as a share of the mean; `null` if no flit moved.
     pub fn work(&self, threads: usize, cycles: u64) -> Result<Value, Diagnostic> {
         let counted = Shares::counted(&self.spec()?, threads, cycles);
         let shares = counted.map_err(|refusal| self.explain(&refusal))?;
@@ -166,30 +169,30 @@ impl Point {
         }))
     }
 
-    /// About how many cycles it runs after its window, until all packets of the window have been delivered.
+    /// Approximate number of cycles after the window until all packets of the window have been delivered.
     pub fn drain_cycles(&self) -> Result<u64, Diagnostic> {
         Ok(weft_engine::drain_cycles(&self.spec()?))
     }
 
-    /// The load by which a bill names this point; `None` if only a run can say it (jobs that send batches).
+    /// The load under which a bill names this point. `None` if only a run can determine it (jobs that send batches).
     pub fn load(&self) -> Result<Option<f64>, Diagnostic> {
         match self.scenario.traffic.load {
-            Some(load) => Ok(Some(load)), // nothing is built for it
+            Some(load) => Ok(Some(load)), // the spec need not be built for this
             None => Ok(named_load(&self.scenario, &self.spec()?)),
         }
     }
 
-    /// The highest load that its terminals can send [flits/terminal/cycle].
+    /// The highest load at which its terminals can send [flits/terminal/cycle].
     pub fn most_load(&self) -> Result<f64, Diagnostic> {
         Ok(self.spec()?.links[0].rate.per_cycle().min(1.0))
     }
 
-    /// How many phases the load has: 1 if it never changes.
+    /// Number of phases of the load; 1 if the load never changes.
     pub fn phases(&self) -> Result<usize, Diagnostic> {
         Ok(1 + self.spec()?.traffic.changes().len())
     }
 
-    /// A refusal by whoever compares the points of a sweep, shown where its path was written.
+    /// A refusal from code that compares the points of a sweep, shown at the place at which its path was written.
     pub fn refusal(&self, path: &str, what: &str, help: &str) -> Diagnostic {
         explain(&self.tree, &[], &Refusal::new(path, what, help))
     }
@@ -204,17 +207,17 @@ impl Point {
         Ok(Design::of(name.to_owned(), &self.scenario.topology, self.spec()?.graph))
     }
 
-    /// The network as data for a drawing.
+    /// The network as data for a drawing of it.
     pub fn network(&self) -> Result<Value, Diagnostic> {
         Ok(crate::network::network(self.scenario.topology.name(), &self.spec()?))
     }
 
-    /// Flits per cycle that each router (row) offers to each (column) in the first phases of the traffic.
+    /// Flits per cycle that each router (row) offers to each router (column) in the first phases of the traffic.
     pub fn traffic_matrix(&self) -> Result<Vec<Vec<f64>>, Diagnostic> {
         weft_engine::demand(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// The paths between two terminals; refused if the routing can't run, or if there is no such terminal.
+    /// The paths between two terminals. Refuses a routing that cannot run, and terminals that do not exist.
     pub fn explain_routing(&self, from: u32, to: u32) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let explained = weft_engine::explain(&spec, from, to).map_err(|refusal| match refusal.path.as_str() {
@@ -229,7 +232,7 @@ impl Point {
         self.run_watching(how, Watched::Nobody, progress)
     }
 
-    /// Runs the scenario, and also records the lives of some packets; nothing else of the result changes by that.
+    /// Runs the scenario, and also records the lives of some packets. The other results do not change.
     pub fn run_watching(
         &self,
         how: Execution,
@@ -240,8 +243,9 @@ impl Point {
         self.finished(&spec, weft_engine::run(&spec, how, progress))
     }
 
-    /// Goes on with a run of this point from a checkpoint that [`Progress::keep`] was given, to the same result. Refuses, at
-    /// the path `checkpoint`, bytes that can't be read as one. They are let go as soon as they have been read.
+    /// Continues a run of this point from a checkpoint that was passed to [`Progress::keep`]. The result is the same as without the
+    /// interruption. Refuses bytes that are not a checkpoint, at the path `checkpoint`. The bytes are freed as soon as they have
+    /// been read.
     pub fn resume(
         &self,
         how: Execution,
@@ -268,7 +272,7 @@ impl Point {
 }
 
 fn hash(resolved: &Value) -> String {
-    // Sorted keys: the hash covers what the scenario says, not the order of the fields in our types.
+    // The keys are sorted: the hash covers the content of the scenario, not the order of the fields in our types.
     let mut hashed = json!({ "result_model": RESULT_MODEL_VERSION, "scenario": without_bill(resolved) });
     hashed.sort_all_objects();
     let digest = Sha256::digest(hashed.to_string());
@@ -289,9 +293,9 @@ fn bandwidths(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().map(|link| json!(link.rate.per_cycle()))
 }
 
-/// Most flits per cycle that one VC of each link class can carry, at most those of the channel. It is its buffer
-/// divided by the round trip of a credit, as a flit crosses the link and the next router before its place is free
-/// again.
+/// Largest number of flits per cycle that one VC of each link class can carry, at most that of the channel. It is the buffer of the
+/// VC divided by the round trip of a credit. This is because a flit crosses the link and the next router before its buffer place is
+/// free again.
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     let limit = |(link, cycles): (&weft_engine::spec::LinkClass, u64)| {
         json!((f64::from(link.buffer) / cycles as f64).min(link.rate.per_cycle()))
@@ -299,7 +303,7 @@ fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().zip(hints::round_trips(spec)).map(limit)
 }
 
-/// The message classes, with the VCs that each may use, by link class.
+/// The message classes, with the number of VCs that each may use, by link class.
 fn message_classes(spec: &Spec, vcs: &[Vec<u8>]) -> Vec<Value> {
     let of = |(class, vcs): (&MessageClass, &Vec<u8>)| {
         let vcs = spec.graph.class_names().iter().zip(vcs).map(|(link, vcs)| (link.clone(), json!(vcs)));
@@ -308,7 +312,7 @@ fn message_classes(spec: &Spec, vcs: &[Vec<u8>]) -> Vec<Value> {
     spec.classes.iter().zip(vcs).map(of).collect()
 }
 
-/// Whether requests and replies can wait for each other in a circle, for each job with replies.
+/// For each job with replies: whether requests and replies can wait for each other in a cycle.
 fn protocols(spec: &Spec) -> Vec<Value> {
     let of = |protocol: Protocol| {
         json!({
@@ -322,14 +326,13 @@ fn protocols(spec: &Spec) -> Vec<Value> {
     spec.protocols().into_iter().map(of).collect()
 }
 
-/// The times of network interfaces of each job; null where a workload has none.
+/// For each job: the times of network interfaces; null if its workload has none.
 fn interface_times(spec: &Spec) -> Vec<Value> {
     let units = (spec.cycle_fs, spec.flit_bits);
     spec.traffic.jobs.iter().map(|job| job.workload.model().interface_times(units)).collect()
 }
 
-/// The load of the terminal that sends most as the run begins [flits/terminal/cycle], which the channel-load bound
-/// limits.
+/// The load of the terminal that sends most when the run begins [flits/terminal/cycle]. The channel-load bound limits this load.
 fn highest_load(spec: &Spec) -> f64 {
     spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max)
 }

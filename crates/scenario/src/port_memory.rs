@@ -1,4 +1,4 @@
-//! The memory of an input port, divided among its queues; and the table of lanes that `weft check` prints.
+//! Divides the memory of an input port among its queues, and makes the table of lanes that `weft check` prints.
 
 use crate::config::{FlowControl, Scenario};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,19 +14,19 @@ pub enum PortMemory {
     Bits(Bits),
 }
 
-/// Into how many equal parts the memory of a port is divided.
+/// Number of equal parts into which the memory of a port is divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
-    /// As many as the queueing scheme has queues, in each VC class of the routing, whether packets reach them or not.
+    /// A part for each queue of the queueing scheme, in each VC class of the routing, whether or not packets reach it.
     #[default]
     Nominal,
-    /// As many as packets reach on links of the class.
+    /// A part for each queue that packets reach on links of the class.
     Reachable,
 }
 
 impl PortMemory {
-    /// Whole flits.
+    /// Number of whole flits.
     fn flits(self, flit: Bits) -> u64 {
         match self {
             Self::Flits(flits) => flits.0.into(),
@@ -34,7 +34,7 @@ impl PortMemory {
         }
     }
 
-    /// So many flits, in the unit of this one.
+    /// A memory of `flits` flits, in the unit of this one.
     fn like(self, flits: u64, flit: Bits) -> String {
         match self {
             Self::Flits(_) => format!("{flits}flits"),
@@ -46,11 +46,11 @@ impl PortMemory {
     }
 }
 
-/// How a port of a link class is divided.
+/// The division of a port of a link class.
 struct Parts {
-    /// Parts of its memory.
+    /// Number of parts of its memory.
     parts: u64,
-    /// VCs of each lane, at most.
+    /// Largest number of VCs of a lane.
     vcs_of_lane: u64,
 }
 
@@ -62,7 +62,7 @@ impl Parts {
         let reached = if link == 0 { u64::from(lanes.from_terminals) } else { all }.max(1);
         let nominal = u64::from(spec.queueing.model().parts(&spec.graph, counts.len().max(1) as u32));
         if lanes.ideal.is_some() {
-            // each destination has a part, whatever the VCs
+            // each destination has a part, independent of the number of VCs
             return Self { parts: nominal * sets, vcs_of_lane: 1 };
         }
         let parts = match split {
@@ -78,7 +78,7 @@ impl Parts {
 }
 
 impl Scenario {
-    /// Divides the memory of ports where it is given as a whole.
+    /// Divides the memory of ports, if it is given for whole ports.
     pub(crate) fn split_ports(&self, spec: &mut Spec) -> Result<(), Refusal> {
         let names = spec.graph.class_names().to_vec();
         let given: Vec<(usize, PortMemory, Split)> = (0..)
@@ -121,7 +121,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Lanes and the memory of ports by link class, for `weft check`; null without a scheme and without `port_buffer`.
+    /// Lanes and the memory of ports by link class, for `weft check`. Null without a scheme and without `port_buffer`.
     pub(crate) fn lane_facts(&self, spec: &Spec) -> Result<Value, Refusal> {
         let divides = self.links.values().any(|link| link.port_buffer.is_some());
         if spec.queueing.is_usual() && !divides {
@@ -133,7 +133,7 @@ impl Scenario {
             let given = self.links.get(name);
             let memory = given.and_then(|given| given.port_buffer);
             let parts = Parts::of(spec, &lanes, k, given.and_then(|given| given.split).unwrap_or_default());
-            // an ideal map has a queue per destination in each VC class, and no router has its memory
+            // an ideal map has a queue per destination in each VC class, and no router has this much memory
             let pieces = lanes.ideal.map_or(u64::from(link.vcs), |_| parts.pieces());
             let facts = json!({
                 "lanes": lanes.by_class[k],
@@ -185,7 +185,7 @@ impl JsonSchema for PortMemory {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            // it ends as that of a number of flits: a coarser grain converts both
+            // the text ends like a number of flits, because a coarser grain converts both
             "pattern": r"^[0-9]+(\.[0-9]+)?( ?(b|[KM]?B|[KM]iB)| ?flits?)$",
             "examples": ["64KiB", "512flits"]
         })

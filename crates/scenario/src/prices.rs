@@ -1,15 +1,13 @@
-//! The price of a channel: static energy by mode, and in addition energy per sent bit. The price of a router: static
-//! energy (another one while all its ports are off), energy per port that is on, and energy per crossing bit.
+//! The price of a channel: static energy by mode, plus energy per sent bit. The price of a router has three parts: static energy (a
+//! different one while all its ports are off), energy per port that is on, and energy per crossing bit.
 //!
 //! # Source
-//! Default: the TCEP paper's link (ISCA 2018). It takes 31.25 pJ/bit at full rate, of which 23.44 pJ/bit flow also
-//! without traffic. Waking, draining and shadow count as on. At half and at a quarter of the bandwidth the price is
-//! 0.69 and 0.54 of it. That is the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers
-//! are free.
+//! Default: the TCEP paper's link (ISCA 2018). It takes 31.25 pJ/bit at full rate; 23.44 pJ/bit of this are also drawn without
+//! traffic. Waking, draining and shadow count as on. At half and at a quarter of the bandwidth the price is 0.69 and 0.54 of this.
+//! These values are on the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers are free.
 //! # Guarantees
-//! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. A price may be a fraction: a static price per
-//! bit that the link could carry, where its rate is no whole number of flits per cycle. Its denominator is that of the
-//! rate.
+//! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. A price may be a fraction: a static price per bit that the
+//! link could carry, if its rate is not a whole number of flits per cycle. The denominator of the price is that of the rate.
 
 use crate::diagnostic::suggestion;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -21,10 +19,10 @@ use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::{self, Rate, StatePrice, StatePrices};
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
-/// Prices by the name of the mode. A mode without a price can't be entered.
+/// Prices by the name of the mode. A link cannot enter a mode without a price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prices(
-    /// In the order of the modes of every run; then as they were written.
+    /// First the modes of every run, in their order; then the others in the order in which they were written.
     Vec<(String, Price)>,
 );
 
@@ -75,11 +73,11 @@ impl JsonSchema for Prices {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Static power of the channel: a power ("0.342W"), or the energy per bit that it could carry at its full bandwidth
-    /// ("23.44pJ/bit"), in every state.
+    /// Static power of the channel: a power ("0.342W"), or an energy per bit ("23.44pJ/bit"). The bits are those that it could
+    /// carry at its full bandwidth, whatever the state.
     #[serde(rename = "static")]
     pub standing: Standing,
-    /// Energy per bit sent, in addition.
+    /// Energy per sent bit, in addition to the static power.
     pub per_bit: EnergyPerBit,
 }
 
@@ -111,7 +109,7 @@ impl Prices {
         self.0.iter().find(|(other, _)| other == name).map(|(_, price)| price)
     }
 
-    /// Refuses prices of modes that the run does not have, and two of one mode. The default table may have more.
+    /// Refuses prices of modes that the run does not have, and two prices for one mode. The default table may have additional modes.
     pub(crate) fn check_names(&self, modes: &Modes, path: &str) -> Result<(), Refusal> {
         let Some((name, _)) = self.0.iter().find(|(name, _)| modes.find(name).is_none()) else { return Ok(()) };
         if *self == Self::default() {
@@ -123,7 +121,7 @@ impl Prices {
         Err(Refusal::new(format!("{path}.{name}"), format!("no mode has the name `{name}`"), help))
     }
 
-    /// Exact prices of all links per mode; a mode that the policy can enter and that has none is refused.
+    /// Exact prices of all links per mode. Refuses a mode that the policy can enter but that has no price.
     pub(crate) fn exact(&self, policy: &PolicyConfig, modes: &Modes, per: &Per) -> Result<StatePrices, Refusal> {
         let states = policy.states(modes)?;
         let open = self.unpriced(&states, modes);
@@ -148,7 +146,7 @@ impl Prices {
         Err(Refusal::new("power.prices", what, help))
     }
 
-    /// Exact prices of a link class per mode. The links of a class that `policy` does not manage (`None`) stay on.
+    /// Exact prices of a link class per mode. If `policy` does not manage the links of the class (`None`), they stay on.
     pub(crate) fn of_class(
         &self,
         class: &str,
@@ -169,7 +167,7 @@ impl Prices {
         Err(Refusal::new(path, what, help))
     }
 
-    /// States without a price, among `on` and these states.
+    /// States without a price, among `on` and the states in `entered`.
     pub(crate) fn unpriced<'a>(&self, entered: &[LinkState], modes: &'a Modes) -> Vec<&'a str> {
         let entered = std::iter::once(&LinkState::On).chain(entered.iter().filter(|&&state| state != LinkState::On));
         entered.map(|&state| modes.name(state)).filter(|name| self.price(name).is_none()).collect()
@@ -187,7 +185,7 @@ impl Prices {
     }
 }
 
-/// States in a sentence.
+/// A list of states for a sentence.
 pub(crate) fn named(states: &[&str]) -> String {
     let quoted = states.iter().map(|state| format!("`{state}`")).collect::<Vec<_>>().join(", ");
     if states.len() == 1 { format!("the state {quoted}") } else { format!("the states {quoted}") }
@@ -204,7 +202,8 @@ fn added(states: &[&str]) -> String {
 }
 
 impl Price {
-    /// The static energy of [`Rate::cycles`] cycles at full bandwidth [yJ], or of one cycle and 1.
+    /// The static energy of [`Rate::cycles`] cycles at full bandwidth [yJ] and this number of cycles; otherwise the energy of one
+    /// cycle, and 1.
     fn standing(&self, per: &Per) -> Option<(u128, u32)> {
         match self.standing {
             Standing::Power(power) => Some((per_cycle(power, per.cycle_fs)?, 1)),
@@ -215,12 +214,12 @@ impl Price {
         }
     }
 
-    /// Whether its static energy per cycle is no whole number of yoctojoules.
+    /// Whether the static energy per cycle is not a whole number of yoctojoules.
     fn is_fraction(&self, per: &Per) -> bool {
         self.standing(per).is_some_and(|(energy, cycles)| energy % u128::from(cycles) != 0)
     }
 
-    /// `parts`: the denominator of its static energy.
+    /// `parts`: the denominator of the static energy.
     fn exact(&self, per: &Per, parts: u32, path: &str) -> Result<StatePrice, Refusal> {
         let standing = self.standing(per).and_then(|(energy, cycles)| match cycles == parts {
             true => Some(energy),
@@ -234,7 +233,7 @@ impl Price {
     }
 }
 
-/// Factors from prices to energies per cycle and flit.
+/// Factors that convert prices to energies per cycle and flit.
 pub(crate) struct Per {
     pub flit_bits: u64,
     pub cycle_fs: u128,
@@ -246,16 +245,16 @@ pub(crate) struct Per {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterPrice {
-    /// Power of a router, whatever it does [power].
+    /// Power of a router, independent of its traffic [power].
     #[serde(rename = "static")]
     pub standing: Power,
-    /// Power of a router in place of `static`, in every cycle in which all its ports are off. These are the channels
-    /// that leave it and reach it, also those of terminals. Default: that of `static`, as for a router that never
-    /// sleeps [power].
+    /// Power of a router in every cycle in which all its ports are off, instead of `static` [power]. The ports are the channels
+    /// that leave the router and reach it, including those of terminals. Default: the value of `static`, as for a router that never
+    /// sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asleep: Option<Power>,
-    /// Power of each port to a link or a terminal, in every cycle in which the channel that leaves the router there is
-    /// not off [power].
+    /// Power of each port to a link or a terminal [power]. It counts in every cycle in which the channel that leaves the router at
+    /// this port is not off.
     pub per_port: Power,
     /// Energy per bit that crosses the router [energy per bit].
     pub per_bit: EnergyPerBit,

@@ -1,38 +1,40 @@
-//! How long packets wait in queues, and whether a run was long enough for queues of this length.
+//! Time that packets wait in queues, and whether a run was long enough for queues of this length.
 //!
 //! # Source
-//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for
-//! certain congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated
-//! Brownian motion", Adv. Appl. Probability 19, 1987. A queue whose input varies by v flits per cycle, in variance, and
-//! which packets wait in for w cycles on average, forgets how it began by a factor e in 8 w^2 / v cycles. A channel of
-//! c flits per cycle takes 8 c w^2 / v cycles, where v is still that of a channel of one flit per cycle.
+//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain
+//! congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv.
+//! Appl. Probability 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait in it for w
+//! cycles on average. Then its initial state fades by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle this takes
+//! 8 c w^2 / v cycles; v is still that of a channel of one flit per cycle.
 //!
 //! # Guarantees
-//! A queue that grows at a load equal to the capacity waits for sqrt(2 v t / pi) cycles after t cycles. So it never
-//! counts as settled: 4 w^2 / v is 2.5 t. A queue that is left from a time in which links woke also does not count, if
-//! the load lets it drain more slowly than the run lasts.
+//! If the load equals the capacity, a queue grows, and its wait after t cycles is sqrt(2 v t / pi) cycles. So it never counts as
+//! settled: 4 w^2 / v is 2.5 t. A queue may be left over from a time in which links woke. It does not count as settled either, if
+//! it drains more slowly at this load than the run lasts.
 //!
-//! The wait is that of the run itself. If the run was too short for its queues to grow, it has a short wait, and seems
-//! to forget fast. So a window whose latencies still grow (`engine/src/run/steady.rs`) is not settled either.
+//! The wait is the mean wait in the run itself. If the run was too short for its queues to grow, the wait is short, and the queues
+//! seem to fade fast. So a window with latencies that still grow (`engine/src/run/steady.rs`) does not count as settled either.
 //!
-//! The longest wait that the policy imposes on a packet, until a link is on again, is no queue. It is taken off the
-//! mean if links were switched.
+//! The longest wait until a link is on again, which the policy imposes on a packet, does not count as queueing. It is subtracted
+//! from the mean if links were switched.
 //!
-//! The time in which a workload keeps a reply back is no queue either: the run counts it for each reply, and it is taken off.
+//! The time for which a workload holds a reply back does not count as queueing either. The run counts it for each reply, and it is
+//! subtracted.
 //!
-//! Without queues a packet takes delays, latencies, the time of heads on slow links (which the run counts), and (P - 1)
-//! s cycles for the rest of P flits. The slowest link of the path takes s cycles for a flit. The packets that cross
-//! each kind of link follow from the flits of the channels, by state.
+//! Without queues, the latency of a packet has four parts: delays, latencies, the time of heads on slow links (counted in the run),
+//! and (P - 1) s cycles for the other P - 1 flits. The slowest link of the path takes s cycles for a flit. The number of packets
+//! that cross each kind of link is estimated from the flits of the channels, by state.
 //!
-//! With message classes the packets of each class are judged as well. The longest memory counts, and the largest growth.
+//! With message classes the packets of each class are also judged. The longest memory of queues counts, and the largest growth of
+//! latencies.
 //!
 //! # Not modelled
-//! Which packets cross the slow links: where n of 10 flits cross links that take s cycles, n of 10 packets are taken to
-//! do so, as if none crossed two of them. So where few packets cross several slow links each, queues are longer than
-//! the result, by at most (P - 1) (s - 1) cycles for each further link. How many packets wait for links: where a few
-//! do, a queue as short as that wait is not seen. The estimate does not see where packets wait. Weft spreads the
-//! waiting time evenly over the routers of a path. It counts the time before injection as one queue. A backlog that a
-//! few terminals have shows in the mean of all as a short one.
+//! The packets that cross slow links. If n of 10 flits cross links that take s cycles, the estimate assumes the same of n of 10
+//! packets. No packet is assumed to cross two of these links. So if a few packets cross several slow links each, queues are longer
+//! than the result. The difference is at most (P - 1) (s - 1) cycles for each further link. The number of packets that wait for
+//! links: if only a few do, a queue as short as that wait is not detected. The place at which packets wait. Weft spreads the
+//! waiting time evenly over the routers of a path. It counts the time before injection as one queue. A backlog of a few terminals
+//! appears in the mean over all terminals as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -40,16 +42,16 @@ use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutco
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
-/// A run must last this many times w^2 / v. That is half of the relaxation time, as means over many queues are known
-/// better than the length of one.
+/// A run must last this many times w^2 / v to count as settled. That is half of the relaxation time, because means over many queues
+/// are known better than the length of a single queue.
 const RELAXATION: f64 = 4.0;
 
-/// The keys of the summary: time in queues, the memory of queues of this length, the share by which latencies still
-/// grow, and the verdict. The verdict is true if the run was longer and latencies do not grow. `named_faults`: links or
-/// routers fail at set times.
+/// The keys of the summary about queues: time in queues, the memory of these queues, the share by which latencies still grow, and
+/// the verdict. The verdict is true if the run was longer than the memory and latencies do not grow. `named_faults`: whether links
+/// or routers fail at set times.
 ///
-/// Where the network changes at set times, latencies may grow because it does; only their length is judged then. Random
-/// faults come all the time, and so do the queues that they leave.
+/// If the network changes at set times, latencies may grow for this reason. Then only the length of the run is judged. Random
+/// faults occur during the whole run, and so do the queues that they leave.
 pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Result<Map<String, Value>, Refusal> {
     let spent = Spent {
         sums: &outcome.sums,
@@ -77,22 +79,22 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Resu
     ]))
 }
 
-/// The longest memory of the queues in which packets of one message class wait; 0 without classes. A few packets that wait long
-/// do not show in the mean of all.
+/// The longest memory of the queues in which packets of one message class wait; 0 without classes. The mean over all packets would
+/// hide a few packets that wait long.
 fn memory_of_classes(spec: &Spec, outcome: &Outcome, spent: &Spent) -> Result<f64, Refusal> {
     outcome.classes.iter().try_fold(0.0, |most: f64, class| {
-        // a packet of a class is taken to have as much on its way as one of all
+        // assumes that a packet of a class meets the same times on its path as a packet of all classes
         let of_class = Spent { sums: &class.packets.sums, ..*spent };
         Ok(waited(spec, &of_class).map_or(Ok(0.0), |waited| memory(spec, waited, &of_class))?.max(most))
     })
 }
 
-/// The same for a phase of the load: how long its queues remember, and whether it had lasted longer when the window, or
-/// the phase, ended. It has its load since its first cycle. Only one that began before the window is judged: one that begins in
-/// it shows how its queues build up.
+/// The same for a phase of the load: the memory of its queues, and whether the phase had lasted longer than this memory at its end,
+/// or at the end of the window. The time since the first cycle of the phase counts. Only a phase that began before the window is
+/// judged, because a phase that begins in it shows how its queues grow.
 pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
     let sums = &phase.packets.sums;
-    // the time on slow links is counted for the whole window: each flit has the same part of it
+    // the time on slow links is counted for the whole window, so each flit gets the same share of it
     let per_flit = outcome.serial_cycles as f64 / (outcome.accepted_flits as f64).max(1.0);
     let accepted = phase.accepted_flits;
     let spent = Spent { sums, accepted, serial_cycles: per_flit * accepted as f64, channels: &phase.classes };
@@ -114,23 +116,23 @@ fn memory(spec: &Spec, waited: Waited, spent: &Spent) -> Result<f64, Refusal> {
     Ok(RELAXATION * fastest(spec, spent) * queue.powi(2) / variance(spec)?)
 }
 
-/// The times of some packets: their latency, the flits delivered meanwhile, and their channels.
+/// The times of some packets: their latencies, the flits delivered meanwhile, and their channels.
 struct Spent<'a> {
     sums: &'a PacketSums,
     accepted: u64,
-    /// Time of the heads of the delivered packets on slow links \[cycles\], added over all packets.
+    /// Time of the heads of the delivered packets on slow links \[cycles\], summed over all packets.
     serial_cycles: f64,
     channels: &'a [ChannelCount],
 }
 
-/// Mean time of a packet in queues \[cycles\]: in all of them, and in the longest one as far as that is known.
+/// Mean time of a packet in queues \[cycles\]: in all queues, and in the longest queue, as far as that is known.
 #[derive(Debug, Clone, Copy)]
 struct Waited {
     in_all: f64,
     in_one: f64,
 }
 
-/// `None` if nothing was delivered.
+/// Returns `None` if nothing was delivered.
 fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
     let (sums, accepted) = (spent.sums, spent.accepted as f64);
     if sums.packets == 0 || spent.accepted == 0 {
@@ -151,7 +153,7 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
     Some(Waited { in_all: before + within, in_one: before + within / routers })
 }
 
-/// Bandwidth and flits of channels in each state in which they carried flits.
+/// Bandwidth of channels, and their flits, for each state in which they carried flits.
 fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u64)> + 'a {
     let of_channel = move |channel: &'a ChannelCount| {
         let rate = spec.links[usize::from(channel.class)].rate.per_cycle();
@@ -164,12 +166,12 @@ fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u
     spent.channels.iter().flat_map(of_channel)
 }
 
-/// Flits per cycle of the fastest link that carried any.
+/// Flits per cycle of the fastest link that carried flits.
 fn fastest(spec: &Spec, spent: &Spent) -> f64 {
     carried(spec, spent).map(|(rate, _)| rate).fold(0.0, f64::max)
 }
 
-/// Cycles that the slowest link of a path takes for a flit, in the mean over packets; 1 or more.
+/// Number of cycles that the slowest link of a path takes for a flit, as a mean over packets; at least 1.
 fn cycles_per_flit(spec: &Spec, spent: &Spent) -> f64 {
     let mut slow: Vec<_> = carried(spec, spent).filter(|&(rate, _)| rate < 1.0).collect();
     slow.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -181,7 +183,7 @@ fn cycles_per_flit(spec: &Spec, spent: &Spent) -> f64 {
     mean + rest
 }
 
-/// The longest that packets waited for a link that was off, and not for other packets; 0 if no link was switched.
+/// The longest wait of packets for a link that was off, without waits for other packets; 0 if no link was switched.
 fn for_links(spec: &Spec, channels: &[ChannelCount]) -> Result<Cycles, Refusal> {
     match channels.iter().any(|channel| channel.transitions > 0) {
         true => spec.policy.longest_wait(spec.cycle_fs),
@@ -189,19 +191,18 @@ fn for_links(spec: &Spec, channels: &[ChannelCount]) -> Result<Cycles, Refusal> 
     }
 }
 
-/// Whether the run measures one load, so that a mean latency is that of a steady state.
+/// Whether the run measures a single load, so that a mean latency is that of a steady state.
 fn offers_one_load(spec: &Spec) -> bool {
     keeps_its_load(spec) && spec.traffic.jobs.iter().all(|job| job.phases.len() == 1)
 }
 
-/// Whether each phase has a load of its own. A load that follows the network keeps its queues short by itself, and batches
-/// end.
+/// Whether each phase has its own load. A load that follows the network keeps its queues short, and batches end.
 fn keeps_its_load(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().all(|job| job.batch.is_none() && !job.workload.model().follows_network())
 }
 
-/// By how much the flits that a full channel is offered vary \[flits^2/cycle\], if sources like the most bursty one fill it.
-/// Of a process, those with the least load burst most.
+/// Variance of the flits that are offered to a full channel \[flits^2/cycle\], if sources like the most bursty one fill it. For a
+/// given process, the sources with the least load are the most bursty.
 pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
     let longest = f64::from(spec.traffic.longest());
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {
@@ -209,7 +210,7 @@ pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
         let Some(least) = loads.min_by(f64::total_cmp) else { return Ok(most) };
         let process = job.injection.build(least, job.packets.mean(), spec.cycle_fs, "traffic.injection")?;
         let (mean, scatter) = (job.packets.mean(), job.packets.variance());
-        // variance over mean of the flits: the number of packets and their lengths both scatter
+        // variance over mean of the flits, because both the number of packets and their lengths vary
         Ok((process.dispersion() * mean + scatter / mean).max(most))
     })
 }

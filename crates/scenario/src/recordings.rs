@@ -1,5 +1,5 @@
-//! The recordings of a scenario: keys of `measure`, each the name of a recording with its parameters. The engine's
-//! registry lists the recordings; no code here knows a recording.
+//! The recordings of a scenario: keys of `measure`. Each key is the name of a recording and has its parameters. The engine's
+//! registry lists the recordings. No code in this crate knows a recording.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use weft_engine::recording::{Heading, Kind, RecordingConfig, TableInfo};
 
-/// Recordings of a family (that of the engine), in the order of its registry, each at most once.
+/// Recordings of a family (by default the engine's), in the order of its registry, each at most once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recordings<R = RecordingConfig>(pub Vec<R>);
 
@@ -21,7 +21,7 @@ impl<R> Default for Recordings<R> {
 }
 
 impl<R: Serialize> Recordings<R> {
-    /// The keys and their values.
+    /// The keys of these recordings and their values.
     pub(crate) fn keys(&self) -> serde_json::Result<Map<String, Value>> {
         let mut keys = Map::new();
         for recording in &self.0 {
@@ -40,7 +40,7 @@ impl<R: Serialize> Serialize for Recordings<R> {
     }
 }
 
-/// A key for each member of the family; a key without a value has all defaults.
+/// The schema has a key for each member of the family. A key without a value has all defaults.
 impl<R: JsonSchema> JsonSchema for Recordings<R> {
     fn inline_schema() -> bool {
         true
@@ -60,7 +60,7 @@ impl<R: JsonSchema> JsonSchema for Recordings<R> {
     }
 }
 
-/// A mapping of which some keys are recordings: takes them out while another type reads the others.
+/// A mapping in which some keys are recordings. Removes these keys while another type reads the others.
 pub(crate) struct Taking<A> {
     map: A,
     taken: Vec<RecordingConfig>,
@@ -99,7 +99,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Taking<A> {
     }
 }
 
-/// Reads the parameters of the member of this name.
+/// Reads the parameters of the member with this name.
 struct Member(&'static str);
 
 impl<'de> DeserializeSeed<'de> for Member {
@@ -111,7 +111,7 @@ impl<'de> DeserializeSeed<'de> for Member {
     }
 }
 
-/// The mapping `{name: parameters}`, as a family reads a member.
+/// The mapping `{name: parameters}`, in the form in which a family reads a member.
 struct Tagged<D> {
     name: Option<&'static str>,
     parameters: Option<D>,
@@ -130,7 +130,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Tagged<D> {
     }
 }
 
-/// All recordings: name, an example of their parameters, and the meaning of their tables.
+/// All recordings: the name, an example of the parameters, and the meaning of the tables.
 pub fn recordings() -> Value {
     RecordingConfig::tables().map(|(name, info)| described(name, &info, &RecordingConfig::examples())).collect()
 }

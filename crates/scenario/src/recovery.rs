@@ -1,15 +1,15 @@
 //! The effect of faults on delivered packets: before, during and after them, and the recovery time.
 //!
 //! # Source
-//! None: what is usually asked of a network that loses a link.
+//! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! Everything is by the cycle in the window in which a packet is delivered or dropped, whenever it was created. So a
-//! packet that a fault delays does not count as slow before it. *Before* is the window up to its first failure.
-//! *During* is all of its cycles from then on in which some part is broken, *after* all in which the network is whole
-//! again. They share the window. `baseline.rs` judges when packets are as before. Where nothing can be compared there
-//! is no number, and a reason.
+//! Packets are assigned to the cycle in the window in which they are delivered or dropped, whenever they were created. So a packet
+//! that a fault delays does not count as slow before the fault. *Before* is the window up to its first failure. *During* is all
+//! later cycles in which some part is broken. *After* is all later cycles in which the whole network works. Together they are the
+//! window. `baseline.rs` judges when packets have recovered, that is, arrive as before. If no comparison is possible, the number is
+//! null, and there is a reason.
 //! # Validation
-//! `scenario/tests/recovery.rs`: runs whose answer is known.
+//! `scenario/tests/recovery.rs`: runs with known answers.
 
 mod baseline;
 
@@ -20,7 +20,7 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Arrived, FaultOutcome, Outcome};
 use weft_engine::spec::{Episode, Fault, Member, Part, episodes};
 
-/// Most episodes that are listed, and most parts that one names.
+/// Largest number of listed episodes, and largest number of parts that an episode names.
 const LISTED: usize = 200;
 const NAMED: usize = 3;
 
@@ -92,7 +92,7 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
     ]
 }
 
-/// How an episode was overcome, or why that is not known: from its begin, while broken, and from its end.
+/// The recovery from an episode: from its begin, while parts are broken, and from its end. If it is not known, the reason.
 struct Judged {
     recovery: Result<Time, String>,
     back: Result<Time, String>,
@@ -127,12 +127,12 @@ impl Judged {
     }
 }
 
-/// The first cycle after this one in which something fails or returns.
+/// The first cycle after this one in which a part fails or returns.
 fn next_change(faults: &[Fault], cycle: u64) -> Option<u64> {
     faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().filter(|&change| change > cycle).min()
 }
 
-/// The longest of these times; if some are not known, why not.
+/// The longest of these times; if some are not known, the reason.
 fn longest<'a>(
     times: impl Iterator<Item = &'a Result<Time, String>>,
     judge: &Result<Baseline, String>,

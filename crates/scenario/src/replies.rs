@@ -1,4 +1,4 @@
-//! Replies that a workload keeps back: the drain must last longer than that, and the warm-up should.
+//! Replies that a workload holds back: the drain must last longer than this time, and the warm-up should.
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, later, long};
@@ -13,7 +13,7 @@ weft_units::codes! {
         helps: "Write a longer `measure.warmup` or a shorter turnaround.";
 }
 
-/// The key of the turnaround of job number `j`: in the job, or else in `traffic`.
+/// The key of the turnaround of job number `j`: in the job, otherwise in `traffic`.
 fn key(scenario: &Scenario, j: usize) -> String {
     let traffic = &scenario.traffic;
     let own = traffic.jobs.get(j).filter(|job| job.workload.is_some() || job.reply.is_some());
@@ -34,10 +34,10 @@ fn kept_back<'a>(spec: &'a Spec, counts: impl Fn(&Job) -> bool + 'a) -> Result<V
     with_cycles.filter(|job| job.as_ref().is_ok_and(|&(_, cycles)| cycles > 0)).collect()
 }
 
-/// Refuses a drain that ends before the last replies may leave: any load would count as one that is not carried.
+/// Refuses a drain that ends before the last replies may leave, because then every load would count as saturated.
 pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     let limit = spec.phases.drain_limit;
-    // a window that ends with the last of a batch has all replies to it
+    // a window that ends with the last packet of a batch contains all replies to the batch
     let drains = |job: &Job| job.batch.is_none() || spec.phases.stop != Stop::Complete;
     let Some((j, cycles)) = kept_back(spec, drains)?.into_iter().find(|&(_, cycles)| cycles >= limit) else {
         return Ok(());
@@ -56,7 +56,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     Err(Refusal::new(key(scenario, j), what, help))
 }
 
-/// A fixed warm-up that is over before the first replies leave.
+/// Warns of a fixed warm-up that is over before the first replies leave.
 pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete {

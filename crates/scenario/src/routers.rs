@@ -1,4 +1,4 @@
-//! Routers by name: those that a scenario names, and those of the results. A router of a graph file has the file's id.
+//! Routers by name: those in a scenario, and those in results. The name of a router of a graph file is its id in the file.
 
 use crate::diagnostic::suggestion;
 use schemars::JsonSchema;
@@ -12,13 +12,13 @@ use weft_engine::recording::{Column, Table};
 use weft_topology::{Graph, RouterName};
 use weft_units::Refusal;
 
-/// Most names that a message lists.
+/// Largest number of names that a message lists.
 const LISTED: usize = 12;
 
-/// Keys of results that hold a router.
+/// Keys of results with a router as their value.
 const KEYS: [&str; 4] = ["router", "next_router", "via_router", "queue_router"];
 
-/// A router, or all routers of which the numbers lie in a range.
+/// A router, or all routers with numbers in a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum RouterSet {
@@ -42,7 +42,7 @@ impl JsonSchema for RouterSet {
 impl<'de> Deserialize<'de> for RouterSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Set;
-        /// The set of the router of this name.
+        /// The set with the router of this name.
         fn one<'de, T: IntoDeserializer<'de, E>, E: Error>(value: T) -> Result<RouterSet, E> {
             RouterName::deserialize(value.into_deserializer()).map(RouterSet::One)
         }
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for RouterSet {
 }
 
 impl RouterSet {
-    /// The routers of the set. Refuses, at `path`, names that the network does not have, and ranges that are none.
+    /// The routers of the set. Refuses names that the network does not have, and invalid ranges, at `path`.
     pub(crate) fn of(&self, graph: &Graph, path: &str) -> Result<Vec<u32>, Refusal> {
         let [first, last] = match self {
             Self::One(name) => return Ok(vec![find(graph, name, path)?]),
@@ -107,7 +107,7 @@ impl RouterSet {
     }
 }
 
-/// The router of this name. Refuses, at `path`, a name that no router has.
+/// The router with this name. Refuses a name that no router has, at `path`.
 pub(crate) fn find(graph: &Graph, name: &RouterName, path: &str) -> Result<u32, Refusal> {
     let text = name.to_string();
     if let Some(router) = graph.router_named(&text) {
@@ -131,12 +131,12 @@ pub(crate) fn find(graph: &Graph, name: &RouterName, path: &str) -> Result<u32, 
     Err(Refusal::new(path, what, help))
 }
 
-/// The name of a router as a value of results: a number where the names of all routers are numbers, else text.
+/// The name of a router as a value in results: a number if the names of all routers are numbers, otherwise text.
 pub(crate) fn value(graph: &Graph, router: u32) -> Value {
     graph.router_number(router).map_or_else(|| json!(graph.router_name(router)), |number| json!(number))
 }
 
-/// Puts the names of routers in place of their numbers, under all keys that hold one.
+/// Replaces the numbers of routers by their names, under all keys with a router.
 pub(crate) fn rename(mut results: Value, graph: &Graph) -> Value {
     if graph.router_names().is_some() {
         rename_in(&mut results, graph);

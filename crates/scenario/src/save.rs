@@ -1,4 +1,4 @@
-//! Result folders: written beside their final place and renamed, so that a folder is complete or absent.
+//! Result folders. They are written next to their final place and then renamed, so that a folder is either complete or absent.
 
 use crate::finished::Finished;
 use crate::table::write;
@@ -8,12 +8,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Written last, so a folder that has it is complete.
+/// The file that is written last, so a folder that contains it is complete.
 const SUMMARY: &str = "summary.json";
 
 impl Finished {
-    /// Writes `scenario.yaml`, the tables (`channels.parquet` and one per recording) and `summary.json` into `folder`;
-    /// leaves a complete folder as it is.
+    /// Writes `scenario.yaml`, the tables (`channels.parquet` and one per recording) and `summary.json` into `folder`. Does not
+    /// change a complete folder.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         if folder.join(SUMMARY).exists() {
             return Ok(());
@@ -23,18 +23,18 @@ impl Finished {
         };
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         fs::create_dir_all(parent)?;
-        // Two processes, or two threads of one, may write the same point.
+        // Numbers of part folders: two processes, or two threads of one process, may write the same point.
         static PARTS: AtomicU64 = AtomicU64::new(0);
         let part = PARTS.fetch_add(1, Ordering::Relaxed);
         let part = parent.join(format!(".{}.{}.{part}.part", name.to_string_lossy(), std::process::id()));
         fs::create_dir_all(&part)?;
         let moved = self.write_into(&part).and_then(|()| match fs::rename(&part, folder) {
-            // Another process was first with the same results.
+            // another process was first with the same results
             Err(_) if folder.join(SUMMARY).exists() => fs::remove_dir_all(&part),
             moved => moved,
         });
         if let Err(error) = moved {
-            // The first error is the one to report; a left-over part folder harms nobody.
+            // reports the first error; a part folder that is left over has no effect
             let _ = fs::remove_dir_all(&part);
             return Err(error);
         }
@@ -66,7 +66,7 @@ impl Finished {
     }
 }
 
-/// The error of the system within one of the writer of tables.
+/// The system error inside of an error of the table writer.
 fn of_system(problem: ParquetError) -> io::Error {
     match problem {
         ParquetError::External(inner) => inner.downcast().map_or_else(io::Error::other, |problem| *problem),

@@ -1,5 +1,4 @@
-//! The JSON Schema of the configuration types. It is published, and keys, names of models and paths are checked against
-//! it.
+//! The JSON Schema of the configuration types. It is published, and used to check keys, names of models and paths.
 
 use crate::config::Scenario;
 use crate::diagnostic::nearest;
@@ -10,26 +9,26 @@ use weft_programs::generators::ProgramFile;
 use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
-/// Its references are those of [`TYPES`], which has the same types below.
+/// The schema of program files. Its references also resolve in [`TYPES`], which contains the same types.
 static PROGRAM_FILE: LazyLock<Value> = LazyLock::new(|| schema_for!(ProgramFile).to_value());
 
-/// A place in the schema, with references followed.
+/// A position in the schema; references are followed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schema(&'static Value);
 
-/// The values that a place may have.
+/// The possible values at a position.
 pub(crate) enum View {
     /// A mapping with these keys.
     Keys { keys: Vec<(&'static str, Schema)>, required: Vec<&'static str> },
     /// A mapping with any keys.
     Map(Schema),
-    /// A model of this list: a bare name, or a mapping from the name to its parameters.
+    /// A model of this list: a name alone, or a mapping from the name to its parameters.
     Models(Vec<(&'static str, Schema)>),
-    /// A word of this list.
+    /// A word from this list.
     Words(Vec<&'static str>),
-    /// A list.
+    /// A list; each element has this schema.
     Items(Schema),
-    /// A number, a text, a quantity.
+    /// A number, a text, or a quantity.
     Plain,
 }
 
@@ -38,27 +37,27 @@ impl Schema {
         Self(&TYPES)
     }
 
-    /// A file with the parameters of a program.
+    /// The schema of a file with the parameters of a program.
     pub fn program_file() -> Self {
         Self(&PROGRAM_FILE)
     }
 
-    /// Whether a time is allowed here.
+    /// Whether the value may be a time.
     pub fn is_time(&self) -> bool {
         self.ends_in("|cycles?")
     }
 
-    /// Whether a number of flits is allowed here.
+    /// Whether the value may be a number of flits.
     pub fn is_flits(&self) -> bool {
         self.ends_in(" ?flits?")
     }
 
-    /// Whether times here, and below, are times of computers and not of the network: they need not be whole cycles.
+    /// Whether times at and below this position are times of computers and not of the network. These times need not be whole cycles.
     pub fn is_exact(&self) -> bool {
         self.0["x-exact"] == true
     }
 
-    /// Whether the pattern of a text ends in these units, and perhaps in closing brackets.
+    /// Whether the text's pattern ends in these units, possibly followed by closing brackets.
     fn ends_in(&self, units: &str) -> bool {
         let pattern = self.target().get("pattern").and_then(Value::as_str);
         pattern.is_some_and(|pattern| pattern.trim_end_matches([')', '$']).ends_with(units))
@@ -68,15 +67,15 @@ impl Schema {
         self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
     }
 
-    /// True if `null` may replace it.
+    /// Whether the value may be `null`.
     pub fn is_optional(&self) -> bool {
         or_null(self.0).is_some()
     }
 
-    /// The schema proper, behind `$ref` and behind the "or null" of an optional field.
+    /// The schema itself, after following `$ref` and the "or null" of an optional field.
     fn target(&self) -> &'static Value {
         let mut schema = self.0;
-        // Types are not recursive: a reference leads to a reference a few times at most.
+        // types are not recursive, so a chain of references is short
         for _ in 0..16 {
             if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
                 schema = TYPES.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null);
@@ -112,7 +111,7 @@ impl Schema {
         }
     }
 
-    /// Whether it is a list that may have this many elements.
+    /// Whether the value may be a list with this number of elements.
     pub fn takes_items(&self, count: usize) -> bool {
         let schema = self.target();
         let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
@@ -120,7 +119,7 @@ impl Schema {
         schema["type"] == "array" && (least..=most).contains(&(count as u64))
     }
 
-    /// The model for which people write `word`: words with the meaning of a model are in the `x-also` of its schema.
+    /// The model that a user means by `word`. Words with the meaning of a model are in the `x-also` of its schema.
     pub fn model_meant_by(&self, word: &str) -> Option<&'static str> {
         let choices = self.target().get("oneOf")?.as_array()?;
         let is_meant =
@@ -128,13 +127,13 @@ impl Schema {
         choices.iter().find(is_meant).and_then(model).map(|(name, _)| name)
     }
 
-    /// True if a value may replace a mapping, such as one number for all keys.
+    /// Whether the value may be a mapping or a single value, such as one number for all keys.
     pub fn is_map_or_value(&self) -> bool {
         let types = self.target()["type"].as_array();
         types.is_some_and(|types| types.iter().any(|name| name != "object" && name != "null"))
     }
 
-    /// The remedy where a list of any length belongs, at this path; `None` if the place may have another value.
+    /// The remedy if a list of any length belongs at this path; `None` if the value may also be something else.
     pub fn list_of(&self, path: &str) -> Option<String> {
         let schema = self.target();
         if schema["type"] != "array" || schema.get("maxItems").is_some() {
@@ -152,7 +151,7 @@ impl Schema {
         Some(format!("{near}`{path}` is a list, [{element}, ...]{about}"))
     }
 
-    /// The key beside the one at this path, of one value and nearly of its name.
+    /// A key in the same section as the one at this path, with a single value and almost the same name.
     fn sibling(&self, path: &str) -> Option<String> {
         let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
         let mut names = above.split('.').filter(|name| !name.is_empty());
@@ -163,7 +162,7 @@ impl Schema {
         Some(if above.is_empty() { other.to_owned() } else { format!("{above}.{other}") })
     }
 
-    /// The place of a key, a model or a list index below this one.
+    /// The position of a key, a model or a list index below this position.
     pub fn child(&self, name: &str) -> Option<Self> {
         match self.view() {
             View::Keys { keys: named, .. } | View::Models(named) => {
@@ -175,10 +174,10 @@ impl Schema {
     }
 }
 
-/// Most parts of a path that `places` gives: patterns hold patterns.
+/// Largest number of parts of a path in the result of `places`, because patterns may contain patterns.
 const DEEPEST: usize = 4;
 
-/// Dotted paths of the sections and models that have a key of this name: those with the fewest parts.
+/// Dotted paths of the sections and models with a key of this name; only the paths with the fewest parts.
 pub(crate) fn places(name: &str) -> Vec<String> {
     let mut found = Vec::new();
     collect(Schema::root(), &mut Vec::new(), name, &mut found);
@@ -186,8 +185,8 @@ pub(crate) fn places(name: &str) -> Vec<String> {
     found.into_iter().filter(|place| Some(place.len()) == least).map(|place| place.join(".")).collect()
 }
 
-/// Dotted path of a key nearly of this name in the sections around `path`, or in a section below one of them. The innermost comes
-/// first.
+/// Dotted path of a key with almost this name, in the sections around `path` or in a section below one of them. The innermost
+/// section is searched first.
 pub(crate) fn near(name: &str, path: &str) -> Option<String> {
     let around: Vec<&str> = path.match_indices('.').map(|(end, _)| &path[..end]).collect();
     around.into_iter().rev().find_map(|section| {
@@ -212,7 +211,7 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
             keys
         }
         View::Models(models) => models,
-        // of the mappings with free keys, that of links has a section for all
+        // among mappings with free keys, only `links` has a section for all keys
         View::Map(values) if place.last() == Some(&"links") => vec![("default", values)],
         View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => Vec::new(),
     };
@@ -226,14 +225,14 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
     }
 }
 
-/// The `X` of "X or null", which is how an optional field is described.
+/// The `X` in "X or null", the form that describes an optional field.
 fn or_null(schema: &'static Value) -> Option<&'static Value> {
     let choices = schema.get("anyOf")?.as_array()?;
     let mut others = choices.iter().filter(|choice| choice["type"] != "null");
     others.next().filter(|_| others.next().is_none())
 }
 
-/// An enum: of models where each choice is an object with one key, else of words.
+/// The view of an enum: models if each choice is an object with one key, otherwise words.
 fn of_choices(choices: &'static [Value]) -> View {
     let models: Option<Vec<_>> = choices.iter().map(model).collect();
     match models {
@@ -254,7 +253,7 @@ fn model(choice: &'static Value) -> Option<(&'static str, Schema)> {
     keys.iter().next().map(|(name, schema)| (name.as_str(), Schema(schema)))
 }
 
-/// JSON Schema of the file: the types, bare model names, `sweep` and `zip`.
+/// The JSON Schema of a scenario file: the types, names of models without parameters, `sweep` and `zip`.
 pub fn schema() -> Value {
     let mut schema = TYPES.clone();
     allow_bare_names(&mut schema);
@@ -269,7 +268,7 @@ pub fn schema() -> Value {
     schema["properties"]["sweep"] =
         lists("Dotted paths and their values: one run for every combination, the first path slowest.");
     schema["properties"]["zip"] = lists("Dotted paths and values that advance together; lists of equal length.");
-    // A value may come from `sweep` or from the command line, so the file alone need not hold it.
+    // a value may come from `sweep` or from the command line, so the file alone need not contain it
     for path in ["", "/$defs/Traffic"] {
         if let Some(Value::Object(section)) = schema.pointer_mut(path) {
             section.remove("required");
@@ -278,7 +277,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Beside `{name: {parameters}}`, a model may be written as its name.
+/// Allows a model's name alone, in addition to `{name: {parameters}}`.
 fn allow_bare_names(schema: &mut Value) {
     if let Some(Value::Array(choices)) = schema.get_mut("oneOf") {
         let name = |choice: &Value| choice.get("properties")?.as_object()?.keys().next().cloned();
@@ -310,8 +309,8 @@ pub fn models() -> Value {
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
 }
 
-/// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Some
-/// routings are for particular networks. Models that read a file are left out.
+/// The examples that models provide: family -> list of configurations, in the form that a scenario uses. Some routings are for
+/// particular networks. Models that read a file are left out.
 pub fn examples() -> Value {
     use weft_engine::{
         allocation::AllocatorConfig, congestion::CongestionConfig, power::PolicyConfig, queueing::QueueingConfig,
@@ -331,10 +330,10 @@ pub fn examples() -> Value {
     })
 }
 
-/// The first sentence of a text that is broken into lines.
+/// The first sentence of a text with several lines.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    // "et al. " in brackets ends no sentence
+    // "et al. " in brackets does not end a sentence
     let closed = |first: &str| first.matches('(').count() == first.matches(')').count();
     let ends = paragraph.match_indices(". ").map(|(at, _)| &paragraph[..=at]);
     ends.into_iter().find(|first| closed(first)).unwrap_or(&paragraph).to_owned()
@@ -347,7 +346,7 @@ fn family<T: JsonSchema>() -> Value {
         let (name, parameters) = choice.get("properties")?.as_object()?.iter().next()?;
         let reference = parameters.get("$ref").and_then(Value::as_str).unwrap_or("#");
         let target = schema.pointer(reference.trim_start_matches('#'));
-        // A variant's own words win over those of a parameter type that several share.
+        // the description of a variant has priority over that of a parameter type that several variants share
         let text = choice.get("description").or_else(|| target?.get("description")).and_then(Value::as_str);
         let summary = text.map(first_sentence).unwrap_or_default();
         let mut fields = Map::new();

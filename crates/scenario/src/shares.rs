@@ -1,8 +1,8 @@
-//! Shares of the energy of a run that the programs of a workload have, as columns of the table of these programs.
+//! Shares of a run's energy for the programs of a workload, as columns of the table of these programs.
 //!
-//! Of the static energy a program has its terminals times its run time, over all terminals times the window. Of each dynamic
-//! energy it has its share of the flits: those of links to terminals, of links between routers, and of routers. So the shares of all
-//! programs, rounded down to whole yoctojoules, and the rest add up to the bill of the run.
+//! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. Its share
+//! of each dynamic energy is its share of the flits: on links to terminals, on links between routers, and in routers. The shares of
+//! programs are rounded down to whole yoctojoules. Together with the rest they add up to the bill of the run.
 
 use crate::bill;
 use crate::channels::{Channel, Channels};
@@ -34,16 +34,16 @@ impl Part {
     }
 }
 
-/// `part` / `whole` of an energy, rounded down; nothing of nothing.
+/// `part` / `whole` of an energy, rounded down; 0 if `whole` is 0.
 fn share(yj: u128, part: u128, whole: u128) -> u128 {
-    // the remainder apart: an energy times a count has no room in 128 bits
+    // the remainder separately, because an energy times a count does not fit into 128 bits
     yj.checked_div(whole).map_or(0, |each| each * part + yj % whole * part / whole)
 }
 
 /// The energies that programs share.
 struct Pool {
     static_yj: u128,
-    /// Terminals times the cycles of the window.
+    /// Number of terminals times the cycles of the window.
     terminal_cycles: u128,
     terminal_links: Part,
     links: Part,
@@ -68,7 +68,7 @@ impl Pool {
     }
 
     fn share(&self, usage: &Usage) -> Energy {
-        // a flit crosses a terminal link at either end, and a router more than it crosses links between routers
+        // a flit crosses a terminal link at each end, and one router more than links between routers
         let dynamic_yj = self.terminal_links.share(2 * usage.flits)
             + self.links.share(usage.link_flits)
             + self.routers.share(usage.flits + usage.link_flits);
@@ -77,7 +77,8 @@ impl Pool {
     }
 }
 
-/// Adds the columns of energies to the tables of workloads whose programs have shares. Returns the keys of each job that has such a table.
+/// If the programs of a workload have shares, adds the columns of energies to its tables. Returns the keys of each job that has
+/// such a table.
 pub(crate) fn add(
     recorded: &mut [(&'static str, Table)],
     channels: &Channels,
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn shares_are_exact_where_products_have_no_room() {
-        // a megajoule in yoctojoules, 10^30, in 3 x 10^13 parts
+        // a megajoule in yoctojoules, 10^30, is divided into 3 x 10^13 parts
         let (yj, whole) = (10_u128.pow(30), 3 * 10_u128.pow(13));
         assert_eq!(share(yj, 1, whole), 33_333_333_333_333_333);
         assert_eq!(share(yj, whole, whole), yj);

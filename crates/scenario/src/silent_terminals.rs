@@ -15,7 +15,7 @@ weft_units::codes! {
                 that send (`traffic.jobs`): its loads are means over its own terminals.";
 }
 
-/// The jobs in which some terminals send nothing, and others do.
+/// Warns of jobs in which some terminals send nothing, and others do.
 pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     let jobs = spec
         .traffic
@@ -43,7 +43,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     some.map(warning).collect()
 }
 
-/// Terminals of a job that its patterns never let send.
+/// Number of terminals of a job to which its patterns never give a destination.
 fn silent(job: &Job) -> usize {
     let sends = |rank: u32| job.phases.iter().any(|phase| phase.pattern.relative_load(rank) > 0.0);
     (0..).zip(&job.terminals).filter(|&(rank, _)| !sends(rank)).count()

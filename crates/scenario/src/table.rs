@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_engine::recording::Column;
 use weft_units::ENERGY_DECIMALS;
 
-/// Digits of an energy: as many as 128 bits surely hold.
+/// Number of digits of an energy; 128 bits always hold this many.
 const ENERGY_DIGITS: i32 = 38;
 
 /// Writes columns of equal length as a Parquet file.
@@ -21,7 +21,8 @@ pub(crate) fn write<W: Write + Send>(name: &str, columns: &[(String, Column)], o
     write_parts(name, std::iter::once(columns), out)
 }
 
-/// Writes a table as a Parquet file. Each part is some of its rows, and becomes a row group; all have the columns of the first.
+/// Writes a table as a Parquet file. Each part consists of some of its rows, and becomes a row group. All parts have the columns of
+/// the first.
 pub(crate) fn write_parts<C: AsRef<[(String, Column)]>, W: Write + Send>(
     name: &str,
     parts: impl Iterator<Item = C>,
@@ -106,7 +107,7 @@ fn write_cells<W: Write + Send>(
     writer.close()
 }
 
-/// Parquet's whole numbers have a sign.
+/// Converts a count: Parquet's whole numbers are signed.
 fn whole(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! A YAML text as a tree in which every key and value knows where it was written.
+//! A YAML text as a tree in which every key and value has its place in the text.
 
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::scalar;
@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most nodes of one text, copies by aliases included: a scenario has hundreds, a malicious one billions.
+/// Largest number of nodes of one text, including copies by aliases. A scenario has hundreds, and a malicious text may have billions.
 const MAX_NODES: usize = 100_000;
-/// Most levels of collections inside each other.
+/// Largest depth of nested collections.
 const MAX_DEPTH: usize = 32;
 
 /// A value with its place.
@@ -44,12 +44,12 @@ impl Node {
         Self { kind: Kind::Mapping(Vec::new()), span, swept: None }
     }
 
-    /// Whether `null` or `~` is written, not merely nothing.
+    /// Whether the text has `null` or `~` here, and not an absent value.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Scalar(Value::Null)) && !self.span.range.is_empty()
     }
 
-    /// The value below a mapping by its key, or below a list by its number.
+    /// The value under a key of a mapping, or the element of a list with this number.
     pub fn child_mut(&mut self, name: &str) -> Option<&mut Self> {
         match &mut self.kind {
             Kind::Mapping(entries) => entries.iter_mut().find(|entry| entry.key == name).map(|entry| &mut entry.value),
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// Whether nothing is written here yet.
+    /// Whether the text has no value here yet.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
             Kind::Scalar(value) => value.is_null(),
@@ -78,7 +78,7 @@ impl Node {
         }
     }
 
-    /// "a mapping", "a list", "the text ..." for messages.
+    /// A description for messages: "a mapping", "a list", "the text ...".
     pub fn describe(&self) -> String {
         match &self.kind {
             Kind::Scalar(Value::Null) => "nothing".to_owned(),
@@ -90,7 +90,7 @@ impl Node {
     }
 }
 
-/// Reads one document from `range` of a source; nothing at all is an empty mapping.
+/// Reads one document from `range` of a source. An empty text is an empty mapping.
 pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, Diagnostic> {
     let whole = Span { source: source.clone(), range: range.clone() };
     let text = source.text.get(range.clone()).unwrap_or("");
@@ -120,11 +120,11 @@ pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, D
 
 struct Reader<'t> {
     source: &'t Arc<Source>,
-    /// Where the parsed stretch starts and ends in the source.
+    /// Begin and end of the parsed range in the source.
     base: usize,
     end: usize,
     events: Parser<'t, granit_parser::StrInput<'t>>,
-    /// Anchored nodes and how many nodes each holds.
+    /// Anchored nodes, and the number of nodes in each.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
 }
@@ -194,7 +194,7 @@ impl<'t> Reader<'t> {
         };
         let size = *size;
         self.count(size, &span)?;
-        // The copy keeps the places of the original: that is what the user has to edit.
+        // The copy keeps the places of the original, because the user has to edit the original.
         Ok(self.anchors[&id].0.clone())
     }
 

@@ -1,5 +1,5 @@
-//! Warnings about points that can run although their results would mislead: printed by `weft check` and `weft run`, and
-//! kept in the results.
+//! Warnings about points that can run, but with results that would mislead. `weft check` and `weft run` print them, and the results
+//! contain them.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -55,14 +55,14 @@ weft_units::codes! {
         helps: "Give some terminals a load above 0, unless the idle network is what you measure.";
 }
 
-/// A remark on a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
+/// A warning about a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
-    /// Programs recognise a warning by its code, and read its numbers.
+    /// Code of the warning. Programs identify a warning by its code, and read its numbers.
     pub code: &'static Code,
     pub severity: Severity,
     pub path: String,
-    /// The numbers of the sentences `what` and `help`, by name with the unit last, so that no program reads the sentences.
+    /// The numbers in the sentences `what` and `help`, by name with the unit last, so that programs need not parse the sentences.
     pub numbers: BTreeMap<Cow<'static, str>, f64>,
     pub what: String,
     pub help: String,
@@ -115,7 +115,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     Ok(warnings)
 }
 
-/// Random faults of which none falls into the run. Another seed helps only where some are expected.
+/// Warns of random faults if none occurs in the run. Another seed helps only if some faults are expected.
 fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(random) = scenario.fault_model.as_ref().and_then(|model| model.random.as_ref()) else { return Ok(None) };
     let clock = Clock { cycle_fs: spec.cycle_fs };
@@ -142,18 +142,18 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
     Ok(Some(Warning::new(&NO_RANDOM_FAULT, "fault_model.random.mtbf", numbers, what, help)))
 }
 
-/// A mean number of events, with two digits.
+/// Writes a mean number of events with two digits.
 fn few(mean: f64) -> String {
     if mean >= 0.01 { format!("{mean:.2}") } else { format!("{mean:.1e}") }
 }
 
-/// A number of cycles, with the time that they take.
+/// Writes a number of cycles, and the time that they take.
 pub(crate) fn long(cycles: Cycles, spec: &Spec) -> String {
     let time = Time::Femtoseconds(u128::from(cycles).saturating_mul(spec.cycle_fs));
     format!("{cycles} {} ({time})", if cycles == 1 { "cycle" } else { "cycles" })
 }
 
-/// Where the value of a key of job number `j` is written: in the job, or else in `traffic`.
+/// The path at which a key of job number `j` is written: in the job, otherwise in `traffic`.
 pub(crate) fn place(scenario: &Scenario, j: usize, key: &str) -> String {
     let own = scenario.traffic.jobs.get(j).is_some_and(|job| match key {
         "load" => job.load.is_some(),
@@ -164,7 +164,7 @@ pub(crate) fn place(scenario: &Scenario, j: usize, key: &str) -> String {
     if own { format!("traffic.jobs.{j}.{key}") } else { format!("traffic.{key}") }
 }
 
-/// A job in words.
+/// A job, in words.
 pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     match scenario.traffic.jobs.is_empty() {
         true => "the traffic".to_owned(),
@@ -172,8 +172,8 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
-/// The rest of the remedy "write a warm-up that is longer by `cycles`". Phases and faults must stay at the same place of the
-/// window. `None` if there are none.
+/// The end of the remedy "write a warm-up that is longer by `cycles`". It moves phases and faults so that they stay at the same
+/// place in the window. `None` if there are none.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
@@ -183,7 +183,7 @@ pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<
     })
 }
 
-/// A fixed warm-up in which a policy that switches links can't settle.
+/// Warns of a fixed warm-up in which a policy that switches links cannot settle.
 fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
@@ -217,7 +217,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
     }))
 }
 
-/// A policy that switches links, and has none.
+/// Warns of a policy that switches links but manages none.
 fn nothing_managed(spec: &Spec) -> Option<Warning> {
     let mut classes = spec.graph.links_by_class().into_iter().zip(&spec.managed).skip(1);
     if !spec.switches_links() || classes.any(|((_, links), &managed)| managed && links > 0) {
@@ -238,8 +238,7 @@ fn goes_off(spec: &Spec) -> bool {
     spec.states().is_ok_and(|states| states.contains(&LinkState::Off))
 }
 
-/// Prices by which a managed link costs more in a mode that is to save energy than while it is on: as if two lines were
-/// exchanged.
+/// Warns if a managed link costs more in a mode for saving energy than while it is on, as if two lines of prices were exchanged.
 fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     // the prices of a class have a common denominator
     let fixed = |class: usize, state: LinkState| spec.prices[class].of(state).map(|price| price.static_parts_per_cycle);
@@ -262,7 +261,7 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     warnings
 }
 
-/// `prices`: static energy per cycle in the mode and while on [1 / `parts` of a yJ].
+/// `prices`: static energy per cycle in the mode, and while the link is on [1 / `parts` of a yJ].
 fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warning {
     let [cost, on] = [prices.0, prices.1].map(|price| price / u128::from(parts));
     let what = format!(
@@ -274,8 +273,7 @@ fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warn
     Warning::new(&DEAR_MODE, path, numbers, what, "write less than the price of `on`, unless that is what you study")
 }
 
-/// A price of routers that sleep which saves nothing: it is higher than that of those that are awake, or no router ever
-/// sleeps.
+/// Warns of a price of sleeping routers that saves nothing: it is higher than the price of awake routers, or no router ever sleeps.
 fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     let price = spec.router_price?;
     let (awake, asleep) = (price.static_yj_per_cycle, price.asleep_yj_per_cycle?);
@@ -308,7 +306,7 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// A window in which too few packets are created.
+/// Warns of a window in which too few packets are created.
 fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     let length = events::window_end(spec).saturating_sub(phases.warmup);
@@ -340,7 +338,7 @@ fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refu
     }))
 }
 
-/// Whether the scenario may be measured for this long: times, tables and sums of energy have limits.
+/// Whether the scenario may be measured for this time. Times, tables and sums of energy have limits.
 fn can_last(scenario: &Scenario, cycles: f64) -> bool {
     let time = Time::Cycles(cycles as Cycles);
     let mut longer = scenario.clone();
@@ -351,7 +349,7 @@ fn can_last(scenario: &Scenario, cycles: f64) -> bool {
     longer.assemble().is_ok()
 }
 
-/// Packets that a job creates between two cycles, on average.
+/// Mean number of packets that a job creates between two cycles.
 fn created(job: &Job, start: Cycles, end: Cycles) -> f64 {
     let ends = job.phases.iter().skip(1).map(|phase| phase.from).chain([Cycles::MAX]);
     let of_phase = |(phase, until): (&LoadPhase, Cycles)| {
@@ -361,7 +359,7 @@ fn created(job: &Job, start: Cycles, end: Cycles) -> f64 {
     job.phases.iter().zip(ends).map(of_phase).sum()
 }
 
-/// Jobs that offer nothing in the window.
+/// Warns of jobs that offer no load in the window.
 fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let (start, end) = (spec.earliest_window()?, events::window_end(spec));
     let jobs = spec.traffic.jobs.iter().enumerate().filter(|(_, job)| !job.workload.model().has_own_demand());

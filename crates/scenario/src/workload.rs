@@ -1,4 +1,4 @@
-//! The keys of `traffic`, and the jobs that they become.
+//! The keys of `traffic`, and their conversion to jobs.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -13,44 +13,45 @@ use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Pattern, PatternConfig, Population};
 use weft_units::{Flits, Refusal, Time};
 
-/// Who sends what: the whole machine, or jobs on parts of it.
+/// The traffic: which packets terminals send, for the whole machine, or for jobs on parts of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// Who sends to whom. With `jobs`: the pattern of jobs that name none.
+    /// Traffic pattern: the destinations of the packets of each source. With `jobs`: the pattern of jobs without their own pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], 0 to 1. With `jobs`: the load
-    /// of jobs that name none. Default for batches: 1.
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], 0 to 1. With `jobs`: the load of jobs
+    /// without their own load. Default for batches: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Terminals with another load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loads: Vec<TerminalLoad>,
-    /// Packet length [flits], 1 to 65535, or several lengths by weight. With `jobs`: the length in jobs that name none.
+    /// Packet length [flits], 1 to 65535, or several lengths by weight. With `jobs`: the length in jobs without their own length.
     #[serde(default = "one_flit")]
     pub packet: PacketConfig,
-    /// When sources create packets. Default: bernoulli, in every cycle with the same probability.
+    /// Injection process: the times at which sources create packets. Default: bernoulli. A source then creates a packet in every
+    /// cycle with the same probability.
     #[serde(default, skip_serializing_if = "is_default")]
     pub injection: InjectionConfig,
-    /// Patterns and loads from later times on, in the order of their starts.
+    /// Patterns and loads from later times on, sorted by their starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Sources stop after a number of packets.
+    /// Number of packets after which sources stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// The packets of terminals, and their times. Default: `open_loop`.
+    /// Workload: the packets of terminals, and their times. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
-    /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
+    /// Packets are requests, which their destinations answer. This is short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
-    /// Message class of the packets, a name under `classes`. With `jobs`: the class of jobs that name none.
+    /// Message class of the packets: a name under `classes`. With `jobs`: the class of jobs without their own class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Jobs with results of their own; terminals in no job are silent. Jobs of one message class are on disjoint sets of terminals.
-    /// Default: one job, the whole machine.
+    /// Jobs with separate results. Terminals in no job are silent. Jobs of the same message class must have disjoint sets of
+    /// terminals. Default: one job, the whole machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobConfig>,
 }
@@ -61,47 +62,48 @@ pub struct Traffic {
 pub struct TerminalLoad {
     /// First and last terminal of the range, both included.
     pub terminals: [u32; 2],
-    /// Offered load of each of them [flits/cycle], 0 to 1.
+    /// Offered load of each of these terminals [flits/cycle], 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: f64,
 }
 
-/// Another pattern or load from a time on.
+/// Another pattern or load from a certain time on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// Start of the phase, counted from the start of the run, warm-up included [time].
+    /// Start of the phase [time], counted from the start of the run, including the warm-up.
     pub from: Time,
-    /// Who sends to whom; default: as before.
+    /// Traffic pattern of the phase. Default: as in the phase before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load of every terminal [flits/cycle], 0 to 1; default: as before.
+    /// Offered load of every terminal [flits/cycle], 0 to 1. Default: as in the phase before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
 }
 
-/// How many packets a batch has; terminals that the pattern leaves silent send none.
+/// Number of packets of a batch. Terminals that the pattern leaves silent send no packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum BatchSize {
-    /// Packets that every terminal sends.
+    /// Number of packets that every terminal sends.
     PerTerminal(u32),
-    /// Packets that every group of the topology sends, divided evenly; its first terminals get the remainder.
+    /// Number of packets that every group of the topology sends. They are divided evenly among its terminals; the first terminals
+    /// get the remainder.
     PerGroup(u32),
-    /// Packets that the job sends, divided evenly; its first terminals get the remainder.
+    /// Number of packets that the job sends. They are divided evenly among its terminals; the first terminals get the remainder.
     PerJob(u32),
 }
 
-/// A job: terminals that send to each other. A key that is left out has the value that it has in `traffic`.
+/// A job: terminals that send to each other. A key that is left out has its value from `traffic`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobConfig {
-    /// The name in tables.
+    /// Name of the job in tables.
     pub name: String,
-    /// Where the job runs. Patterns see its terminals as numbers from 0 on, in this order, without routers or groups.
+    /// Terminals on which the job runs. Patterns number the terminals of the job from 0 on, in this order, without routers or groups.
     pub terminals: Placement,
-    /// Who sends to whom.
+    /// Traffic pattern: the destinations of the packets of each source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
     /// Offered load [flits/cycle per terminal], 0 to 1.
@@ -111,22 +113,22 @@ pub struct JobConfig {
     /// Packet length [flits], 1 to 65535, or several lengths by weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<PacketConfig>,
-    /// When sources create packets.
+    /// Injection process: the times at which sources create packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injection: Option<InjectionConfig>,
-    /// Patterns and loads from later times on, in the order of their starts.
+    /// Patterns and loads from later times on, sorted by their starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Sources stop after a number of packets.
+    /// Number of packets after which sources stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// The packets of terminals, and their times. Default: `open_loop`.
+    /// Workload: the packets of terminals, and their times. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
-    /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
+    /// Packets are requests, which their destinations answer. This is short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
-    /// Message class of its packets, a name under `classes`. Jobs of different classes may share terminals.
+    /// Message class of the job's packets: a name under `classes`. Jobs of different classes may share terminals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
 }
@@ -141,12 +143,11 @@ fn is_default(injection: &InjectionConfig) -> bool {
 
 /// A job, with the values that it takes from `traffic` filled in.
 struct Plan<'a> {
-    /// The dotted paths for messages: that of the job, for keys that it sets itself, and that of `traffic`, for the
-    /// others.
+    /// The dotted paths for messages: the job's path for keys that the job sets, and the path of `traffic` for other keys.
     path: String,
     name: &'a str,
     terminals: Vec<u32>,
-    /// The nodes of the job, of which each has a terminal in each plane of the network.
+    /// The nodes of the job. Each node has a terminal in each plane of the network.
     population: Population,
     planes: u32,
     pattern: Option<(&'a PatternConfig, String)>,
@@ -154,14 +155,14 @@ struct Plan<'a> {
     packet: (&'a PacketConfig, String),
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
-    /// Where loads of ranges of terminals are written, if they are a part of this job.
+    /// The path of loads of ranges of terminals, if this job contains such ranges.
     loads: Option<String>,
     batch: Option<(BatchSize, String)>,
     workload: Asked<'a>,
     class: u8,
 }
 
-/// The workload that a scenario asks for, in one of the two ways to write it, and the section that says so.
+/// The workload that a scenario requests, in one of the two possible forms, and the section that requests it.
 enum Asked<'a> {
     Nothing,
     Workload(&'a WorkloadConfig, String),
@@ -169,7 +170,7 @@ enum Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// The meaning of the keys `workload` and `reply` of the section at `path`.
+    /// Reads the keys `workload` and `reply` of the section at `path`.
     fn of(workload: Option<&'a WorkloadConfig>, reply: Option<&'a RequestReply>, path: &str) -> Result<Self, Refusal> {
         match (workload, reply) {
             (None, None) => Ok(Self::Nothing),
@@ -191,7 +192,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// A refusal of the workload of the job at `path`, at the key as it was written.
+    /// A refusal of the workload of the job at `path`, at the key that the user wrote.
     fn placed(&self, refusal: Refusal, path: &str) -> Refusal {
         let in_job = format!("{path}.workload.{}", self.config().name());
         let written = match self {
@@ -204,7 +205,7 @@ impl<'a> Asked<'a> {
 }
 
 impl Scenario {
-    /// Whether the workload of some job says by itself what terminals send.
+    /// Whether the workload of some job determines by itself what its terminals send.
     pub(crate) fn has_own_demand(&self) -> bool {
         let own = |workload: &Option<WorkloadConfig>| workload.as_ref().is_some_and(|own| own.model().has_own_demand());
         let inherits = |job: &JobConfig| job.workload.is_none() && job.reply.is_none();
@@ -213,7 +214,7 @@ impl Scenario {
         own(&self.traffic.workload) && inherited || jobs.iter().any(|job| own(&job.workload))
     }
 
-    /// The jobs, checked against the machine. `terminal`: the rate of the links to terminals.
+    /// The jobs, checked against the network. `terminal`: the bandwidth of the links to terminals.
     pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock, terminal: Rate) -> Result<TrafficSpec, Refusal> {
         let traffic = &self.traffic;
         let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)?] } else { self.plans(graph)? };
@@ -263,7 +264,7 @@ impl Scenario {
         let jobs = traffic.jobs.iter().enumerate();
         let places = jobs.map(|(j, job)| Ok((&*job.name, &job.terminals, self.class_of_job(j)?)));
         let places = places.collect::<Result<Vec<_>, Refusal>>()?;
-        // places are those of a plane: a node has a terminal in each
+        // the indices are those of a plane, because a node has a terminal in each plane
         let places = place(&places, graph.plane(), self.seed)?;
         refuse_missing_nodes(&places, graph)?;
         let places = places.into_iter();
@@ -284,7 +285,7 @@ impl Scenario {
         self.class_number(own.or(ours), &path)
     }
 
-    /// A refusal of the workload of a job, at the key as it was written.
+    /// A refusal of the workload of a job, at the key that the user wrote.
     pub(crate) fn at_workload(&self, refusal: Refusal) -> Refusal {
         let traffic = &self.traffic;
         let jobs = traffic.jobs.iter().enumerate();
@@ -337,7 +338,7 @@ impl Scenario {
         })
     }
 
-    /// Loads of ranges of terminals, from the start of the run until a phase names another.
+    /// Applies the loads of ranges of terminals, from the start of the run until a phase gives another load.
     fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph, most: f64) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
             check_load(&format!("traffic.loads.{i}.load"), some.load, most)?;
@@ -360,7 +361,7 @@ impl Scenario {
 }
 
 impl Plan<'_> {
-    /// The job; its terminals inject at most `most` flits per cycle.
+    /// The job. Its terminals inject at most `most` flits per cycle.
     fn job(&self, clock: &Clock, most: f64) -> Result<spec::Job, Refusal> {
         if self.workload.config().model().has_own_demand() {
             return self.job_of_own_demand();
@@ -422,8 +423,8 @@ impl Plan<'_> {
         })
     }
 
-    /// A job whose workload says by itself what its terminals send. Keys of the job that would have no effect are refused; those of
-    /// `traffic` may be there for other jobs.
+    /// A job whose workload determines by itself what its terminals send. Keys of the job that would have no effect are refused.
+    /// Keys of `traffic` are allowed, because they may be for other jobs.
     fn job_of_own_demand(&self) -> Result<spec::Job, Refusal> {
         let own = |path: &str| path.starts_with(&format!("{}.", self.path));
         let keys = [
@@ -442,7 +443,7 @@ impl Plan<'_> {
             return Err(Refusal::new(path, what, format!("leave `{key}` out")));
         }
         let ranks = self.terminals.len();
-        // no source is called: all loads are 0
+        // sources are never called, so all loads are 0
         let population = Population::of(ranks.max(2) as u32);
         let pattern = Arc::new(PatternConfig::default().build(&population, "traffic.pattern")?);
         Ok(spec::Job {
@@ -457,7 +458,7 @@ impl Plan<'_> {
         })
     }
 
-    /// Refuses a load at which the injection process can't create the packets of the job.
+    /// Refuses a load at which the injection process cannot create the packets of the job.
     fn check_injection(&self, job: &spec::Job, clock: &Clock) -> Result<(), Refusal> {
         let (injection, path) = &self.injection;
         let path = format!("{path}.{}", injection.name());
@@ -481,7 +482,7 @@ impl Plan<'_> {
         Refusal::new(format!("{}.{key}", self.path), what, format!("write `{example}`"))
     }
 
-    /// Packets of every rank.
+    /// Number of packets of every rank.
     fn batch_of(&self, size: BatchSize, path: &str, phases: &[spec::LoadPhase]) -> Result<Vec<u32>, Refusal> {
         let (key, packets) = match size {
             BatchSize::PerTerminal(n) => ("per_terminal", n),
@@ -516,7 +517,7 @@ impl Plan<'_> {
     }
 }
 
-/// Applies the pattern's relative loads: it may load its sources unequally, or leave some silent.
+/// Applies the pattern's relative loads. A pattern may load its sources unequally, or leave some silent.
 fn follow_patterns(job: &mut spec::Job) {
     for phase in &mut job.phases {
         let pattern = &phase.pattern;
@@ -524,7 +525,8 @@ fn follow_patterns(job: &mut spec::Job) {
     }
 }
 
-/// Refuses, on planes, nodes that do not exist. (Without planes a node is a terminal, which `TrafficSpec::check` refuses.)
+/// With planes, refuses nodes that do not exist. (Without planes a node is a terminal, and `TrafficSpec::check` refuses terminals
+/// that do not exist.)
 fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusal> {
     let nodes = graph.plane().terminals();
     for (j, places) in places.iter().enumerate().filter(|_| graph.planes() > 1) {
@@ -536,7 +538,7 @@ fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusa
     Ok(())
 }
 
-/// A number without hundreds of zeros.
+/// Writes a number without hundreds of zeros.
 fn written(number: f64) -> String {
     if number.abs() < 1e9 { number.to_string() } else { format!("{number:e}") }
 }

@@ -1,4 +1,4 @@
-//! Writing a resolved scenario as YAML that reads back as the same value.
+//! Writes a resolved scenario as YAML that is read back as the same value.
 
 use serde_json::Value;
 
@@ -23,7 +23,8 @@ fn block(value: &Value, indent: usize, out: &mut String) {
         out.push_str(&" ".repeat(indent));
         out.push_str(&text(key));
         out.push(':');
-        // The top level reads best with one key per line below each section; deeper, what fits goes on one line.
+        // the top level is clearest with one key per line below each section; at deeper levels, collections that fit are written on
+        // one line
         let nested = matches!(value, Value::Object(inner) if inner.values().any(is_collection));
         let long = line.chars().count() + indent > FLOW_WIDTH;
         match value {
@@ -44,7 +45,7 @@ fn is_collection(value: &Value) -> bool {
     matches!(value, Value::Object(inner) if !inner.is_empty())
 }
 
-/// The value on one line, as a scenario writes it.
+/// The value on one line, in the form that a scenario uses.
 pub(crate) fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
@@ -58,15 +59,15 @@ pub(crate) fn flow(value: &Value) -> String {
     }
 }
 
-/// Plain where every YAML reader takes it for the same text, else in double quotes.
+/// Writes a text without quotes if every YAML reader reads it as the same text, otherwise in double quotes.
 fn text(string: &str) -> String {
-    // YAML 1.1 readers take these for booleans and nulls.
+    // YAML 1.1 readers read these as booleans and nulls
     let taken = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "infinity"];
     let quantity =
         string.starts_with(|c: char| c.is_ascii_digit()) && string.ends_with(|c: char| c.is_ascii_alphabetic());
     let word = string.starts_with(|c: char| c.is_ascii_alphabetic());
     let plain = string.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'));
-    // "1e5b" is no number, "0x1f" and "1e5" are.
+    // "1e5b" is not a number, "0x1f" and "1e5" are
     let number_like = string.starts_with("0x") || string.starts_with("0o") || string.parse::<f64>().is_ok();
     match (word || quantity) && plain && !number_like && !taken.contains(&string.to_lowercase().as_str()) {
         true => string.to_owned(),

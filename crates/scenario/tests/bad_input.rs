@@ -6,7 +6,7 @@ use weft_scenario::expand;
 use weft_topology::TopologyConfig;
 use weft_traffic::PatternConfig;
 
-/// The error with `(all names)` in place of all the names of a family.
+/// The error with `(all names)` in place of the list of all names of a family.
 fn listed(error: String, names: &[&str]) -> String {
     error.replace(&names.join(", "), "(all names)")
 }

@@ -1,9 +1,9 @@
-//! SLaC where it can't run: the errors.
+//! Errors about SLaC on networks and in scenarios where it cannot run.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
-/// The error for the good scenario with another routing, policy and widths of the network.
+/// The error for the good scenario with another routing, another policy and other widths of the network.
 fn refused_on(widths: &str, routing: &str, power: &str) -> String {
     let text = GOOD
         .replace("widths: [4, 4]", widths)

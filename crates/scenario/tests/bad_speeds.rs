@@ -1,11 +1,11 @@
-//! Bad input about speeds and modes: one error at its place, with the arithmetic, and a remedy that works.
+//! Bad input about speeds and modes: each gives one error at its place, with the arithmetic, and a remedy that works.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// The output of `weft check` for the good scenario with these settings; nothing if it is sound.
+/// The output of `weft check` for the good scenario with these settings; `None` if there is no error.
 fn said(sets: Sets) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     match expand("bad.yaml", GOOD, &sets) {
@@ -14,7 +14,7 @@ fn said(sets: Sets) -> Option<String> {
     }
 }
 
-/// These settings are refused with these words, and no longer with their remedies.
+/// Checks that these settings are refused with these words, and accepted with each of the remedies.
 #[track_caller]
 fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
     let message = said(bad).expect("refused");
@@ -26,7 +26,7 @@ fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
 }
 
 const BANDWIDTH: &str = "links.default.bandwidth";
-/// Changes the links of one dimension only, not those of the terminals.
+/// The bandwidth of the links of one dimension, not of the links of terminals.
 const DIM0: &str = "links.dim0.bandwidth";
 
 #[test]
@@ -69,7 +69,7 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
     check(&[(BANDWIDTH, "10.00001Gb/s")], &words, &[&[(BANDWIDTH, "1/3flits/cycle")]]);
 }
 
-/// The rate in a help text, as a scenario writes it.
+/// The rate that a help text proposes, in the form that a scenario uses.
 fn proposed(message: &str) -> &str {
     let (_, rest) = message.split_once("such as ").expect("a proposal");
     rest.split([',', '\n']).next().expect("a rate")
@@ -88,7 +88,7 @@ fn a_rounder_rate_is_near_what_was_asked_and_works() {
         let error = (part as f64 / whole as f64) / (f64::from(flits) / f64::from(cycles)) - 1.0;
         assert!(error.abs() <= 1e-3, "{near} for {flits}/{cycles}: {error}");
         let now = said(&[(DIM0, near)]);
-        // a link above the speedup of the switch is refused for that, and no longer for its period
+        // a link faster than the speedup of the switch is refused for that reason, and no longer for its period
         assert!(now.as_ref().is_none_or(|message| flits > cycles && message.contains("router.speedup")), "{now:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Bad workloads and measurements: one error each, with its place, the arithmetic and the remedy.
+//! Bad workloads and measurements: each gives one error, with its place, the arithmetic and the remedy.
 
 use crate::refusal::*;
 
@@ -150,7 +150,7 @@ fn a_workload_is_refused_where_and_as_it_is_written() {
         "  load: 0.3\n  reply: {}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}, reply: {outstanding: 0}}\n";
     let zero = "error: traffic.jobs.0.reply.outstanding: 0 requests at a time send none";
     assert_eq!(refused_load(jobs), zero);
-    // jobs that take the workload of `traffic`
+    // jobs that use the workload of `traffic`
     let jobs = "  load: 0.3\n  reply: {outstanding: 0}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n";
     assert_eq!(refused_load(jobs), "error: traffic.reply.outstanding: 0 requests at a time send none");
     let both = "error: traffic.workload: `workload` and `reply` both say what terminals send";
@@ -159,7 +159,7 @@ fn a_workload_is_refused_where_and_as_it_is_written() {
     assert!(named.contains("did you mean `request_reply`? write one of: open_loop, request_reply"), "{named}");
 }
 
-/// Each way to write a workload is the same run, and a job may have another one than the others.
+/// All ways to write a workload give the same run, and a job may have a different workload.
 #[test]
 fn a_workload_by_its_name_is_what_the_short_key_says() {
     let spec = |traffic: &str| {
@@ -255,7 +255,7 @@ fn a_sample_every_no_time() {
     "#);
 }
 
-/// The first line of the error for another load: where and what.
+/// The first line of the error for another load: the key, and the fault.
 fn refused_load(load: &str) -> String {
     refused(&[("  load: 0.3\n", load)], &[]).lines().next().unwrap_or_default().to_owned()
 }
@@ -287,7 +287,7 @@ fn jobs_of_one_name() {
 
 #[test]
 fn a_warm_up_that_can_not_settle_before_its_limit() {
-    // ahead: 1 cycle of the router, 4, 1 of ejection, 10 of a link and 4 x 32 of its buffers
+    // lead time: 1 cycle of the router, 4, 1 of ejection, 10 of a link and 4 x 32 of its buffers
     let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself: 12 observations of 500 \
                 cycles, and 144 cycles between the decision and the window, are 6144";
     assert_eq!(refused_load("  load: 0.3\nmeasure: {warmup: auto, warmup_limit: 5000cycles}\n"), what);

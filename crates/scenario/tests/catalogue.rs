@@ -1,4 +1,4 @@
-//! Prices of the catalogue: every figure is the median of its rows, and a network is billed by the figures.
+//! Prices of the catalogue: every figure is the median of its rows, and a network's bill uses the figures.
 
 use crate::refusal::refused_in;
 use serde_json::{Value, json};
@@ -52,9 +52,9 @@ fn every_row_has_a_source_and_every_figure_its_rows() {
 fn a_figure_is_the_median_of_what_its_sources_print() {
     let all = catalogue();
     let median = |name: &str, gbps| figure(&all, name, gbps)["median"].as_f64().expect("a number");
-    // 400 Gb/s without optics: 747 and 640 W over 64 ports, 265 over 32, 1066 over 128: 11.67, 10, 8.28, 8.33
+    // 400 Gb/s without optics: 747 and 640 W over 64 ports, 265 W over 32, 1066 W over 128: 11.67, 10, 8.28, 8.33 W per port
     assert!((median("box per port", Some(400)) - (10.0 + 1066.0 / 128.0) / 2.0).abs() < 1e-12);
-    // 9, 11 and, rated, 12 W
+    // 9, 11 and, as a rated value, 12 W
     assert_eq!(median("dr end", Some(400)), 11.0);
     // 3.2, 8.6, 9.0, 11, 12.1 and 21.5 pJ/bit
     assert_eq!(median("energy per bit", None), 10.0);
@@ -69,9 +69,9 @@ fn a_network_draws_what_its_boxes_ports_modules_and_bits_do() {
     let s = &finished.summary;
     let watts = |key: &str| s[key].as_f64().expect("a number");
     let (box_w, idle, port, bit) = ((10.0 + 1066.0 / 128.0) / 2.0, (0.844 + 0.873) / 2.0, 1.82, 10.0);
-    // 20 routers of 4 ports, all wired: 32 links between routers, 16 to terminals
+    // 20 routers of 4 ports, each of which is wired: 32 links between routers, 16 to terminals
     let boxes = 20.0 * 4.0 * (idle * box_w - port) + (2.0 * 32.0 + 16.0) * port;
-    // an end of a cable draws 11 W between routers, and 0.1 W at passive copper
+    // an end of a cable draws 11 W between routers, and 0.1 W on passive copper
     let modules = 2.0 * 32.0 * 11.0 + 2.0 * 16.0 * 0.1;
     let leaving = finished.channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
     let flits: u64 = leaving.flat_map(|count| &count.flits).sum();
@@ -90,7 +90,7 @@ fn a_link_that_sleeps_saves_its_ports_but_not_its_modules() {
     let nothing = ("traffic.load", "0");
     let (on, asleep) = (run(&[nothing]).summary, run(&[nothing, idle]).summary);
     let saved = on["power_mean_w"].as_f64().expect("watts") - asleep["power_mean_w"].as_f64().expect("watts");
-    // both ends of 32 links are off in the whole window
+    // both ends of 32 links are off during the whole window
     assert!((saved - 64.0 * 1.82).abs() < 1e-6, "{saved}");
 }
 
@@ -129,7 +129,7 @@ fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
     point(&[("power.router_price", "{static: 50W}"), ("power.catalogue", "null")]);
 }
 
-/// No source has the power of a port or a module at a part of its rate.
+/// No source gives the power of a port or a module at a fraction of its rate.
 #[test]
 fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
     let cases =
@@ -142,7 +142,7 @@ fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
     }
     point(&[("power.policy", "always_on")]);
     point(&[("power.policy", "rate_ladder"), ("power.catalogue", "null")]);
-    // policies that switch links on and off are priced
+    // policies that switch links on and off have prices
     point(&[("power.policy", "{idle_timeout: {idle: 20cycles, transition: 10cycles}}")]);
 }
 

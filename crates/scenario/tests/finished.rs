@@ -1,4 +1,4 @@
-//! The summary and the table of channels, from an outcome made by hand.
+//! The summary and the table of channels, for an outcome made by hand.
 
 use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -15,7 +15,7 @@ use weft_engine::{Outcome, Spec};
 use weft_scenario::{Finished, Point, expand};
 use weft_units::fj_text;
 
-/// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
+/// Two routers with one terminal each. Flits have 10 bits. Prices: on = 2 fJ per cycle and 10 fJ per flit; off = 0.
 const FILE: &str = "\
 name: by hand
 flit: 10b
@@ -142,7 +142,7 @@ fn finished(ending: Ending) -> Finished {
     Finished::new(&point, &point.spec().expect("sound"), &outcome(ending)).expect("priced")
 }
 
-/// The last warning in the results of an outcome, in one line, and whether they say that it is saturated.
+/// The last warning in the results of an outcome, in one line, and the result for `saturated`.
 fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
     let point = point();
     let summary = Finished::new(&point, &point.spec().expect("sound"), outcome).expect("priced").summary;
@@ -155,7 +155,7 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let open =
         |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
-    // 40 % fall to 20 % in 4 times the window, and 1 % for flits that land after it
+    // 40 % of variation falls to 20 % in 4 times the window; the missing 1 % is for flits that arrive after it
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (text, saturated) = doubt(&whole);
     assert_eq!(saturated, None);
@@ -164,7 +164,7 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     assert!(text.contains("write `measure.window: 404cycles` or more"), "{text}");
     let (text, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
     assert!(text.contains("accepted 5.2 % less than it was offered, and up to 13.0 % is tolerated"), "{text}");
-    // 10 % fall to 2 % in 25 times the window, which decides whatever the gap
+    // 10 % falls to 2 % in 25 times the window, which decides the question for any gap
     assert!(text.contains("write `measure.window: 2525cycles` or more"), "{text}");
     let phase = PhaseOutcome {
         start: 70,
@@ -203,10 +203,10 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["energy_static_fj"], "550");
     assert_eq!(s["energy_dynamic_fj"], "1200");
     assert_eq!(s["energy_total_fj"], "1750");
-    // All four on for 100 cycles, 2 fJ each; each on for one cycle per flit. The flits cost the same.
+    // All four channels on for 100 cycles, at 2 fJ per cycle; ideal links on for one cycle per flit. The flits cost the same in both cases.
     assert_eq!(s["energy_always_on_fj"], (4 * 100 * 2 + 1200).to_string());
     assert_eq!(s["energy_ideal_fj"], (120 * 2 + 1200).to_string());
-    // Between routers: 75 cycles on, 40 flits on two channels, of 100 cycles each.
+    // Between routers: 75 cycles on, and 40 flits, on two channels of 100 cycles each.
     let fj = |key: &str| (s[key].as_f64().expect("a number") * 1e15).round();
     assert_eq!(fj("energy_network_j"), 75.0 * 2.0 + 400.0);
     assert_eq!(fj("energy_network_always_on_j"), 200.0 * 2.0 + 400.0);
@@ -232,7 +232,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!((&s["links_on_mean"], &s["power_settled"]), (&0.375.into(), &serde_json::Value::Null));
     assert_eq!(s["link_transitions"], 2);
     assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
-    // A single terminal has an injection channel here: 40 flits in 100 cycles.
+    // In this outcome only one terminal has an injection channel: 40 flits in 100 cycles.
     assert_eq!((s["source_fairness_jain"].as_f64(), s["source_load_min"].as_f64()), (Some(1.0), Some(0.4)));
     assert_eq!((s["completion_cycles"].as_u64(), s["warmup_settled"].as_bool()), (Some(77), None));
     let job = &s["jobs"][0];
@@ -243,8 +243,8 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 
 #[test]
 fn queues_settle_if_the_run_is_longer_than_they_remember() {
-    // A packet of one flit over one hop: 2 routers of 1 cycle, links of 1 + 10 + 1 cycles and 1 cycle of ejection. Of the
-    // channels by hand, 40 flits for 80 that are accepted cross each kind: (40 + 40) * 1 + 40 * 10 cycles over 80 flits.
+    // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and 1 cycle of ejection. In the
+    // outcome by hand, 80 flits are accepted and 40 cross each kind of channel: (40 + 40) * 1 + 40 * 10 cycles over 80 flits.
     let empty = 2.0 + 6.0 + 1.0;
     let mut point = point();
     point.scenario.traffic.batch = None;
@@ -260,10 +260,10 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let summary_of = |before, network, warmup| summary_after(before, network, warmup, 0);
     let s = summary_of(0, 29, 300);
     assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
-    // within two routers 20 cycles, so 10 in each: 4 * 10^2 for packets of one flit
+    // 20 cycles in the queues of two routers, so 10 cycles in each: 4 * 10^2 for packets of one flit
     assert_eq!((&s["queue_memory_cycles"], &s["queues_settled"]), (&400.0.into(), &true.into()), "400 cycles were run");
     assert_eq!(summary_of(0, 29, 299)["queues_settled"], false);
-    // although the run was long enough for this wait, its latency still grows: batches of 10, 20, ... 100 cycles
+    // the run was long enough for this wait, but its latency still grows: means of batches are 10, 20, ... 100 cycles
     let mut growing = outcome(Ending::Drained);
     let batch = |k: u64| PacketSums { packets: 10, latency: 100 * k, ..PacketSums::default() };
     (growing.warmup, growing.batches) = (1000, (1..=10).map(batch).collect());
@@ -271,10 +271,10 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     assert_eq!(s["queues_settled"], false);
     assert_eq!(s["latency_growth_share"], 80.0 / 30.0 - 1.0);
     assert!(summary_of(0, 29, 300)["latency_growth_share"].is_null());
-    // before injection there is one queue
+    // there is one queue before injection
     assert_eq!(summary_of(100, 9, 0)["queue_memory_cycles"], 40_000.0);
     assert_eq!(summary_of(0, 9, 0)["queue_memory_cycles"], 0.0);
-    // of links that were switched a packet may have waited for two transitions of 5 cycles
+    // if links were switched, a packet may have waited for two transitions of 5 cycles
     assert_eq!(summary_after(100, 9, 0, 1)["queue_memory_cycles"], 4.0 * 90.0 * 90.0);
     assert_eq!(summary_after(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
     let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
@@ -291,8 +291,8 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
         let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
         (s["path_bound_load"].as_f64(), s["below_path_bound"].as_bool())
     };
-    // 0.5 are offered, so the channel is full at 0.5 / 0.8; packets of one flit vary by 1 flit^2/cycle, so of
-    // the 50 that the channel carries in 100 cycles by the root of 50, 14 %
+    // 0.5 are offered, so the channel is full at 0.5 / 0.8. The variance for packets of one flit is 1 flit^2/cycle, so the 50 flits
+    // of the channel in 100 cycles vary by the square root of 50, which is 14 %
     assert_eq!(bound_of(0, 0.8), (Some(0.625), Some(true)));
     assert_eq!(bound_of(0, 0.87).1, Some(false), "1 - (1 / 50)^(1/2) = 0.8586");
     assert_eq!(bound_of(900, 0.87).1, Some(true), "1 - (1 / 500)^(1/2) = 0.9553");
@@ -303,7 +303,7 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
 
 #[test]
 fn time_on_slow_links_is_no_queue() {
-    // alone on its path, each packet takes what it takes without queues: 4 flits, 2 or 3 links between routers or fewer
+    // alone on its path, each packet has the latency without queues: 4 flits over at most 2 or 3 links between routers
     let cases: [&[(&str, &str)]; 5] = [
         &[("links.default.bandwidth", "0.25flits/cycle")],
         &[("links.terminal.bandwidth", "0.5flits/cycle")],
@@ -331,7 +331,7 @@ fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
     let mut point = expand("hand.yaml", &file, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     point.scenario.traffic.batch = None;
     let mut spec = point.spec().expect("sound");
-    // 4 packets of 3 flits, that take 29 cycles each; slow links took 80 cycles for the heads of 80 / 3 packets: 3 for each
+    // 4 packets of 3 flits, which take 29 cycles each; the heads of 80 / 3 packets took 80 cycles on slow links, which is 3 cycles each
     let summary_of = |spec: &Spec, state: LinkState| {
         let mut outcome = outcome(Ending::Drained);
         (outcome.sums.latency, outcome.sums.network_latency, outcome.sums.flits) = (4 * 29, 4 * 29, 4 * 3);
@@ -343,9 +343,9 @@ fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
         });
         Finished::new(&point, spec, &outcome).expect("priced").summary
     };
-    let within = 29.0 - (2.0 + 6.0 + 1.0) - 3.0; // as above, and less the heads
-    // half of the flits cross links between routers, which take 4 cycles for a flit; all cross terminal links; fast links
-    // save no time, but a queue at them is forgotten faster
+    let within = 29.0 - (2.0 + 6.0 + 1.0) - 3.0; // as above, minus the time of the heads
+    // Half of the flits cross links between routers, which take 4 cycles for a flit, and all flits cross terminal links. Fast links
+    // save no time, but the memory of a queue at them is shorter
     for (class, rate, each, fastest) in [(1, (1, 4), 2.5, 1.0), (0, (1, 4), 4.0, 1.0), (1, (2, 1), 1.0, 2.0)] {
         spec.links.iter_mut().for_each(|link| link.rate = Rate::ONE);
         spec.links[class].rate = Rate::new(rate.0, rate.1, "links").expect("a rate");
@@ -354,7 +354,7 @@ fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
         assert_eq!(s["queueing_mean_cycles"], queue);
         assert_eq!(s["queue_memory_cycles"], f64::ceil(4.0 * fastest * (queue / 2.0).powi(2)), "{rate:?}");
     }
-    // at half its bandwidth a link takes twice as long
+    // in a mode with half its bandwidth, a link takes twice the time
     spec.links[1].rate = Rate::ONE;
     assert_eq!(summary_of(&spec, spec.modes.find("half").expect("a mode"))["queueing_mean_cycles"], within - 2.0 * 1.5);
 }
@@ -366,7 +366,7 @@ fn a_link_draws_power_in_every_state_but_off() {
     outcome.channels[2].cycles = [50, 0, 10, 25, 15, 0, 0].into();
     outcome.decisions = Decisions { settled: Some(true), power_settled: Some(false), confident: None };
     let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
-    // of two managed channels, each 100 cycles, one is off for 25 cycles and the other always
+    // two managed channels of 100 cycles each: one is off for 25 cycles, and the other is always off
     assert_eq!((&s["links_on_mean"], &s["links_on_share"]), (&0.375.into(), &0.25.into()));
     assert_eq!((&s["warmup_settled"], &s["power_settled"]), (&true.into(), &false.into()));
     outcome.channels.truncate(2);
@@ -378,7 +378,7 @@ fn a_link_draws_power_in_every_state_but_off() {
 fn bits_beyond_64_bits_are_rounded_and_do_not_wrap() {
     let mut point = point();
     let spec = point.spec().expect("sound");
-    // after the prices, which would not fit either
+    // checked after the prices, which would not fit either
     point.scenario.flit.0 = 9_000_000_000_000_000_000;
     let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
     let flits = outcome(Ending::Drained).accepted_flits as f64;
@@ -448,7 +448,7 @@ fn tables_of_recordings_read_back() {
     let row = |row: usize| -> Vec<Field> { rows[row].get_column_iter().map(|(_, field)| field.clone()).collect() };
     let text = |word: &str| Field::Str(word.to_owned());
     assert_eq!(row(0), [Field::Long(1), Field::Null, Field::Int(3), Field::Double(0.5), text("dim0")]);
-    // the largest number that Parquet has
+    // the largest whole number in Parquet
     assert_eq!(row(1), [Field::Long(i64::MAX), Field::Long(7), Field::Null, Field::Double(-2.0), text("")]);
     assert_eq!(cell(&rows, 1, "maybe_counts"), Field::Long(7));
 }
@@ -501,7 +501,7 @@ fn a_folder_is_complete_or_absent_and_never_rewritten() {
     std::fs::write(folder.join("channels.parquet"), b"kept").expect("written");
     finished(Ending::Saturated).save(&folder).expect("left alone");
     assert_eq!(std::fs::read(folder.join("channels.parquet")).expect("read"), b"kept");
-    // A part folder of a killed run is no result, and in nobody's way.
+    // the part folder of a killed run is not a result, and does not disturb other runs
     let unfinished = base.join("results").join("unfinished");
     std::fs::create_dir_all(&unfinished).expect("made");
     finished(Ending::Drained).save(&unfinished).expect("an empty folder is taken over");

@@ -1,5 +1,5 @@
-//! Flows and queues of a hot spot. The classes of flows add up to the run exactly, whatever the blocks are. Queues fill from
-//! the hot destination outward.
+//! Flows and queues of a hot spot. The classes of flows add up exactly to the run, for any number of blocks. Queues fill from the
+//! hot destination outward.
 
 use serde_json::Value;
 use weft_engine::recording::{Column, Table};
@@ -8,7 +8,7 @@ use weft_scenario::{Channel, Finished, Point, expand};
 
 const ONE: Execution = Execution::new(1, 1);
 
-/// A dragonfly whose links cost differently from class to class, with a hot spot and packets of several lengths.
+/// A dragonfly with different prices of links for each class, a hot spot, and packets of several lengths.
 const HOT: &str = "\
 topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
 routing: dragonfly_minimal
@@ -68,14 +68,14 @@ fn number(summary: &Value, key: &str) -> f64 {
     summary[key].as_f64().unwrap_or_else(|| panic!("{key}: {}", summary[key]))
 }
 
-/// Flits of the channels of a run whose ends are routers (`true`) or not, and of those that terminals send on.
+/// Flits on channels of a run, by whether their ends are routers (`true`) or not, and flits on the channels that terminals send on.
 fn sent(finished: &Finished, keep: fn(&weft_engine::outcome::ChannelCount) -> bool) -> u64 {
     finished.channels.rows.iter().filter(|row| keep(&row.count)).map(|row| row.count.flits.iter().sum::<u64>()).sum()
 }
 
 #[test]
 fn classes_add_up_to_the_run_and_its_channels() {
-    // packets cross the ends of the window in all states: their flits are counted one by one
+    // packets cross the ends of the window in all states, so their flits are counted one by one
     for set in
         [&[][..], &[("router.flow_control", "wormhole"), ("traffic.packet", "40flits")], &[("traffic.packet", "1flit")]]
     {
@@ -98,7 +98,7 @@ fn classes_add_up_to_the_run_and_its_channels() {
             assert!((mean(name) / number(summary, name) - 1.0).abs() < 1e-12, "{set:?}: {name}");
         }
         if set == [("traffic.packet", "1flit")] {
-            // whole packets are whole flits: no packet is accepted in part
+            // whole packets are whole flits, because no packet is accepted in part
             let accepted: f64 = floats(flows, "accepted_load").iter().sum();
             assert!((accepted - number(summary, "accepted_load")).abs() < 1e-12, "{set:?}");
         }
@@ -108,19 +108,20 @@ fn classes_add_up_to_the_run_and_its_channels() {
 #[test]
 fn classes_are_those_of_source_and_destination() {
     // 72 terminals: 18 sources, 54 others, and one of the others is the target. Packets of the sources are hot. Packets of the
-    // others to the target are stray. Each of the 53 others but the target sends 1/71 of its packets to the target.
+    // others to the target are stray. Each of the 53 others except the target sends 1/71 of its packets to the target.
     let finished = run(
         &point(HOT, &[("traffic.load", "0.02"), ("measure.window", "40000cycles"), ("traffic.packet", "1flit")]),
         ONE,
     );
     let flows = table(&finished, "flows");
-    // a packet that fits `hot` or `stray` is in no later class: `rest` is what sources send to others than the target
+    // a packet that fits `hot` or `stray` is in no later class: `rest` contains the packets that sources send to terminals other
+    // than the target
     assert_eq!(counts(flows, "sources"), [18, 54, 54, 18]);
     let packets: Vec<f64> = counts(flows, "packets").iter().map(|&packets| packets as f64).collect();
     let offered = 40_000.0 * 0.02;
     let expected = [18.0 * offered, 53.0 / 71.0 * offered, (53.0 * 70.0 / 71.0 + 1.0) * offered, 0.0];
     for (found, expected) in packets.iter().zip(expected) {
-        // Poisson counts: 5 standard deviations
+        // Poisson counts, within 5 standard deviations
         assert!((found - expected).abs() <= 5.0 * expected.sqrt(), "{packets:?}");
     }
     assert_eq!(packets[3], 0.0, "no source sends to anybody but the target");
@@ -131,7 +132,7 @@ fn tables_do_not_depend_on_the_blocks() {
     let point = point(HOT, &[]);
     let one = run(&point, ONE);
     for how in [Execution::new(1, 5), Execution::new(2, 9), ONE.plain()] {
-        // as text, in which a mean of no packets is equal to itself
+        // compared as text, in which the mean of no packets equals itself
         assert_eq!(format!("{:?}", run(&point, how).recorded), format!("{:?}", one.recorded), "{how:?}");
     }
 }
@@ -148,13 +149,13 @@ fn replies_belong_to_the_flow_from_the_server() {
         sent(&finished, |count| count.from.is_none()),
         "requests and replies"
     );
-    // the target answers the sources: neither from sources nor from others to the target
+    // the target answers the sources; these packets are neither from sources nor from others to the target
     assert!(counts(flows, "packets")[2] > 0 && counts(flows, "packets")[0] > 0);
 }
 
 #[test]
 fn flits_of_packets_that_are_dropped_count_on_the_channels_that_they_crossed() {
-    // a link fails in the window and returns: packets that were to cross it are dropped, some of them in part
+    // a link fails in the window and returns: packets that were about to cross it are dropped, and some had crossed in part
     let text = "\
 topology: {torus: {widths: [4, 4], terminals_per_router: 2}}
 routing: dimension_order
@@ -193,9 +194,10 @@ measure: {warmup: 0cycles, window: 4000cycles, flows: {classes: [{name: to_first
 
 #[test]
 fn queues_fill_from_the_hot_destination_on() {
-    // A line of 5 routers with 2 terminals each. The 9 others send 0.12 each to terminal 0, which accepts 1 of 1.08: the port
-    // at router 0 fills. A channel toward router 0 carries at most 8 * 0.12 = 0.96, so the ports behind fill only because the
-    // one before is full. Flits on the link and credits under way hold places of the buffer, so half of it counts as full.
+    // A line of 5 routers with 2 terminals each. The 9 other terminals send 0.12 each to terminal 0, which accepts 1 of 1.08, so
+    // the port at router 0 fills. A channel toward router 0 carries at most 8 * 0.12 = 0.96, so the ports further back fill only
+    // because the port before is full. Flits on the link and credits in flight occupy places in the buffer, so the test counts half
+    // of it as full.
     let text = "\
 topology: {mesh: {widths: [5], terminals_per_router: 2}}
 routing: dimension_order

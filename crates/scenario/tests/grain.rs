@@ -5,7 +5,7 @@ use weft_engine::Spec;
 use weft_engine::spec::Execution;
 use weft_scenario::{Point, expand};
 
-/// A flit of 64 B takes 1 ns. A packet, and a grain, of 4 KiB is 64 of them. A link and the router before it take 30 + 2 ns.
+/// A flit of 64 B takes 1 ns. A packet, and a grain, of 4 KiB has 64 such flits. A link and the router before it take 30 + 2 ns.
 const TORUS: &str = "
 link_speed: 512Gb/s
 flit: 64B
@@ -38,14 +38,14 @@ fn times_become_whole_cycles_of_the_grain_and_buffers_whole_grains() {
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     assert_eq!(latencies, [(1, 1), (3, 3), (3, 3)]);
     assert_eq!(spec.links[1].buffer, 15, "1,000 flits hold 15 grains of 64");
-    // the last flit of a grain comes 63 ns after the first: (1 + 63) / 64
+    // the last flit of a grain arrives 63 ns after the first: (1 + 63) / 64
     assert_eq!((spec.router.delay, spec.router.credit_delay, spec.router.ejection_delay), (0, 0, 1));
     assert_eq!((spec.phases.warmup, spec.phases.window), (300, 3000));
     let policy = format!("{:?}", spec.policy);
     assert!(policy.contains("512000000") && policy.contains("128000000"), "500 ns -> 8, 100 ns -> 2 cycles: {policy}");
 }
 
-/// The scenario that is kept, and its hash, are those that were written.
+/// The saved scenario and its hash are those that the user wrote.
 #[test]
 fn the_scenario_is_kept_as_it_was_written() {
     let (fine, coarse) = (point(&[]), point(&[("grain", "4KiB")]));
@@ -55,7 +55,7 @@ fn the_scenario_is_kept_as_it_was_written() {
     assert_eq!((&again[0].hash, again[0].spec().unwrap().cycle_fs), (&coarse.hash, 64_000_000));
 }
 
-/// Each packet of the fine run crosses as many links; latencies differ by what rounding adds to a hop, energy by chance.
+/// Each packet crosses as many links as in the fine run. Latencies differ by the rounding of hops, and energy differs by chance.
 #[test]
 fn latency_and_energy_are_those_of_the_fine_flits_but_for_rounding() {
     let run = |grain: &[(&str, &str)]| {
@@ -67,9 +67,9 @@ fn latency_and_energy_are_those_of_the_fine_flits_but_for_rounding() {
         (ns, number("energy_per_bit_pj"), number("accepted_load"))
     };
     let (fine, coarse) = (run(&[]), run(&[("grain", "4KiB")]));
-    // the nearest: 2 terminal links, 2 routers, a link: 2 * 63 + 2 * 2 + 160 + 1 + 63 = 354 -> (1 + 3 + 1 + 1) * 64 = 384
+    // the nearest whole number: 2 terminal links, 2 routers, a link: 2 * 63 + 2 * 2 + 160 + 1 + 63 = 354 -> (1 + 3 + 1 + 1) * 64 = 384
     assert_eq!((fine.0.round(), coarse.0.round()), (354.0, 384.0));
-    // links are always on: the energy per bit is that of the time per bit that was delivered, and the same power
+    // links are always on, so the power is the same, and the energy per bit follows from the time per delivered bit
     let power = |(_, energy, accepted): (f64, f64, f64)| energy * accepted;
     assert!((power(coarse) / power(fine) - 1.0).abs() < 0.01, "{fine:?} {coarse:?}");
 }

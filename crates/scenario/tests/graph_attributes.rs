@@ -1,4 +1,4 @@
-//! Attributes of graph files in a scenario: classes, bandwidths, latencies and hosts, and the warnings and refusals of them.
+//! Attributes of graph files in a scenario: classes, bandwidths, latencies and hosts, and the warnings and refusals about them.
 
 use std::collections::BTreeMap;
 use weft_scenario::{Diagnostic, Point, expand_with};
@@ -11,7 +11,7 @@ macro_rules! file {
     };
 }
 
-/// The point of a scenario with this topology and these links, on a file `net.json` or `net.graphml`.
+/// The point of a scenario with this topology and these links, for a file `net.json` or `net.graphml`.
 fn point(file: &str, topology: &str, links: &str) -> Result<Point, Diagnostic> {
     let name = if file.trim_start().starts_with('<') { "net.graphml" } else { "net.json" };
     let text = format!(
@@ -52,7 +52,7 @@ const LINKS: &str = "default: {latency: 20ns, vcs: 4, buffer: 512flits}, termina
 
 #[test]
 fn bandwidths_that_nothing_reads_are_named() {
-    // 53 of the 53 edges have one
+    // 53 of the 53 edges have a bandwidth
     let edges = file!("noclass.graphml").matches("<edge ").count() as f64;
     let bare = point(file!("noclass.graphml"), "", LINKS).expect("a point");
     let racks = file!("noclass.graphml").matches(">R").count() as f64;
@@ -60,7 +60,7 @@ fn bandwidths_that_nothing_reads_are_named() {
     assert_eq!(codes(&bare)[0], ("graph_attributes_unused", unused));
     let help = &bare.warnings[0].help;
     assert!(help.contains("attributes: {bandwidth: {from: bandwidth, unit: UNIT}}"), "{help}");
-    // the remedy works with the unit of the file
+    // the remedy works, with the unit of the file
     let used =
         point(file!("noclass.graphml"), ", attributes: {bandwidth: {from: bandwidth, unit: Gb/s}}", LINKS).unwrap();
     let read = links(&used);
@@ -116,7 +116,7 @@ fn hosts_of_a_file_are_terminals_with_the_speed_of_their_links() {
     assert_eq!(links(&own)["terminal"].1, speed("50Gb/s"), "the scenario wins");
 }
 
-/// Two routers whose link has these attributes.
+/// A graph of two routers joined by a link with these attributes.
 fn pair(attributes: &str) -> String {
     format!(
         r#"{{"nodes": [{{"id": 0, "terminals": 1}}, {{"id": 1, "terminals": 1}}], "edges": [{{"source": 0, "target": 1, {attributes}}}]}}"#
@@ -145,13 +145,13 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
     );
     let rounded = point(&pair(r#""d": 0.0165"#), &us(", round: 1cycle"), LINKS).expect("the first remedy");
     assert_eq!(links(&rounded)["link_16500ps"].0, time("17ns"));
-    // 300,000 s are 3 * 10^14 cycles, more than 2^48 = 2.8 * 10^14: rounding can't help
+    // 300,000 s are 3 * 10^14 cycles, more than 2^48 = 2.8 * 10^14, so rounding cannot help
     let long = point(&pair(r#""d": 3e11"#), &us(""), LINKS).expect_err("too long");
     assert!(long.what.contains("more than 2^48") && long.help.starts_with("write `links.link_"), "{long}");
     let own = format!("{LINKS}, link_16500ps: {{latency: 16ns}}");
     let own = point(&pair(r#""d": 0.0165"#), &us(""), &own).expect("the second remedy");
     assert_eq!(links(&own)["link_16500ps"].0, time("16ns"));
-    // a multiple of 5 ns, and of 10 cycles
+    // rounded to a multiple of 5 ns, and of 10 cycles
     assert_eq!(
         links(&point(&pair(r#""d": 3.3"#), ", attributes: {latency: {from: d, unit: m, round: 5ns}}", LINKS).unwrap())
             ["link_20ns"]
@@ -186,7 +186,7 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     // no step makes a link of 20 b/s fast enough for cycles of 1 ns: 20 b/s x 1 ns / 400 bits is 1 flit in 2e10 cycles
     let slow = point(&pair(r#""d": 1, "c": 0.00000002"#), mapped, LINKS).expect_err("too slow");
     assert!(slow.help.starts_with("write `links.link_20b_5ns.bandwidth`"), "{slow}");
-    // a link of length 0 behind a router without a delay
+    // a link of length 0 after a router without a delay
     let text = "topology: {graph: {file: net.json, attributes: {latency: {from: d, unit: m}}}}\nrouter: {delay: 0cycles}\n\
                 routing: shortest_path\ntraffic: {pattern: uniform, packet: 1flit, load: 0.1}\n";
     let no_time = |text: &str| {
@@ -199,7 +199,7 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     assert!(no_time(&format!("{text}links: {{link_0fs: {{latency: 1cycle}}}}\n")).is_ok(), "the remedy");
 }
 
-/// Two routers joined by cables of 100 and of 400 Gb/s, with a first line of the scenario.
+/// Two routers joined by cables of 100 and of 400 Gb/s. `first` is the first line of the scenario.
 fn two_speeds(first: &str) -> Result<Point, Diagnostic> {
     let file = r#"{"nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}, {"id": 2, "terminals": 1}],
         "links": [{"source": 0, "target": 1, "c": 100}, {"source": 1, "target": 2, "c": 400}]}"#;
@@ -218,7 +218,7 @@ fn links_faster_than_the_default_flit_are_offered_their_speed_first() {
     let message = help("");
     assert!(message.contains("help: write `link_speed: 400Gb/s`, the speed of the fastest link"), "{message}");
     assert_eq!(two_speeds("link_speed: 400Gb/s").unwrap().check_network(), Ok(()));
-    // who chose a cycle or a flit keeps it
+    // a cycle or a flit that the user has chosen is kept
     for written in ["cycle: 1ns", "flit: 48b", "link_speed: 100Gb/s"] {
         let message = help(written);
         assert!(

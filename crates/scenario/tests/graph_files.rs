@@ -1,4 +1,4 @@
-//! Scenarios with the network of a graph file: runs with answers that are known, and refusals.
+//! Scenarios with the network of a graph file: runs with known answers, and refusals.
 
 use weft_engine::spec::Execution;
 use weft_scenario::{Diagnostic, Finished, Point, expand_with};
@@ -26,7 +26,7 @@ pub fn refused(file: &str, text: &str, more: &str) -> Diagnostic {
     points(file, text, more).expect_err("the scenario is bad")
 }
 
-/// The zero-load latency of a network [cycles].
+/// The zero-load latency on a network [cycles].
 fn zero_load(file: &str, text: &str, more: &str) -> f64 {
     let spec = point(file, text, more).spec().expect("good");
     weft_engine::imply(&spec).expect("good").zero_load_latency.expect("a latency")
@@ -68,7 +68,7 @@ fn parallel_links_of_a_file_may_add_up() {
     let rows = finished.channels.rows.iter().filter(|row| &*row.link_class == "link_x4");
     let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
     assert!(used.len() == 2 && used.iter().all(|used| (used - 1.2).abs() < 1.2 * 0.075), "{used:?}");
-    // a key of one link holds for the sum, and a section of its own name holds in place of it
+    // a key for one link also applies to the sum, and a section with the sum's own name has priority
     let keys = "sweep: {topology.graph.parallel_links: [sum], links.link.latency: [7cycles], \
                 links.link_x4.bandwidth: [1flit/cycle]}";
     let links = self::point("pair.json", &pair(4), keys).resolved["links"]["link_x4"].clone();
@@ -84,7 +84,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
     let zero_load = |text: &str| zero_load("sym.anynet", text, "");
     let (one_way, short) = (zero_load(text), zero_load("router 0 node 0 router 1 1\nrouter 1 node 1\n"));
     let long = zero_load(&format!("{text}router 1 router 0 15\n"));
-    // A channel of 15 cycles in place of one of 1 cycle adds 15 - 1, for half of the packets or for all.
+    // a channel of 15 cycles instead of 1 cycle adds 15 - 1, for half of the packets or for all packets
     assert_eq!((one_way - short, long - short), (7.0, 14.0));
     let credits_and_warnings = |more: &str| {
         let point = point("sym.anynet", text, more);
@@ -104,7 +104,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
     assert_eq!(of_class(credits), names(15, 1));
     let warning =
         warnings.iter().find(|warning| warning.code.name == "anynet_credits_unlike_booksim").expect("a warning");
-    // the remedy works: a credit takes as long as its flit
+    // the remedy works: a credit takes the same time as its flit
     let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to that of latency1";
     assert!(warning.help.contains(keys), "{}", warning.help);
     let (credits, _) = credits_and_warnings(
@@ -144,9 +144,9 @@ fn a_hub_of_300_ports_runs() {
         r#"<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">{nodes}{links}</graph></graphml>"#
     );
     let keys = "sweep: {topology.graph.terminals_per_router: [1]}";
-    // From a leaf 298 routers are 2 links away, and the hub is 1 link away. From the hub all are 1 link away.
+    // Seen from a leaf, 298 routers are 2 links away, and the hub is 1 link away. Seen from the hub, all routers are 1 link away.
     let links = (299.0 * (298.0 * 2.0 + 1.0) + 299.0) / (300.0 * 299.0);
-    // each link with its router adds as much as the only one of two routers
+    // each link with its router adds the same time as the only link between two routers
     let [none, one] = ["router 0 node 0 node 1", "router 0 node 0 router 1\nrouter 1 node 1"]
         .map(|text| zero_load("few.anynet", text, ""));
     let expected = none + links * (one - none);
@@ -154,7 +154,8 @@ fn a_hub_of_300_ports_runs() {
     assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
     let finished = run("hub.graphml", &text, keys);
     assert_eq!(finished.summary["saturated"], false, "{:#}", finished.summary);
-    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000, which scatter by about sqrt(60,000) = 245; 2 % are 5 of these
+    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000 flits, which vary by about sqrt(60,000) = 245; 2 % are 5
+    // standard deviations
     let accepted = finished.summary["accepted_load"].as_f64().expect("a load");
     assert!((accepted - 0.05).abs() < 0.05 * 0.02, "{accepted}");
 }

@@ -1,4 +1,4 @@
-//! Routers that sleep and accounts of groups: known by hand on idle trees, closed to the femtojoule under load.
+//! Sleeping routers and accounts of groups: on idle trees they equal values by hand, and under load they add up exactly to the femtojoule.
 
 use crate::refusal::refused_in;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use weft_engine::spec::Execution;
 use weft_scenario::{Finished, Point, expand};
 use weft_units::fj_text;
 
-/// Leaves 0 and 1 with two terminals each, spines 2 and 3; 4 links between them. A flit has 10 bits, a cycle lasts 1 ns, so
-/// that a microwatt is a femtojoule per cycle.
+/// A tree with leaves 0 and 1, which have two terminals each, and spines 2 and 3; 4 links join them. A flit has 10 bits and a cycle
+/// lasts 1 ns, so a microwatt is a femtojoule per cycle.
 const TREE: &str = "\
 flit: 10b
 topology: {k_ary_n_tree: {k: 2, n: 2}}
@@ -63,15 +63,15 @@ fn names(table: &Table) -> Vec<&str> {
 #[test]
 fn routers_of_an_idle_tree_pay_for_sleep_from_the_cycle_in_which_their_links_are_off() {
     let s = run_in(0, &[IDLE]).summary;
-    // cycles 10 to 2010; idle for 20 cycles and down after 10 more: the spines sleep from cycle 30 on, 1980 cycles each;
-    // the terminals keep the leaves awake
+    // The window is cycles 10 to 2010. Links are idle for 20 cycles and down after 10 more, so the spines sleep from cycle 30 on,
+    // 1980 cycles each. The terminals keep the leaves awake
     assert_eq!(fj(&s, "energy_routers_static_fj"), 2 * 2000 * 1000 + 2 * (20 * 1000 + 1980 * 100));
     assert_eq!(s["routers_asleep_share"].as_f64(), Some(2.0 * 1980.0 / (4.0 * 2000.0)));
-    // 4 ports to terminals are always on, 8 to routers for 20 cycles
+    // 4 ports to terminals are always on, and 8 ports to routers are on for 20 cycles
     assert_eq!(fj(&s, "energy_routers_ports_fj"), (4 * 2000 + 8 * 20) * 30);
     let parts = ["static", "ports", "dynamic"].map(|part| fj(&s, &format!("energy_routers_{part}_fj")));
     assert_eq!(fj(&s, "energy_routers_fj"), parts.iter().sum::<u128>());
-    // always on: awake in every cycle; ideal: without flits all are asleep
+    // always on: routers are awake in every cycle; ideal: without flits all routers are asleep
     let links = |key: &str| fj(&s, key) - fj(&run_in(0, &[IDLE, ("power.router_price", "null")]).summary, key);
     assert_eq!(links("energy_always_on_fj"), 4 * 2000 * 1000 + 12 * 2000 * 30);
     assert_eq!(links("energy_ideal_fj"), 4 * 2000 * 100);
@@ -137,7 +137,7 @@ fn the_accounts_of_groups_add_up_to_the_bill_in_any_number_of_blocks() {
 fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     let table = |by: &str| run_in(0, &[IDLE, ("power.groups", by)]);
     let column_of = |finished: &Finished, column: &str| counts(groups(finished), column);
-    // by hand: links are off from cycle 30 to 2010, 1980 cycles; terminals never
+    // by hand: links are off from cycle 30 to 2010, which is 1980 cycles; links of terminals are never off
     let trunks = table("{by: trunk}");
     assert_eq!(names(groups(&trunks)), ["0-2", "0-3", "1-2", "1-3", "(in no group)"]);
     assert_eq!(column_of(&trunks, "channels"), [2, 2, 2, 2, 8]);
@@ -147,7 +147,7 @@ fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     assert_eq!(column_of(&trunks, "energy_fj")[0], 2 * (20 * 7 + 1980));
     let routers = table("{by: router}");
     assert_eq!(names(groups(&routers)), ["0", "1", "2", "3"]);
-    // a leaf sends on 4 channels, and its two terminals on one each
+    // a leaf sends on 4 channels, and its two terminals send on one each
     assert_eq!(column_of(&routers, "channels"), [6, 6, 2, 2]);
     assert_eq!(column_of(&routers, "asleep_cycles"), [0, 0, 1980, 1980]);
     assert_eq!(column_of(&routers, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
@@ -160,7 +160,7 @@ fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     assert_eq!(shares, &[0.0, 0.99, 0.0]);
     let sizes = run_in(0, &[IDLE, ("power.groups", "{by: cabinet, routers_per_cabinet: 3}")]);
     assert_eq!(names(groups(&sizes)), ["0-2", "3-3"]);
-    // without a price of routers their sleep is counted all the same
+    // the sleep of routers is counted even without a price
     let free = run_in(0, &[IDLE, ("power.groups", "{by: router}"), ("power.router_price", "null")]);
     assert_eq!(column_of(&free, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
     assert_eq!(column_of(&free, "energy_routers_fj"), [0; 4]);
@@ -226,7 +226,7 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
     let sets = [lone, ("routing", "minimal"), ("power.groups", "{by: trunk}")];
     let message = refused_in("groups.yaml", TREE, &sets);
     assert!(message.contains("no link between two routers") && message.contains("write `by: router`"), "{message}");
-    // the remedies
+    // the remedies work
     point(&[lone, ("routing", "minimal"), ("power.groups", "{by: router}")]);
     for by in [
         "{by: cabinet, routers_per_cabinet: 4}",
@@ -248,7 +248,7 @@ fn a_price_of_sleep_that_saves_nothing_is_reported() {
     assert_eq!(warnings_of(&[("power.router_price.asleep", "1mW")]), [""; 0]);
     let dear = warnings_of(&[("power.router_price.asleep", "2mW")]).concat();
     assert!(dear.contains("costs 2000 fJ per cycle") && dear.contains("awake, 1000 fJ"), "{dear}");
-    // nothing goes off, or not to `off`, or every router has terminals
+    // no link goes off, or links go to a mode other than `off`, or every router has terminals
     let quarter = "{idle_timeout: {idle: 20cycles, transition: 10cycles, to: quarter}}";
     let prices = ("power.prices", "null");
     for (sets, class) in [

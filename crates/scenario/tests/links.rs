@@ -1,4 +1,4 @@
-//! Latencies that nobody wrote: of terminal links, and of links whose file says how long they are.
+//! Latencies that the scenario does not give: those of terminal links, and those of links with a length in the file.
 
 use serde_json::Value;
 use weft_scenario::{expand, expand_with};
@@ -21,7 +21,7 @@ fn terminal_links_are_short_unless_someone_says_otherwise() {
         let point = &expand("a.yaml", &format!("{base}{links}\n"), &[]).expect("sound")[0];
         assert_eq!(latency(&point.resolved, "terminal"), terminal, "{links}");
         assert_eq!(latency(&point.resolved, "dim0"), other, "{links}");
-        // written out, it means the same
+        // the written-out scenario means the same
         let again = &expand("b.yaml", &point.resolved_yaml(), &[]).expect("sound")[0];
         assert_eq!(again.hash, point.hash, "{links}");
     }

@@ -1,4 +1,4 @@
-//! The switch of a paper: the keys that a preset sets, and the keys that it keeps.
+//! The switch of a paper: the keys that a preset sets, and the keys that it does not change.
 
 use serde_json::{Value, json};
 use weft_scenario::{Point, expand};
@@ -22,8 +22,8 @@ fn points(text: &str, sets: &[(&str, &str)]) -> Vec<Point> {
     expand("it.yaml", text, &sets).unwrap_or_else(|diagnostic| panic!("{}", diagnostic.text))
 }
 
-/// Table 2: ports of a switch, and cycles of the allocator, ceil(log2 ports). Text: about 50 ns per hop. Section 1: directed links,
-/// mean distance with pairs of a router with itself, and bisection.
+/// Table 2: ports of a switch, and cycles of the allocator, ceil(log2 ports). Text of the paper: about 50 ns per hop. Section 1:
+/// directed links, mean distance (including pairs of a router with itself), and bisection.
 #[test]
 fn the_delay_of_the_paper_follows_the_ports() {
     let table = [
@@ -46,7 +46,7 @@ fn the_delay_of_the_paper_follows_the_ports() {
         assert_eq!((spec.cycle_fs, spec.flit_bits, spec.links[0].vcs, spec.links[1].buffer), (1_600_000, 128, 4, 256));
         let between: usize = spec.graph.links_by_class()[1..].iter().map(|(_, links)| links).sum();
         assert_eq!(2 * between, links);
-        // a ring of 4: (0 + 1 + 2 + 1) / 4 = 1 in each dimension; without pairs of a router with itself times R / (R - 1)
+        // a ring of 4: (0 + 1 + 2 + 1) / 4 = 1 in each dimension; without pairs of a router with itself, times R / (R - 1)
         let mean = spec.graph.mean_distance();
         let others = f64::from(routers) / f64::from(routers - 1);
         assert!((mean - distance * others).abs() < 1e-9, "{mean}, and {distance} with such pairs");
@@ -67,7 +67,7 @@ fn what_is_written_stands() {
     ];
     let point = &points(NETWORKS, &sets)[0];
     let spec = point.spec().expect("a sound scenario");
-    // 4 + 1 ports: 3 doublings
+    // 4 + 1 ports need 3 doublings
     assert_eq!((spec.router.delay, spec.links[1].vcs, spec.links[1].buffer), (5 + 3, 6, 256));
     assert_eq!((spec.cycle_fs, spec.flit_bits), (1_000_000, 128));
     assert_eq!(point.resolved["router"]["allocator"], json!({"islip": {"iterations": 1}}));
@@ -96,7 +96,7 @@ fn a_grain_keeps_the_delay_that_ports_add() {
     ];
     let point = &points(NETWORKS, &sets)[0];
     let spec = point.spec().expect("a sound scenario");
-    // 32 cycles of the router and 1 of the link are 33 of 1.6 ns: 4 grains of 12.8 ns (4.125, rounded)
+    // 32 cycles of the router and 1 of the link are 33 cycles of 1.6 ns: 4 grains of 12.8 ns (4.125, rounded)
     assert_eq!((spec.cycle_fs, spec.router.delay, spec.links[1].latency), (12_800_000, 0, 4));
 }
 

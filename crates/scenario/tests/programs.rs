@@ -3,7 +3,7 @@
 use weft_engine::spec::{Execution, Stop};
 use weft_scenario::{Finished, Point};
 
-/// A ring of 8 ranks on 8 terminals of one router; `keys` go into the workload, `traffic` into the section of that name.
+/// A ring of 8 ranks on 8 terminals of one router. `keys` are added to the workload, and `traffic` is added to the section `traffic`.
 fn scenario(keys: &str, traffic: &str) -> String {
     format!(
         "topology: {{single_router: {{terminals: 8}}}}\nrouting: dimension_order\nflit: 1B\ntraffic:\n  packet: 16flits\n{traffic}  \
@@ -35,14 +35,14 @@ fn a_program_needs_no_pattern_and_no_load_and_is_measured_whole() {
     let spec = point.spec().expect("a spec");
     assert_eq!((spec.phases.stop, spec.phases.warmup), (Stop::Complete, 0));
     let finished = run(&point);
-    // 14 steps of 100 flits each, which come 3 cycles after the last one has left
+    // 14 steps of 100 flits each; the last flit of a step arrives 3 cycles after it has left
     let expected = 14 * (100 + 3);
     assert_eq!(finished.summary["completion_cycles"], expected);
     let job = &finished.summary["jobs"][0];
     assert_eq!((&job["run_time_cycles"], &job["messages"]), (&(expected as f64).into(), &(14.0 * 8.0).into()));
     assert_eq!(finished.summary["load"], serde_json::Value::Null);
     assert!(finished.recorded.iter().map(|(name, _)| *name).eq(["ranks", "collectives"]));
-    // the scenario of the results runs again as the same point
+    // the scenario in the results gives the same point again
     let again = self::point(&point.resolved_yaml());
     assert_eq!(again.hash, point.hash);
 }
@@ -111,7 +111,7 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     assert!(refused(empty).contains("write `file: program.goal`, or `program:`"), "{}", refused(empty));
 }
 
-/// On planes a node has a terminal in each, and a job names nodes.
+/// With planes, a node has a terminal in each plane, and a job names nodes.
 #[test]
 fn nodes_of_planes_are_named_by_their_number() {
     let planes = |nodes: &str| {
@@ -142,7 +142,8 @@ fn a_program_that_can_not_be_made_is_refused_at_its_key() {
     );
 }
 
-/// A grain of 16 bytes makes a cycle 16 times as long. Times of processors are not rounded to it, the number of bytes stays.
+/// A grain of 16 bytes makes a cycle 16 times as long. Times of processors are not rounded to such cycles, and the number of bytes
+/// stays the same.
 #[test]
 fn a_grain_leaves_the_times_of_processors() {
     let fine = scenario("      overhead: 333ns\n      eager: 1MB\n", "");
@@ -152,7 +153,7 @@ fn a_grain_leaves_the_times_of_processors() {
     let time = |(finished, cycle_fs): &(Finished, u128)| {
         finished.summary["jobs"][0]["run_time_cycles"].as_f64().expect("a time") * *cycle_fs as f64 / 1e6
     };
-    // 14 steps of twice the overhead, 100 bytes (7 grains of 16 ns) and the way of 3 ns, which becomes a number of grains
+    // 14 steps of twice the overhead, 100 bytes (7 grains of 16 ns) and the 3 ns of the path, which become a whole number of grains
     assert_eq!(time(&fine), 14.0 * (2.0 * 333.0 + 100.0 + 3.0));
     let step = 2.0 * 333.0 + 7.0 * 16.0;
     assert!(time(&coarse) >= 14.0 * step && time(&coarse) <= 14.0 * (step + 4.0 * 16.0), "{} ns", time(&coarse));
@@ -160,7 +161,7 @@ fn a_grain_leaves_the_times_of_processors() {
     assert_eq!(sent(&fine), sent(&coarse));
 }
 
-/// The coarse scenario is made from the written-out one, which names a file without its folder.
+/// The coarse scenario is made from the written-out scenario, which names a file without its folder.
 #[test]
 fn a_grain_takes_a_program_from_another_folder() {
     let text = "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\nflit: 1B\ngrain: 16B\ntraffic:\n  \
@@ -173,7 +174,7 @@ fn a_grain_takes_a_program_from_another_folder() {
     assert_eq!(finished.summary["jobs"][0]["message_bytes"], 64.0);
 }
 
-/// At a look the scheduler uses what happened a period ago in all parts of the network.
+/// In a scheduling pass, the scheduler uses events that happened at least a period ago in any part of the network.
 #[test]
 fn a_period_of_the_scheduler_is_longer_than_the_latency_of_every_link() {
     let scheduled = |period: &str| {

@@ -1,4 +1,4 @@
-//! Queueing schemes in a scenario: each mistake has one error with its place, and its remedy works. The memory of a port is divided.
+//! Queueing schemes in a scenario: each mistake gives one error with its place, and its remedy works. The memory of a port is divided.
 
 use weft_engine::classes::Queueing;
 use weft_scenario::{Diagnostic, Point, expand};
@@ -12,7 +12,7 @@ traffic: {pattern: uniform, load: 0.1, packet: 4flits}
 measure: {warmup: 200cycles, window: 1000cycles}
 ";
 
-/// Ports of 320 flits. A router of this torus has 4 links and a terminal, so a port has 5 queues under `voqsw`.
+/// Ports of 320 flits. A router of this torus has 4 links and a terminal, so with `voqsw` a port has 5 queues.
 const PORTS: &str = "\
 topology: {torus: {widths: [3, 3], terminals_per_router: 1}}
 links: {default: {vcs: 16, port_buffer: 320flits}}
@@ -29,7 +29,7 @@ fn checked(text: &str, sets: &[(&str, &str)]) -> Result<Point, Box<Diagnostic>> 
     Ok(point)
 }
 
-/// Refused settings with key and words, and settings that follow the remedy.
+/// Settings that are refused, the key and the words of the refusal, and settings that follow the remedy.
 type Refused<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 const REFUSED: &[Refused<'_>] = &[
@@ -101,13 +101,14 @@ fn each_mistake_is_refused_at_its_place_and_its_remedy_works() {
 
 #[test]
 fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
-    // Dimension order on a torus of 3x3 with a terminal each has 2 VC classes. Behind a link of dimension 0 a packet goes up or down in
-    // dimension 1, or to the terminal: rings of 3 have no second hop. That is 3 lanes, and 1 behind a link of dimension 1.
+    // Dimension order on a torus of 3x3 with a terminal each has 2 VC classes. After a link of dimension 0, a packet goes either up
+    // or down in dimension 1, or to the terminal. Rings of 3 have no second hop. That is 3 lanes, and 1 lane after a link of
+    // dimension 1.
     let buffers = |sets: &[(&str, &str)]| {
         let spec = checked(PORTS, sets).unwrap().spec().unwrap();
         spec.links.iter().map(|link| link.buffer).collect::<Vec<_>>()
     };
-    // Nominal: 5 queues in 2 classes are 10 parts; the lanes of dimension 0 have up to ceil(16 / lanes) VCs each.
+    // Nominal: 5 queues in 2 classes are 10 parts. Each lane of dimension 0 has at most ceil(16 / lanes) VCs.
     let facts = checked(PORTS, &[]).unwrap().imply().unwrap()["queueing"].clone();
     let lanes = |class: &str| {
         facts["links"][class]["lanes"].as_array().unwrap().iter().map(|lanes| lanes.as_u64().unwrap()).sum::<u64>()
@@ -121,9 +122,9 @@ fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
         [part(from_terminals, from_terminals), part(lanes("dim0"), lanes("dim0")), part(lanes("dim1"), lanes("dim1"))];
     assert_eq!(buffers(&[("links.default.split", "reachable")]), reachable);
     assert!(lanes("dim1") < lanes("dim0"));
-    // in bytes: flits of 48 bits are 6 bytes
+    // in bytes: flits of 48 bits have 6 bytes
     assert_eq!(buffers(&[("links.default.port_buffer", "1920B")]), nominal);
-    // a grain of 4 flits: a quarter of the flits, of the same bytes
+    // a grain of 4 flits: a quarter of the number of flits, for the same bytes
     let coarse: Vec<u32> = nominal.iter().map(|flits| flits / 4).collect();
     assert_eq!(buffers(&[("grain", "192b")]), coarse);
     assert_eq!(buffers(&[("grain", "192b"), ("links.default.port_buffer", "1920B")]), coarse);

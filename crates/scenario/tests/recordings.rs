@@ -1,5 +1,5 @@
-//! Recordings: every one is a key of the schema, is written as a table of its name with the columns that it declares,
-//! and is refused at its place; a new one needs nothing but its file and its line.
+//! Each recording is a key of the schema, and is refused at its place. It is written as a table of its name with the columns that
+//! it declares. A new recording needs only its file and its line.
 
 use crate::newcomers::NewcomerConfig;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -68,7 +68,7 @@ fn a_key_without_a_value_has_all_defaults() {
         let bare = expand("bare.yaml", &text, &[]).expect("sound").remove(0);
         let path = format!("measure.{name}");
         assert_eq!(bare.hash, point(&path, "{}").hash, "{name}");
-        // but null on the command line takes it away
+        // `null` on the command line removes it
         let none = expand("bare.yaml", &text, &[(path, "null".to_owned())]).expect("sound").remove(0);
         assert_eq!(none.hash, expand("file.yaml", FILE, &[]).expect("sound")[0].hash, "{name}");
     }
@@ -121,7 +121,7 @@ fn a_new_recording_is_its_file_and_its_line() {
     let outcome = weft_engine::run(&spec, ONE, &()).expect("a run");
     let finished = Finished::new(&point, &spec, &outcome).expect("priced");
     let (columns, rows) = saved(&finished, "longest_packet");
-    // 100 cycles of warm-up, 300 of the window and at most 256 of the drain
+    // 100 cycles of warm-up, 300 cycles of the window and at most 256 cycles of the drain
     assert!(columns == ["packet_flits"] && (4..=7).contains(&rows), "{columns:?}, {rows} rows");
     assert_eq!((newcomer.declares().columns)()[0].name, "packet_flits");
     assert_eq!(NewcomerConfig::TABLE.len(), 1);

@@ -1,11 +1,11 @@
-//! Remedies work: the settings that the help of a refusal names pass the next check.
+//! Tests that remedies work: the settings named in the help of a refusal pass the next check.
 
 use crate::refusal::GOOD;
 use weft_scenario::{Diagnostic, Point, expand};
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// The point of the good scenario with these settings, checked as `weft check` does.
+/// The point of the good scenario with these settings, with the checks of `weft check`.
 fn checked(sets: Sets) -> Result<Point, Box<Diagnostic>> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     let point = expand("bad.yaml", GOOD, &sets)?.remove(0);
@@ -30,9 +30,9 @@ const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, tra
 const ALL: (&str, &str) = ("traffic.jobs", "[{name: a, terminals: all}]");
 const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
 
-/// Refused settings, the help, and settings that follow each remedy in it.
+/// Settings that are refused, the help, and settings that follow each remedy in the help.
 const REMEDIES: &[(Sets, &str, &[Sets])] = &[
-    // a policy and a routing that do not go together
+    // a policy and a routing that are not compatible
     (
         &[("power.policy", "tcep")],
         // 4 VCs are too few for `dal`
@@ -81,7 +81,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
              600cycles, transition: 15cycles}}",
         )]],
     ),
-    // words and lists in place of a model, and a percentage in place of a number
+    // words and lists instead of a model, and a percentage instead of a number
     (
         &[ALL],
         "write `rest`; all of them: range, list, routers, random, rest",
@@ -110,7 +110,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write 0 to 8: places in the job's own list of terminals",
         &[&[("traffic.jobs.0.pattern.hot_spot.targets", "[8]")]],
     ),
-    // a ring in links that go off
+    // an escape ring on links that go off
     (
         &[DRAGONFLY, OFAR, ("power.policy", "tcep"), ("power.manages", "[local]")],
         "give the topology escape_rings: 1, and let power.manages leave out the links of that ring, ring_local and ring_global",
@@ -142,7 +142,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("power.policy", "always_on")], &[("power.policy", "tcep")], &[("faults", "[]")]],
     ),
     (
-        // a ring that is cut open has longer paths
+        // a ring with a broken link has longer paths
         &[RING, ("routing", "shortest_path"), ("faults", "[{link: [0, 1], at: 20us}]")],
         "or leave faults out",
         &[&[("faults", "[]")], &[("links.default.vcs", "5")]],
@@ -285,7 +285,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
             &[("topology", "{full_mesh: {routers: 4, terminals_per_router: 2}}")],
         ],
     ),
-    // links of one class that fail
+    // failing links of one class
     (
         &[DRAGONFLY, WIRES, OFAR, ("faults", "[{link: [0, 1], class: global, at: 20us}]")],
         "write class: local or ring_local, or leave class out",
@@ -388,7 +388,7 @@ fn what_a_refusal_says_to_write_passes_the_next_check() {
     }
 }
 
-/// A price list can't mend a policy that does not work on the network.
+/// No price list repairs a policy that does not work on the network.
 #[test]
 fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     let price = "{static: 1W, per_bit: 1pJ/bit}";
@@ -401,7 +401,7 @@ fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     assert!(grid.help.contains("add `shadow:"), "{grid}");
 }
 
-/// Remedies that can't work are not named.
+/// The help does not name remedies that cannot work.
 #[test]
 fn what_would_be_refused_next_is_not_a_remedy() {
     for (bad, words) in [
@@ -420,7 +420,7 @@ fn all_link_classes_are_those_that_can_sleep() {
         |sets: Sets| checked(sets).unwrap_or_else(|error| panic!("{error}")).resolved["power"]["manages"].clone();
     assert_eq!(managed(&[("power.manages", "all"), IDLE]), serde_json::json!(["dim0", "dim1"]));
     assert_eq!(managed(&[("power.manages", "all")]), managed(&[]));
-    // those of terminals only where they are also named
+    // links of terminals are managed only if they are also named
     let named = managed(&[("power.manages", "[all, terminal]"), IDLE]);
     assert_eq!(named, serde_json::json!(["terminal", "dim0", "dim1"]));
 }
@@ -444,7 +444,7 @@ fn a_list_of_values_for_one_value_is_a_sweep() {
     assert!(one.help.contains("write `traffic.load: [0.1]`"), "{one}");
 }
 
-/// What an override names, it can change: an element of a list by its number, and what is written by taking it away.
+/// An override can change what it names: an element of a list by its number, and a written value by removing it.
 #[test]
 fn an_override_adds_to_a_list_and_takes_away() {
     let fault = [("power.policy", "tcep"), ("routing", "pal"), ("faults.0.link", "[0, 1]"), ("faults.0.at", "20us")];
@@ -471,7 +471,7 @@ fn an_override_adds_to_a_list_and_takes_away() {
     }
     let help = count(&[("sweep", "3")]).expect_err("no sweep").help;
     assert_eq!(help, "write --set 'sweep.traffic.load=[0.1, 0.2]', or --set sweep=null");
-    // a value that the sweep would replace is not set in silence
+    // setting a value that the sweep would replace is an error
     let swept = count(&[("sweep.routing", "[ugal_p, minimal]"), ("routing.ugal_p.threshold", "3flits")]);
     assert!(swept.expect_err("replaced").what.starts_with("`routing` is swept"));
 }
@@ -481,12 +481,12 @@ fn a_value_where_a_list_belongs_is_refused_with_what_an_element_is() {
     let help = checked(&[("traffic.loads", "3")]).expect_err("no list").help;
     let words = "did you mean `traffic.load`? `traffic.loads` is a list, [{terminals: ..., load: ...}, ...]: ";
     assert!(help.starts_with(words), "{help}");
-    // nothing behind the key is an empty list
+    // a key without a value is an empty list
     let empty = expand("bad.yaml", &format!("{GOOD}faults:\n"), &[]).expect("no faults");
     assert_eq!(empty[0].hash, checked(&[]).expect("good").hash);
 }
 
-/// Values of other coordinates are printed as a scenario writes them.
+/// Values of other coordinates are printed in the form that a scenario uses.
 #[test]
 fn a_note_names_models_as_yaml() {
     let sets = [("sweep.routing", "[{ugal_p: {threshold: 2flits}}]"), ("power.policy", "tcep")];

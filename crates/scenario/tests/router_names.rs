@@ -1,4 +1,4 @@
-//! A router of a graph file is named by the file's id: in faults, placements and groups, in tables and in messages.
+//! The name of a router of a graph file is its id in the file: in faults, placements and groups, in tables and in messages.
 
 use crate::graph_files::{point, refused, run};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use weft_engine::recording::Column;
 use weft_engine::spec::Part;
 use weft_scenario::{Finished, Point};
 
-/// Four routers in a row, with these ids in the order of the file, joined along these pairs.
+/// Four routers in a row, with these ids in the order of the file. `links` are the pairs that are joined.
 fn chain(nodes: [&str; 4], links: [[&str; 2]; 3]) -> String {
     let nodes = nodes.map(|id| format!(r#"{{"id": {id}, "terminals": 1}}"#)).join(", ");
     let links = links.map(|[a, b]| format!(r#"{{"source": {a}, "target": {b}}}"#)).join(", ");
@@ -17,7 +17,7 @@ fn one_based() -> String {
     chain(["1", "2", "3", "4"], [["1", "2"], ["2", "3"], ["3", "4"]])
 }
 
-/// The ids 0 to 3, but not in this order.
+/// Routers with the ids 0 to 3, but in another order.
 fn other_order() -> String {
     chain(["3", "1", "2", "0"], [["0", "1"], ["1", "2"], ["2", "3"]])
 }
@@ -45,7 +45,7 @@ fn share(finished: &Finished) -> f64 {
 
 #[test]
 fn a_fault_names_the_routers_of_the_file() {
-    // Parts {1} and {2, 3, 4}: of the 12 ordered pairs the 6 within the second one are left.
+    // Parts {1} and {2, 3, 4}: of the 12 ordered pairs, the 6 pairs within the second part still have a path.
     let finished = run("one.json", &one_based(), &cut("[1, 2]"));
     // about 0.1 * 4 / 2 * 60,000 = 12,000 packets at load 0.05: three standard deviations are 0.014
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
@@ -54,12 +54,12 @@ fn a_fault_names_the_routers_of_the_file() {
     let finished = run("order.json", &other_order(), &cut("[0, 1]"));
     assert_eq!(faults(&point("order.json", &other_order(), &cut("[0, 1]"))), [Part::Link([3, 1])]);
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
-    // {10} and {20, 30}: 2 of 6 pairs are left
+    // {10} and {20, 30}: 2 of 6 pairs still have a path
     let finished = run("gap.anynet", GAPS, &cut("[10, 20]"));
     assert!((share(&finished) - 1.0 / 3.0).abs() < 0.015, "{}", share(&finished));
     let finished = run("texts.json", &texts(), &cut("[leaf-b, leaf-a]"));
     assert_eq!(finished.summary["fault_episodes"][0]["failed"], "link leaf-b - leaf-a");
-    // an id that is a number may be written as text, and the other way round
+    // an id that is a number may be written as text, and a text as a number
     assert_eq!(faults(&point("one.json", &one_based(), &cut("[\"1\", \"2\"]"))), [Part::Link([0, 1])]);
     let router = format!("faults: [{{router: 7, at: 1cycle}}]\n{REBUILT}");
     assert_eq!(faults(&point("texts.json", &texts(), &router)), [Part::Router(2)]);
@@ -73,7 +73,7 @@ fn a_name_that_the_file_does_not_have_is_refused() {
     assert!(problem.help.ends_with("its ids: 1, 2, 3, 4"), "{problem}");
     let problem = refused("texts.json", &texts(), &cut("[leaf_a, leaf-b]"));
     assert!(problem.help.starts_with("did you mean `leaf-a`?"), "{problem}");
-    // neighbours are named by their ids
+    // messages name neighbours by their ids
     let problem = refused("one.json", &one_based(), &cut("[1, 3]"));
     assert_eq!(problem.what, "there is no link between routers 1 and 3");
     assert_eq!(problem.help, "write two neighbours; those of router 1 are 2");
@@ -92,7 +92,7 @@ fn ends(finished: &Finished, name: &str) -> Vec<Value> {
 
 #[test]
 fn tables_name_the_routers_of_the_file() {
-    // by router of the file: the channel to its terminal, then those to its neighbours; then one from each terminal
+    // for each router of the file: the channel to its terminal, then those to its neighbours; at the end, the channel from each terminal
     let finished = run("order.json", &other_order(), "");
     let from = json!([3, 3, 1, 1, 1, 2, 2, 2, 0, 0, null, null, null, null]);
     let to = json!([null, 2, null, 2, 0, null, 3, 1, null, 1, 3, 1, 2, 0]);
@@ -133,7 +133,7 @@ fn groups_name_the_routers_of_the_file() {
     assert_eq!(groups(&one_based(), "{by: router}"), ["1: 1", "2: 1", "3: 1", "4: 1"]);
     assert_eq!(groups(&one_based(), "{by: trunk}"), ["1-2: 0", "2-3: 0", "3-4: 0", "(in no group): 4"]);
     assert_eq!(groups(&texts(), "{by: cabinet, cabinets: {A: [leaf-a, 7]}}"), ["A: 2", "(in no group): 2"]);
-    // a range is one of ids, not of places in the file: 0, 1 and 2 of the file 3, 1, 2, 0
+    // a range is a range of ids, not of positions in the file: 0, 1 and 2 of the file 3, 1, 2, 0
     assert_eq!(groups(&other_order(), "{by: cabinet, cabinets: {A: [[0, 2]]}}"), ["A: 3", "(in no group): 1"]);
     assert_eq!(groups(&one_based(), "{by: cabinet, routers_per_cabinet: 2}"), ["1-2: 2", "3-4: 2"]);
     let refused = |text: &str, cabinets: &str| {
@@ -154,7 +154,7 @@ fn a_job_runs_on_the_routers_of_the_file() {
         format!("sweep: {{traffic: [{{jobs: {jobs}}}]}}")
     };
     let spec = point("order.json", &other_order(), &job("[0, 3]")).spec().expect("good");
-    // terminal 3 is on router 0, the last one of the file, and terminal 0 on router 3, its first one
+    // terminal 3 is on router 0, which is the last one of the file, and terminal 0 is on router 3, which is the first
     assert_eq!(spec.traffic.jobs[0].terminals[..], [3, 0]);
     let problem = refused("one.json", &one_based(), &job("[1, 0]"));
     assert_eq!(problem.path, "traffic.jobs.0.terminals.routers.1");

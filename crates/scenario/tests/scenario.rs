@@ -1,4 +1,4 @@
-//! The meaning of a file: bare names, overrides, sweeps, defaults, hashes, the schema. No text makes Weft panic.
+//! The meaning of a file: bare names, overrides, sweeps, defaults, hashes, the schema. No text causes a panic in Weft.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -87,10 +87,10 @@ fn a_set_below_a_swept_path_is_refused_whichever_of_them_comes_first() {
         );
         assert!(message.contains("--set:1:1") || message.contains("routing.ugal_p.threshold=2flits"), "{message}");
     }
-    // both remedies
+    // both remedies work
     assert_eq!(expanded(&[("sweep.routing", "[{ugal_p: {threshold: 2flits}}, valiant]")]), Ok(2));
     assert_eq!(expanded(&[sweep, ("routing", "{ugal_p: {threshold: 2flits}}")]), Ok(1));
-    // a sweep that is taken away again takes nothing's place
+    // a sweep that is removed again replaces nothing
     assert_eq!(expanded(&[below, sweep, ("sweep.routing", "null")]), Ok(1));
 }
 
@@ -135,7 +135,7 @@ fn recordings() -> Vec<(String, String)> {
     listed.as_array().expect("a list").iter().map(key).collect()
 }
 
-/// Another value for every key but recordings.
+/// Another value for every key except recordings.
 const ALTERNATIVES: &[(&str, &str)] = &[
     ("name", "another"),
     ("link_speed", "400Gb/s"),
@@ -203,7 +203,7 @@ fn the_limit_of_a_warm_up_has_room_for_what_it_needs() {
         let point = point(SMALL, &[("measure.warmup", "auto"), ("measure.window", window)]);
         point.spec().expect("sound").phases.warmup
     };
-    // 5 windows, or 20,000 cycles; a cycle is 1 ns
+    // 5 windows, or 20,000 cycles if that is more; a cycle is 1 ns
     assert_eq!(["500cycles", "4us", "5000cycles"].map(limit), [20_000, 20_000, 25_000]);
     let under = |policy: &str, window: &str| {
         let sets = [("measure.warmup", "auto"), ("measure.window", window), ("power.policy", policy)];
@@ -234,10 +234,10 @@ fn every_documented_key_is_read() {
     for (path, value) in ALTERNATIVES.iter().filter(|(path, _)| *path != "name") {
         assert_ne!(spec(&[(path, value)]), before, "{path} changes nothing");
     }
-    // a limit needs a warm-up that ends by itself
+    // a limit applies only to a warm-up that ends by itself
     let auto = |limit: &str| spec(&[("measure.warmup", "auto"), ("measure.warmup_limit", limit)]);
     assert_ne!(auto("10us"), auto("20us"));
-    // rates are limited in queues by destination
+    // rates are limited in queues per destination
     let controlled = |control: &str| {
         let queues = "{queues: per_destination}";
         spec(&[("interface", queues), ("congestion_control", control)])
@@ -258,8 +258,8 @@ fn every_documented_key_is_read() {
             let recorded = recordings().iter().any(|(known, _)| *known == path);
             let tested = recorded
                 || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
-            // a bill changes no run (`prices.rs`); a class has to be named under `classes` (`classes.rs`); the memory
-            // of a port replaces `buffer` (`queueing.rs`)
+            // a bill changes no run (`prices.rs`); a class must be named under `classes` (`classes.rs`); the memory of a port
+            // replaces `buffer` (`queueing.rs`)
             let elsewhere =
                 ["sweep", "zip", "warmup_limit", "bill", "class", "port_buffer", "split", "congestion_control"];
             assert!(tested || elsewhere.contains(&key.as_str()), "{path} has no alternative in this test");
@@ -309,7 +309,7 @@ proptest! {
             1..4,
         ),
     ) {
-        // Without the sweep, so that each case is one point.
+        // without the sweep, so that each case is one point
         let mut text = EXAMPLES[example].1.split("\nsweep:").next().expect("a first part").to_owned();
         for (at, length, with) in edits {
             let from = at.index(text.len());
@@ -325,7 +325,7 @@ proptest! {
     #[test]
     fn any_name_survives_the_resolved_file(name in any::<String>()) {
         let quoted = serde_json::to_string(&name).expect("JSON");
-        // JSON leaves some characters raw that YAML does not allow raw: then the file is refused, not misread.
+        // JSON writes some characters raw that YAML does not allow raw; then the file is refused, and not misread
         if let Ok(points) = expand("n.yaml", &format!("{SMALL}name: {quoted}\n"), &[]) {
             let again = expand("n.yaml", &points[0].resolved_yaml(), &[]).expect("reads back");
             prop_assert_eq!(&again[0].hash, &points[0].hash);
@@ -333,16 +333,16 @@ proptest! {
     }
 }
 
-/// Whatever a model gives as an example can be written in a scenario, below the key of its family.
+/// Every example of a model can be written in a scenario, below the key of its family.
 #[test]
 fn every_example_of_a_model_can_be_written() {
     let examples = weft_scenario::examples();
     for (family, configs) in examples.as_object().expect("families") {
         for config in configs.as_array().expect("configurations") {
-            // a program takes neither a pattern nor a load
+            // a program accepts neither a pattern nor a load
             let has_own_demand = ["programs", "scheduler"].iter().any(|name| config.get(name).is_some());
             let (pattern, load) = if has_own_demand { ("null", "null") } else { ("uniform", "0.1") };
-            // queues that can reach the thresholds of congestion controls
+            // queues that are long enough for the thresholds of congestion controls
             let buffer = ("links.default.buffer", "1000flits");
             let sets = [("traffic.pattern", pattern), ("traffic.load", load), buffer, (family, &config.to_string())];
             let written = points(SMALL, &sets);
@@ -364,7 +364,7 @@ fn the_summary_of_a_model_is_a_whole_sentence() {
     }
 }
 
-/// A choice is among words or among models: of a mixture the reader would know the words only.
+/// A choice is among words or among models, because in a mixture the reader would notice only the words.
 #[test]
 fn no_choice_mixes_words_and_models() {
     fn check(at: &Value) {
@@ -396,7 +396,7 @@ fn a_link_speed_sets_what_is_left_out_of_cycle_and_flit() {
     assert_eq!(of(&[speed, ("flit", "64B")]), ("1.28ns".into(), "512b".into()));
     assert_eq!(of(&[speed, ("cycle", "2ns")]), ("2ns".into(), "800b".into()));
     assert_eq!(of(&[speed, ("cycle", "2ns"), ("flit", "800b")]), ("2ns".into(), "800b".into()));
-    // the resolved scenario holds all three, and is the same point
+    // the resolved scenario contains all three values, and gives the same point
     let resolved = point(SMALL, &[speed, ("flit", "64B")]);
     assert_eq!(point(&resolved.resolved_yaml(), &[]).hash, resolved.hash);
     let swept: Vec<_> = points(SMALL, &[("sweep.link_speed", "[100Gb/s, 800Gb/s]")]);
@@ -416,7 +416,7 @@ fn a_link_speed_that_does_not_fit_is_refused_with_a_remedy_that_works() {
     let slow = refused(&[("link_speed", "100Mb/s")]);
     assert!(slow.contains("100Mb/s carries 0.1 bits in a cycle of 1ns") && slow.contains("a multiple of 1b"), "{slow}");
     assert_eq!(point(SMALL, &[("link_speed", "100Mb/s"), ("flit", "1b")]).resolved["cycle"], "10ns");
-    // 3 * 10^9 b/s: 3 bits take 10^6 fs, other numbers of bits no whole number
+    // 3 * 10^9 b/s: 3 bits take 10^6 fs; other numbers of bits take no whole number of fs
     let odd = refused(&[("link_speed", "3Gb/s"), ("flit", "64b")]);
     assert!(odd.contains("write a `flit` of a multiple of 3b"), "{odd}");
     assert_eq!(point(SMALL, &[("link_speed", "3Gb/s"), ("flit", "66b")]).resolved["cycle"], "22ns");

@@ -1,5 +1,5 @@
-//! Policies that act at set times: windows and their periods, off times next to the window, and the judged spans. Each
-//! remedy is followed.
+//! Policies that act at set times: windows and their periods, times at which links are off next to the window, and judged spans.
+//! Each test follows the remedy.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
@@ -28,7 +28,7 @@ fn warned(sets: Sets) -> Vec<(String, String)> {
     warnings.into_iter().map(|each| (each.path, format!("{}; {}", each.what, each.help))).collect()
 }
 
-/// There is one warning, at this path, with these words; with `remedy` there is none.
+/// Checks that there is one warning, at this path, with these words, and none with `remedy`.
 #[track_caller]
 fn check(sets: Sets, path: &str, words: &[&str], remedy: Sets) {
     let warnings = warned(sets);
@@ -58,7 +58,7 @@ fn a_window_that_is_no_whole_number_of_periods_is_reported() {
         &["whether the network carries its load is not known", "write `measure.window: 10000cycles`"],
         &[("measure.window", "10000cycles")],
     );
-    // a window that grows by tenths of 2 us
+    // a window that grows in parts of a tenth of 2 us
     let grows = [REPEATS, ("measure.stop", "{confidence: {half_width: 0.05}}")];
     let words = ["grows by parts of 2000 cycles", "write `measure.window: 100000cycles`"];
     check(&grows, "measure.window", &words, &[("measure.window", "100000cycles")]);
@@ -77,7 +77,7 @@ fn phases_that_are_no_whole_periods_are_reported() {
         ("measure.window", "30us"),
         phases("[{from: 10us, load: 0.3}, {from: 25us, load: 0.2}, {from: 42us, load: 0.1}]"),
     ];
-    // the first phase is over before the window begins, and a message also says that
+    // the first phase is over before the window begins, and a message also reports this
     let warnings = warned(&changes);
     let part = warnings.iter().find(|(path, _)| path == "traffic.phases").expect("a warning");
     let help = "begin the phases of the window at 30000cycles, 50000cycles, and write `measure.window: 40000cycles`";
@@ -118,7 +118,7 @@ fn a_timetable_asks_for_no_longer_warm_up_than_it_needs() {
     let phases = ("traffic.phases", "[{from: 30us, load: 0.3}]");
     let once = "{timetable: {off: [{from: 2us, until: 29us}], transition: 100cycles}}";
     assert_eq!(warned(&[("power.policy", once), phases]), [], "its state is known from cycle 0");
-    // a repeating policy sees the same load after the remedy
+    // after the remedy, a repeating policy meets the same load
     let early = [REPEATS, ("measure.warmup", "5us"), ("traffic.phases", "[{from: 15us, load: 0.3}]")];
     let words =
         ["write several such times, such as `measure.warmup: 25000cycles`, and begin", "phase 20000 cycles later"];
@@ -144,7 +144,7 @@ fn a_point_says_whether_it_measured_whole_periods() {
     assert_eq!((&part["whole_periods"], &part["saturated"]), (&false.into(), &Value::Null));
     let whole = summary(&sets("10us"));
     assert_eq!((&whole["whole_periods"], &whole["saturated"]), (&true.into(), &false.into()));
-    // packets wait up to 3 us for links, and that is no queue
+    // packets wait up to 3 us for links, which does not count as queueing
     assert!(whole["queueing_mean_cycles"].as_f64().is_some_and(|wait| wait > 100.0), "{whole}");
     assert_eq!(whole["queues_settled"], true);
     assert_eq!(summary(&[("measure.window", "5us")])["whole_periods"], Value::Null);
@@ -152,7 +152,7 @@ fn a_point_says_whether_it_measured_whole_periods() {
     assert_eq!(summary(&closed)["queues_settled"], Value::Null, "the load follows the network");
 }
 
-/// A job beside a batch that ends the window, from the first cycle on.
+/// A job next to a batch that ends the window, from the first cycle on.
 #[test]
 fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
     let jobs = |packets: u32| {
@@ -176,7 +176,7 @@ fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
         let texts = warnings.iter().map(|each| (each["path"].to_string(), each["help"].to_string()));
         (results["window_cycles"].as_u64().expect("a window"), texts.collect::<Vec<_>>())
     };
-    // all decisions are taken in 300 cycles
+    // a policy takes all its decisions in 300 cycles
     let (window, warnings) = run(SLEEPS, 40);
     let times = (2.0 * 3000.0 / window as f64).ceil() as u32;
     let help = format!("\"write batches that are {times} times as large, or larger\"");

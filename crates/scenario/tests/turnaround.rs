@@ -1,8 +1,8 @@
-//! Replies that wait for their turnaround: they are neither a queue nor a load that is not carried.
+//! Replies that wait for their turnaround do not count as queued, and their load does not count as not carried.
 //!
-//! Two routers with a terminal each, and requests from the first one only. A flit takes 2 routers of 1 cycle, 3 links of 20
-//! and 1 cycle of ejection: 63 cycles. A terminal creates at most one request per cycle, and links carry one, so no packet
-//! ever waits for another one. A reply is made when its request has arrived.
+//! Two routers with a terminal each; only the first terminal sends requests. A flit takes 2 routers of 1 cycle, 3 links of 20 and 1
+//! cycle of ejection: 63 cycles. A terminal creates at most one request per cycle, and links carry one packet per cycle, so no
+//! packet ever waits for another. A reply is created when its request has arrived.
 
 use serde_json::{Value, json};
 use weft_engine::spec::Execution;
@@ -44,7 +44,7 @@ fn a_long_turnaround_is_no_queue() {
     assert_eq!(s["network_latency_mean_cycles"], json!(ALONE));
     assert_eq!([&s["queueing_mean_cycles"], &s["queue_memory_cycles"]], [&json!(0.0), &json!(0.0)]);
     assert_eq!([&s["queues_settled"], &s["saturated"]], [&json!(true), &json!(false)]);
-    // 0.4 * 2,000 replies wait for their time whenever one looks
+    // 0.4 * 2,000 replies wait for their turnaround at any time
     assert_eq!(
         [&s["backlog_before_packets"], &s["backlog_packets"], &s["missing_packets"]],
         [0, 0, 0].map(|n| json!(n)).each_ref()
@@ -69,16 +69,16 @@ fn a_window_before_the_first_replies_is_reported_and_is_no_saturation() {
     let text = pair(2000, "warmup: 500cycles, window: 1000cycles");
     let early = warning(&text).expect("500 <= 2,000");
     assert_eq!(early.path, "measure.warmup");
-    // two turnarounds later than it was
+    // two turnarounds later than before
     let numbers = ["warmup_cycles", "turnaround_cycles", "enough_cycles"].map(|name| early.numbers[name]);
     assert_eq!(numbers, [500.0, 2000.0, 4500.0]);
     assert_eq!(early.help, "write `measure.warmup: 4500cycles` or more");
     let s = run(&text, &[]);
-    // nothing is accepted but requests
+    // only requests are accepted
     assert_eq!([&s["saturated"], &s["ending"]], [&json!(false), &json!("drained")]);
     let [offered, accepted] = ["offered_load", "accepted_load"].map(|key| s[key].as_f64().expect("a load"));
     assert!(accepted < 0.6 * offered, "{accepted} of {offered}");
-    // the remedy
+    // the remedy works
     assert_eq!(warning(&pair(2000, "warmup: 4500cycles, window: 1000cycles")), None);
     // events at a given time move with the window
     let moved = tried(&text, &[("traffic.phases", "[{from: 900cycles, load: 0.2}]")]).expect("sound").warnings;
@@ -101,7 +101,7 @@ fn a_warm_up_that_ends_by_itself_waits_for_replies() {
     // the observations before cycle 7,000 have no reply in them; 12 of 500 cycles are needed
     assert!(s["warmup_cycles"].as_u64().expect("cycles") >= 7000 + 12 * 500, "{}", s["warmup_cycles"]);
     assert_eq!(s["packet_latency_mean_cycles"], json!((ALONE + ALONE + 7300.0) / 2.0));
-    // the limit has to leave room for them, and the remedy does
+    // the limit must leave room for these observations, and the remedy does
     let error =
         tried(&pair(17_300, "warmup: auto, warmup_limit: 20000cycles"), &[]).expect_err("17,000 + 6,000 > 20,000");
     assert!(
@@ -126,14 +126,14 @@ fn a_drain_that_ends_before_the_last_replies_is_refused() {
     }
     let s = run(&text, &[("measure.drain_limit", "30000cycles")]);
     assert_eq!([&s["ending"], &s["saturated"]], [&json!("drained"), &json!(false)]);
-    // at the key as it was written
+    // at the key that the user wrote
     let long = "{request_reply: {turnaround: 20000cycles}}";
     let error = tried(&text, &[("traffic.reply", "null"), ("traffic.workload", long)]).expect_err("refused");
     assert!(error.starts_with("error: traffic.workload.request_reply.turnaround: "), "{error}");
     let jobs = "[{name: a, terminals: {range: [0, 1]}, pattern: uniform, load: 0.1, reply: {turnaround: 20000cycles}}]";
     let error = tried(&text, &[("traffic.loads", "[]"), ("traffic.jobs", jobs)]).expect_err("refused");
     assert!(error.starts_with("error: traffic.jobs.0.reply.turnaround: "), "{error}");
-    // a limit beyond 2^48 cycles is none
+    // a limit beyond 2^48 cycles is not possible
     let longest = [("traffic.reply.turnaround", "281474976710656cycles")];
     let error = tried(&text, &longest).expect_err("refused");
     assert!(error.contains("write a shorter turnaround, of less than 10000cycles"), "{error}");

@@ -1,26 +1,25 @@
-//! Recovery: how long something broken, or its return, disturbs what arrives.
+//! Recovery: the time for which a broken part, or its return, disturbs the arriving packets.
 //!
 //! # Source
-//! None: what is usually asked of a network that loses a link.
+//! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at
-//! faults, or if its mean latency is too high or its flits are too few for chance. Chance explains [`LIMIT`] standard
-//! deviations of a bin, the error of the mean included, and more for bins of fewer packets. A bin without packets is
-//! off, however much the flits of a bin scatter. Among many bins one is off by chance now and then. So a bin that is
-//! off without a loss counts only right after the event, or with another one less than [`HOLD`] bins away. Recovery
-//! ends with the last bin that counts, and not before the routing has its new tables. It is known only if [`HOLD`] bins
-//! follow. A bin that is truly at the limit is off in one case of two, so that all of [`HOLD`] bins pass by chance in
-//! one case of 256. The time from a failure ends with the next change. It is a recovery while the part is still broken;
-//! the time from a return is another number.
+//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults. It is
+//! also off if its mean latency is so high, or its flits so few, that chance does not explain it. Chance explains [`LIMIT`]
+//! standard deviations of a bin, including the error of the mean, and more for bins of fewer packets. A bin without packets is off,
+//! even if the flits of bins vary strongly. Among many bins, some bin is off by chance now and then. So a bin that is off without a
+//! loss counts only directly after the event, or if another one is less than [`HOLD`] bins away. Recovery ends with the last bin
+//! that counts, and not before the routing has its new tables. It is known only if [`HOLD`] bins follow. A bin that is exactly at
+//! the limit is off in one case of two. So all [`HOLD`] bins pass by chance in one case of 256. The time from a failure ends with
+//! the next change. It is the recovery while the part is still broken. The time from a return is a separate number.
 //!
-//! The interval of a time: from the end of the last bin that is off by [`CERTAIN`] of its own standard errors more than the
-//! limit, to the first bin after it that is as before by as many. A bin with a few late packets scatters more than those
-//! before the fault, and its own error says how much. Runs with other seeds differ by that much.
+//! The interval of a time begins with the end of the last bin that is above the limit by [`CERTAIN`] of its own standard errors. It
+//! ends with the first later bin that is below the limit by as many. A bin with a few late packets varies more than the bins before
+//! the fault, and its own error measures this. Runs with other seeds differ by this amount.
 //! # Not modelled
-//! Deviations of less than [`LIMIT`] standard deviations of a bin, or shorter than two bins unless they begin with the
-//! event. Faster than before is no deviation: after a fault more links may be on.
+//! Deviations of less than [`LIMIT`] standard deviations of a bin. Deviations shorter than two bins, unless they begin with the
+//! event. A shorter latency than before does not count as a deviation: after a fault more links may be on.
 //! # Validation
-//! Series made by hand (`tests.rs`); `scenario/tests/recovery.rs`: runs with a rebuild of known length.
+//! `tests.rs`: series made by hand. `scenario/tests/recovery.rs`: runs with a known time until new tables.
 
 use crate::statistics::per_packet;
 use weft_engine::Spec;
@@ -28,29 +27,29 @@ use weft_engine::outcome::{Arrived, Ending, FaultOutcome, Outcome, PacketSums};
 use weft_engine::spec::Episode;
 use weft_engine::steady::growth;
 
-/// A bin is off if it is this many standard deviations from the bins before the first fault.
+/// A bin is off if it differs by this number of standard deviations from the bins before the first fault.
 const LIMIT: f64 = 4.0;
-/// Standard errors of a bin that the interval allows for.
+/// Number of standard errors of a bin in the interval of a recovery time.
 const CERTAIN: f64 = 2.0;
-/// Bins that must follow the last one that is off.
+/// Number of good bins that must follow the last bin that is off.
 const HOLD: usize = 8;
-/// Fewest bins before the first fault, and fewest packets in one of them on average: fewer say little of chance.
+/// Least number of bins before the first fault, and least mean number of packets in a bin. Fewer do not show the size of chance.
 const LEAST_BINS: usize = 8;
 const LEAST_PACKETS: u64 = 30;
 
-/// From an event until packets are as before [cycles].
+/// Time from an event until packets arrive as before [cycles].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Time {
     pub cycles: u64,
-    /// Earliest and latest; the latest is `None` if no later bin is surely as before.
+    /// Earliest and latest time. The latest is `None` if no later bin is certainly as before.
     pub interval: (u64, Option<u64>),
 }
 
-/// The time after an event in which its effects are looked for.
+/// The time after an event in which its effects are searched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub event: u64,
-    /// The state from then on, in words: "while broken".
+    /// The state during the span, in words: "while broken".
     pub lasts: &'static str,
     /// The first cycle in which packets may take new paths.
     pub rebuilt: u64,
@@ -59,25 +58,25 @@ pub(super) struct Span {
     pub end: u64,
 }
 
-/// The usual values of bins of the window without faults.
+/// The usual values of bins of the window before the first fault.
 #[derive(Debug)]
 pub(super) struct Baseline {
     /// Length of a bin \[cycles\].
     pub bin: u64,
     /// All whole bins of the window.
     bins: Vec<(u64, Arrived)>,
-    /// Mean and standard deviation over the bins before: of the mean latency of a bin \[cycles\], and of its flits.
+    /// Mean and standard deviation over the bins before the first fault: of the mean latency of a bin \[cycles\], and of its flits.
     latency: (f64, f64),
     flits: (f64, f64),
-    /// Packets of a bin, on average.
+    /// Mean number of packets of a bin.
     packets: f64,
     count: f64,
-    /// Most packets that one of them lost at faults.
+    /// Largest number of packets that one of these bins lost at faults.
     dropped: u64,
 }
 
 impl Baseline {
-    /// Why there is none in the other case.
+    /// Computes the baseline, or returns the reason why there is none.
     pub fn of(
         spec: &Spec,
         outcome: &Outcome,
@@ -151,14 +150,14 @@ impl Baseline {
         Self { bin, bins, latency: moments(&latencies), flits: moments(&flits), packets, count, dropped }
     }
 
-    /// Bins that never differ.
+    /// A baseline of bins that never differ.
     #[cfg(test)]
     pub fn flat() -> Self {
         Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
     }
 
-    /// True if the bin differs from those before by more than chance, also if it is nearer to them by a given number of
-    /// its own standard errors.
+    /// Whether the bin differs from the bins before the fault by more than chance. Before the test, the bin is moved toward them by
+    /// `errors` of its own standard errors.
     fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
         let (mean, deviation) = self.flits;
         let few = mean - (LIMIT + errors) * deviation * (1.0 + 1.0 / self.count).sqrt();
@@ -171,14 +170,14 @@ impl Baseline {
         latency - errors * standard_error(bin, latency) > slow * (1.0 + 1e-9)
     }
 
-    /// Whether more packets were lost in the bin than in any before the first fault.
+    /// Whether more packets were lost in the bin than in any bin before the first fault.
     fn has_lost(&self, bin: &Arrived) -> bool {
         bin.dropped > self.dropped
     }
 
-    /// The time from an event to the end of the last bin that counts as off, or to the new tables if these come later. It is
-    /// 0 if no bin counts and the tables are not changed. Returns the reason instead where the time is not known: fewer than
-    /// [`HOLD`] bins of the span, or fewer than [`HOLD`] that follow it.
+    /// The time from an event to the end of the last bin that counts as off, or to the new tables if these come later. It is 0 if
+    /// no bin counts and the tables do not change. If the time is not known, returns the reason: the span has fewer than [`HOLD`]
+    /// bins, or fewer than [`HOLD`] bins follow.
     pub fn back(&self, span: &Span) -> Result<Time, String> {
         let Span { event, lasts, rebuilt, next, end } = *span;
         let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();
@@ -196,7 +195,7 @@ impl Baseline {
             off[k] && (k == 0 || self.has_lost(&bins[k].1) || near.into_iter().any(|other| other != k && off[other]))
         };
         let back = (0..off.len()).rev().find(|&k| counts(k)).map_or(0, |last| last + 1);
-        // cycles from the event to the begin of a bin, but not before the new tables
+        // cycles from the event to the begin of a bin, or to the new tables if these come later
         let since = |bin: usize| if bin == 0 { event } else { bins[bin - 1].0 + self.bin }.max(rebuilt) - event;
         let held = bins.iter().filter(|(from, _)| *from >= event + since(back)).count();
         if held >= HOLD {
@@ -214,15 +213,15 @@ impl Baseline {
     }
 }
 
-/// Standard error of the mean latency of a bin by the scatter of its own packets.
+/// Standard error of the mean latency of a bin, from the variance of its own packets.
 fn standard_error(bin: &Arrived, mean: f64) -> f64 {
     let packets = bin.packets as f64;
     let variance = (bin.squares as f64 / packets - mean.powi(2)).max(0.0) / (packets - 1.0).max(1.0);
     variance.sqrt()
 }
 
-/// The cycle up to which, at this many packets per cycle, the window has enough bins that begin with `begin`. They are at
-/// least `bin` cycles long, and half as many packets more than needed are expected in one.
+/// The cycle at which the window, at this number of packets per cycle, has enough bins from `begin` on. The bins are at least `bin`
+/// cycles long. Their length is such that half as many packets more than needed are expected in a bin.
 fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
     while packets * (bin as f64) < 1.5 * LEAST_PACKETS as f64 {
         bin = bin.checked_mul(2)?;
@@ -230,7 +229,7 @@ fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
     Some(begin.div_ceil(bin) * bin + LEAST_BINS as u64 * bin)
 }
 
-/// Neighbouring bins together, those with a number that is even and the one after it.
+/// Joins neighbouring bins: each bin with an even number and the one after it.
 fn joined(bins: &[(u64, Arrived)], bin: u64) -> Vec<(u64, Arrived)> {
     let pairs = bins.windows(2).filter(|pair| (pair[0].0 / bin).is_multiple_of(2));
     pairs

@@ -1,4 +1,4 @@
-//! The longest packet that was delivered in each span of time, by time of delivery.
+//! The longest packet that was delivered in each time span.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

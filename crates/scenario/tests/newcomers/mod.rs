@@ -1,4 +1,4 @@
-//! A recording that nothing in Weft knows: its file, and its line here.
+//! A recording that no code in Weft knows, except its file and its line here.
 
 use weft_engine::recording::{Recording, RecordingModel, TableInfo};
 

@@ -1,4 +1,4 @@
-//! A good scenario, and the error after a bad edit.
+//! A good scenario, and the error after an edit that makes it bad.
 
 use weft_scenario::expand;
 
@@ -16,7 +16,7 @@ traffic:
   load: 0.3
 ";
 
-/// The error for the good scenario after edits (each has to apply) and `--set` arguments.
+/// The error for the good scenario after edits (each must apply) and `--set` arguments.
 pub fn refused(edits: &[(&str, &str)], sets: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned();
     for (from, to) in edits {

@@ -9,13 +9,14 @@ fn series(of: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Arrived)> {
     of.into_iter().enumerate().map(bin).collect()
 }
 
-/// Ten bins with means 38 and 42 in turn, and 95 and 105 flits: a standard deviation of sqrt(10 * 4 / 9) = 2.11 cycles, so
-/// the limit is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8 cycles; of flits it is 5.27, and the limit 100 - 22.1 = 77.9.
+/// Ten bins whose means alternate between 38 and 42, and whose flits alternate between 95 and 105. The standard deviation is
+/// sqrt(10 * 4 / 9) = 2.11 cycles, so the limit is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8 cycles. For flits it is 5.27, and the
+/// limit is 100 - 22.1 = 77.9.
 fn before() -> Vec<(u64, u64)> {
     [(38, 95), (42, 105)].repeat(5)
 }
 
-/// The bins after the event until the window ends; the routing has its new tables `rebuild` cycles after the event.
+/// Judges the bins after the event until the window ends. The routing has its new tables `rebuild` cycles after the event.
 fn since_event(after: &[(u64, u64)], rebuild: u64, lost_in: Option<usize>) -> Result<Time, String> {
     let mut bins = series(before().into_iter().chain(after.iter().copied()));
     if let Some(lost) = lost_in {
@@ -33,7 +34,7 @@ fn judged(after: &[(u64, u64)]) -> Result<u64, String> {
 const GOOD: (u64, u64) = (40, 100);
 const SLOW: (u64, u64) = (90, 100);
 
-/// These bins, and then a number of bins with the usual values.
+/// These bins, followed by `count` bins with the usual values.
 fn then_good(first: &[(u64, u64)], count: usize) -> Vec<(u64, u64)> {
     [first, &vec![GOOD; count]].concat()
 }
@@ -52,7 +53,7 @@ fn a_bin_alone_counts_only_right_after_the_event() {
     assert_eq!(judged(&then_good(&[GOOD, SLOW], 8)), Ok(0));
     assert_eq!(judged(&then_good(&[GOOD, SLOW, SLOW], 8)), Ok(300));
     assert_eq!(judged(&then_good(&[SLOW, GOOD, SLOW], 8)), Ok(300));
-    // the second one is 7 bins, and 8 bins, after the first
+    // the second slow bin is 7 bins, and 8 bins, after the first
     let twice = |between: usize| [then_good(&[GOOD, SLOW], between), then_good(&[SLOW], 8)].concat();
     assert_eq!((judged(&twice(6)), judged(&twice(7))), (Ok(900), Ok(0)));
 }
@@ -74,7 +75,7 @@ fn nothing_is_as_before_without_new_tables() {
 
 #[test]
 fn the_interval_counts_the_scatter_of_the_bins_themselves() {
-    // the limit is 48.8 cycles; a variance of the 50 packets of 200 is a standard error of sqrt(200 / 50) = 2 cycles
+    // the limit is 48.8 cycles; if the variance of the 50 packets is 200, the standard error is sqrt(200 / 50) = 2 cycles
     let mut bins = series(before().into_iter().chain(then_good(&[(60, 100), (50, 100), (47, 100)], 9)));
     let judged = |bins: &[(u64, Arrived)]| {
         let judge = Baseline::from_bins(100, bins, (1000, 3200), 2000).expect("enough bins");
@@ -82,7 +83,7 @@ fn the_interval_counts_the_scatter_of_the_bins_themselves() {
     };
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (200, Some(200)) }), "packets that are all alike");
     bins[10..13].iter_mut().for_each(|(_, bin)| bin.squares += 200 * 49);
-    // 60 - 4 is above the limit, 50 - 4 is not, and 47 + 4 is not below it
+    // 60 - 4 is above the limit, 50 - 4 is not, and 47 + 4 is not below the limit
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (100, Some(300)) }));
     bins[12..].iter_mut().for_each(|(_, bin)| bin.squares += 2000 * 49);
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (100, None) }), "40 + 2 * 6.3 is not below it");
@@ -107,8 +108,8 @@ fn a_bin_without_packets_has_lost_its_flits() {
     assert_eq!(judge.back(&span).map(|time| time.cycles), Ok(100));
 }
 
-/// Ten bins with 20 and 180 flits in turn have a standard deviation of sqrt(10 * 80^2 / 9) = 84.3 flits. The limit is below 0:
-/// 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
+/// Ten bins whose flits alternate between 20 and 180 have a standard deviation of sqrt(10 * 80^2 / 9) = 84.3 flits. The limit is
+/// below 0: 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
 #[test]
 fn a_bin_without_packets_is_off_however_much_flits_scatter() {
     let mut bins = series([(38, 20), (42, 180)].repeat(5).into_iter().chain([GOOD; 11]));
@@ -124,7 +125,7 @@ fn a_bin_without_packets_is_off_however_much_flits_scatter() {
 
 #[test]
 fn few_packets_make_longer_bins_and_too_few_say_so() {
-    // 10 packets in a bin: joined to bins of 400 cycles with 40 packets, ten of them before the fault
+    // 10 packets in a bin: the bins are joined to bins of 400 cycles with 40 packets, of which ten are before the fault
     let thin = |count: usize| -> Vec<(u64, Arrived)> {
         let bin = |k: usize| {
             let latency = 38 + k as u64 % 5;
@@ -136,7 +137,7 @@ fn few_packets_make_longer_bins_and_too_few_say_so() {
     let judge = Baseline::from_bins(100, &thin(50), (1000, 6000), 5200).expect("enough");
     assert_eq!((judge.bin, judge.count, judge.bins[0].0), (400, 10.0, 1200));
     let why = Baseline::from_bins(100, &thin(50), (1000, 6000), 3000).expect_err("too few");
-    // 0.1 packets per cycle: 45 of them take 450 cycles, 800 with bins that double, and the first such bin begins in 1600
+    // at 0.1 packets per cycle, 45 packets take 450 cycles, so 800 cycles with bins that double; the first such bin begins in 1600
     assert!(
         why.contains("4 whole bins of 400 cycles with 160 packets") && why.contains("in cycle 8000 or later"),
         "{why}"
