@@ -1,14 +1,14 @@
-"""Shared by imports and validation: quantities as scenarios write them, and an error for models that Weft lacks."""
+"""Code for imports and validation: quantities in the form of scenarios, and an exception for models that Weft lacks."""
 
 from __future__ import annotations
 
 
 class NotExpressible(Exception):  # noqa: N818 - it is no error, it is an answer
-    """A configuration of another simulator asks for something that Weft does not have."""
+    """A configuration of another simulator needs something that Weft does not have."""
 
 
 def amount(value: float | str, unit: str) -> str:
-    """A quantity as scenarios write it.
+    """A quantity in the form of scenarios.
 
     Examples
     --------

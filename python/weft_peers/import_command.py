@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
 
 
 def _intermix(parser: argparse.ArgumentParser) -> None:
-    """Let settings also follow options: subcommands are parsed by `parse_known_args`, which does not."""
+    """Allow settings also after options. Subcommands are parsed by `parse_known_args`, which does not allow this."""
     plain, mixed = parser.parse_known_args, parser.parse_known_intermixed_args
 
     def parse(args: Any = None, namespace: Any = None) -> Any:
@@ -46,7 +46,7 @@ def _intermix(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Convert the configuration, write the scenario, say what differs; returns the exit status."""
+    """Convert the configuration, write the scenario, print the differences; returns the exit status."""
     from weft_peers.booksim.convert import convert, name_of
     from weft_peers.booksim.document import COUNTING
 

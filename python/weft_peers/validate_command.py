@@ -1,4 +1,4 @@
-"""``weft validate``: results of other simulators beside runs of our own."""
+"""``weft validate``: results of other simulators compared with our own runs."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def got(found: Outcome, scheme: str, saving: str) -> Means:
 
 
 def best_reduction(found: Outcome, measure: str) -> tuple[tuple[str, str], float]:
-    """The combination with the least of a measure, and its saving [share of that of 1q without a policy]."""
+    """The combination with the least value of a measure, and its saving [share of the value of 1q without policy]."""
     base = got(found, ONE_QUEUE, NONE)
     best = min((pair for pair in found if ONE_QUEUE not in pair and NONE not in pair), key=lambda p: found[p][measure])
     return best, 1 - found[best][measure] / base[measure]

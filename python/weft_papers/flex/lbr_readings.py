@@ -236,7 +236,7 @@ def explained(claim: str, rule: Rule) -> Rule:
 
 
 def figure(measured: Measured) -> Drawing:
-    """Saturation of FleX under minimal routing, and under LBR by when its paths are drawn, by pattern."""
+    """Figure of FleX's saturation by pattern: under minimal routing, and under LBR by the time when paths are drawn."""
     rows = {
         name: points
         for name, points in by_pattern(measured).items()

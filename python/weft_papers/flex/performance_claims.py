@@ -179,7 +179,7 @@ def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None
 
 
 def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False) -> str:
-    """The readings of LBR, beside that of the figures, under which a claim holds; empty if none."""
+    """Text on the other readings of LBR (not that of the figures) under which a claim holds; empty if none exist."""
     if routing != LBR:
         return ""
     found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))

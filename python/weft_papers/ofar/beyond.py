@@ -1,4 +1,7 @@
-"""Beyond the paper: OFAR under all patterns and where links break, beside others; with other rules; with TCEP."""
+"""Beyond the paper: OFAR and other routings under all patterns and with broken links.
+
+Also OFAR with other rules, and with TCEP.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,10 @@ def _drawn(title: str, per_terminal: int, measured: Measured) -> Drawing:
 
 
 def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
-    """The bursts by which numbers are judged, and their size: the paper's network and 2,000 packets, if run."""
+    """The bursts that serve to judge numbers, and their size.
+
+    The paper's network and 2,000 packets are used if they were run.
+    """
     wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, COUNTED), (None, PRINTED)]
     frame = measured[BURSTS]
     for h, size in wanted:

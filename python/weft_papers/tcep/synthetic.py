@@ -224,7 +224,7 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
 
 
 def _dvfs_saves_less(measured: Measured) -> list[Part]:
-    """The greatest saving of each under each pattern, and from which load on DVFS saves more."""
+    """Judges whether DVFS saves less: greatest savings under each pattern, and load from which on DVFS saves more."""
     parts = []
     for name in (UNIFORM, *_HARD):
         both = _common(name, (TCEP, _unsaturated(measured, name, TCEP)), (DVFS, _unsaturated(measured, name, DVFS)))

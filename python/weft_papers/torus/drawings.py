@@ -20,7 +20,7 @@ _SIDES = (((-2.4, 0.0), (2.4, 0.0)), ((0.0, -2.4), (0.0, 2.4)), ((-1.7, -1.7), (
 
 
 def _places(widths: list[int], terminals: int) -> dict[str, Place]:
-    """The router in the middle, its neighbours around it, its terminals in rows of four at the upper left."""
+    """Positions: the router in the middle, neighbours around it, terminals in rows of four at the upper left."""
     places: dict[str, Place] = {"R": (0.0, 0.0)}
     for axis in range(len(widths)):
         for sign, place in zip("-+", _SIDES[axis], strict=True):

@@ -33,7 +33,8 @@ NETWORKS: dict[str, tuple[list[int], int, int]] = {
     "4D-1X": ([4, 4, 4, 4], 1, 1),
     "3D-4X": ([4, 4, 4], 4, 4),
 }
-# The reference of each number of nodes, and the networks compared with it: the second word is whether the policy runs.
+# For each number of nodes, the reference network and the networks compared with it. The second value says whether the
+# policy runs.
 REFERENCE = {64: "3D-1X", 256: "4D-1X"}
 COMPARED: dict[int, tuple[tuple[str, bool], ...]] = {
     64: (("2D-4X", False), ("2D-4X", True), ("1D-16X", False), ("1D-16X", True)),
@@ -52,7 +53,7 @@ COLUMNS: dict[str, Any] = {
     "busy": pl.Float64,
     "busy_of_tasks": pl.Float64,
 }
-# Seeds of a set in a full run.
+# Number of seeds of a set in a full run.
 _SEEDS = list(range(1, 31))
 
 _SHORT = {"measure.warmup": "8us", "measure.window": "8us"}
@@ -87,7 +88,7 @@ EXPERIMENTS = (
 
 @cache
 def topology(network: str) -> dict[str, Any]:
-    """A network of Table 2 as a scenario has it."""
+    """A network of Table 2 in the form of a scenario."""
     widths, width, terminals = NETWORKS[network]
     return {"torus": {"widths": widths, "terminals_per_router": terminals, "trunk_width": width}}
 
@@ -102,7 +103,7 @@ def fabric(network: str) -> Fabric:
 
 
 def label(network: str, *, saves: bool) -> str:
-    """Its name in the paper."""
+    """The name of a network in the paper, with or without policy."""
     return f"{network}-PS" if saves else network
 
 
@@ -114,9 +115,9 @@ def frame(results: ResultSet) -> pl.DataFrame:
     polars.DataFrame
         Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links;
         ``packet_flits``, the length of a packet [flits]; ``work``, the application or the set; ``scale``, the factor of
-        its gaps; ``runtime_s`` [s]; ``w_net`` beside the reference with as many nodes; ``busy`` and
-        ``busy_of_tasks``, the share of the time in which cores and tasks run. Null where the point runs no programs, or
-        did not end.
+        its gaps; ``runtime_s`` [s]; ``w_net`` relative to the reference with the same number of nodes; ``busy`` and
+        ``busy_of_tasks``, the share of the time in which cores and tasks run. Values are null if the point runs no
+        programs, or did not end.
     """
     more = [_more(results, point) for point in range(len(results))]
     rows = frames.rows(results, lambda scenario: label(_network(scenario), saves=_saves(scenario)))
@@ -157,9 +158,9 @@ Tasks = dict[tuple[str, bool], Task]
 
 
 def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks:
-    """The runs of an application or a set on every network, as means over seeds beside the reference.
+    """The runs of an application or a set on every network, as means over seeds relative to the reference.
 
-    Energies are means, so that power and busy share are means over time.
+    Energies are averaged over seeds. So power and busy share are averages weighted by run time.
 
     Raises
     ------
@@ -186,12 +187,12 @@ def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks
 
 
 def scales(measured: Measured, experiment: str) -> list[float]:
-    """All factors of gaps: a claim is judged by each.
+    """All factors of gaps that were run. A claim is judged with each.
 
     Raises
     ------
     LackingError
-        If one was not run.
+        If a factor was not run.
     """
     ran = set(measured[experiment]["scale"].drop_nulls())
     lacking = [each for each in SCALES if each not in ran]

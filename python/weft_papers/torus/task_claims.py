@@ -1,7 +1,7 @@
 """The rules of the 68 claims. A run time that differs by less than 3 % does not differ significantly.
 
 A claim that compares networks is judged without the policy. A claim that names the policy, or all networks of a figure,
-is judged with it, too.
+is judged also with the policy.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ if TYPE_CHECKING:
     from weft_papers.common.rules import Rule
     from weft_papers.torus.network_runs import Tasks
 
-# Differences of run times below this are not significant.
+# Differences of run times below this value are not significant.
 SAME = 0.03
-# Idle shares of a node at which energies of the machine are compared.
+# Idle shares of a node at which the energies of the machine are compared.
 IDLE = (0.0, 0.5, 1.0)
-# Cycles of a hop beside those of the allocator, and length of a cycle [ns].
+# Cycles of a hop in addition to those of the allocator; length of a cycle [ns].
 FIXED, CYCLE_NS = 28, 1.6
-# Flits of a packet of 128 bytes.
+# Number of flits of a packet of 128 bytes.
 PACKET = 8
-# Networks with trunks, and the reference of as many nodes.
+# Networks with trunks, and the reference with the same number of nodes.
 _PAIRS = (("2D-4X", "3D-1X"), ("3D-4X", "4D-1X"))
 
 Judged = tuple[bool, str]
@@ -77,7 +77,7 @@ def _facts(network: str) -> dict[str, Any]:
 
 
 def _row_of_table_2(network: str) -> str:
-    """A row as printed: ports, latency of the allocator, switches, all ports, ratio of ports (cut off)."""
+    """A row of Table 2 as text, as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
     facts = _facts(network)
     ports, switches = facts["radix_ports"], facts["routers"]
     of = fabric(REFERENCE[facts["terminals"]])
@@ -86,7 +86,7 @@ def _row_of_table_2(network: str) -> str:
 
 
 def _structure(network: str) -> str:
-    """Links per direction, mean distance with pairs of a switch with itself, bisection."""
+    """Text on links per direction, mean distance (pairs of a switch with itself included), and bisection."""
     facts = _facts(network)
     pairs = facts["router_pairs_by_hops"]
     mean = sum(hops * count for hops, count in enumerate(pairs)) / facts["routers"] ** 2
@@ -99,7 +99,7 @@ def _hop(_: Measured) -> tuple[float, str]:
 
 
 def _caused(rule: Rule, cause: str) -> Rule:
-    """The rule, whose misses have this cause."""
+    """The rule with a cause, which explains its misses."""
     stated(cause)
 
     def judge(measured: Measured) -> Finding:
@@ -110,7 +110,10 @@ def _caused(rule: Rule, cause: str) -> Rule:
 
 
 def _each(words: str, experiments: Iterable[str], works: Iterable[str], of: Callable[[Tasks], Judged]) -> Rule:
-    """A trend that has to hold for each of some applications or sets, with gaps of half, once and twice the length."""
+    """A rule for a trend that must hold for each of some applications or sets.
+
+    It must hold with gaps of half, once and twice the length.
+    """
     experiments, works = tuple(experiments), tuple(works)
 
     def judge(measured: Measured) -> list[Part]:
@@ -130,7 +133,7 @@ def _within(value: float, printed: float, share: float = WITHIN) -> bool:
 
 
 def _tolerance(*, saves: bool) -> float:
-    """What is allowed for E_net. Without the policy it is the ratio of ports times the run time."""
+    """The tolerance for E_net. Without the policy, E_net is the ratio of ports times the run time."""
     return WITHIN if saves else SAME
 
 
@@ -143,7 +146,7 @@ def _e_net(network: str, saves: bool, printed: float) -> Callable[[Tasks], Judge
 
 
 def _energies(work: str, first: int) -> dict[str, Rule]:
-    """The four claims on E_net of an application on 64 nodes."""
+    """The rules of the four claims on E_net of an application on 64 nodes."""
     printed = {("2D-4X", False): 0.715, ("2D-4X", True): 0.50, ("1D-16X", False): 0.43, ("1D-16X", True): 0.32}
     return {
         f"R-{first + nth:03}": _each(
@@ -157,7 +160,10 @@ def _energies(work: str, first: int) -> dict[str, Rule]:
 
 
 def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None = False) -> Callable[[Tasks], Judged]:
-    """A condition on the run time beside the reference, less 1; ``saves`` None: with and without the policy."""
+    """Makes the judge of a condition on the relative run time less 1.
+
+    If ``saves`` is None: with and without the policy.
+    """
 
     def of(found: Tasks) -> Judged:
         times = {
@@ -171,7 +177,7 @@ def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None
 
 
 def _near(printed: float) -> Callable[[float], bool]:
-    """A change as printed."""
+    """Makes the condition that a change agrees with the printed change."""
     return lambda value: change_holds(value, printed)
 
 
@@ -180,19 +186,19 @@ def _little(value: float) -> bool:
 
 
 def _alike(found: Tasks) -> Judged:
-    """Run times of the networks without the policy differ by less than 3 %."""
+    """Judges whether run times of the networks without the policy differ by less than 3 %."""
     times = {name: task.runtime - 1 for (name, on), task in found.items() if not on}
     return all(map(_little, times.values())), ", ".join(f"{name} {100 * t:+.1f} %" for name, t in times.items())
 
 
 def _mostly_idle(found: Tasks) -> Judged:
-    """The cores run for less than half of the time on every network."""
+    """Judges whether the cores run for less than half of the time on every network."""
     busy = {label(name, saves=on): task.busy for (name, on), task in found.items()}
     return max(busy.values()) < 0.5, ", ".join(f"{name} {share:.3f}" for name, share in busy.items())
 
 
 def _less_energy(network: str) -> Callable[[Tasks], Judged]:
-    """A network takes less energy than the reference, with and without the policy."""
+    """Makes the judge of whether a network uses less energy than the reference, with and without the policy."""
 
     def of(found: Tasks) -> Judged:
         shares = {label(network, saves=on): found[network, on].e_net for on in (False, True)}
@@ -202,7 +208,7 @@ def _less_energy(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _faster_at_low_load(measured: Measured) -> list[Part]:
-    """At the lowest load trunks have less latency than the reference of as many nodes."""
+    """Judges whether, at the lowest load, trunks have less latency than the reference with the same number of nodes."""
     rows = measured[LOADS].sort("load")
     parts = []
     for trunked, plain in _PAIRS:
@@ -214,7 +220,7 @@ def _faster_at_low_load(measured: Measured) -> list[Part]:
 
 
 def _carries_more(measured: Measured) -> list[Part]:
-    """At full load the reference accepts over 3 % more than trunks, with packets of 8 flits as in the paper."""
+    """Judges whether the reference accepts over 3 % more than trunks at full load, with 8-flit packets as printed."""
     rows = measured[ALLOCATOR].filter(pl.col("packet_flits") == PACKET)
     parts = []
     for trunked, plain in _PAIRS:
@@ -227,14 +233,14 @@ def _carries_more(measured: Measured) -> list[Part]:
 
 
 def _policy_is_free(found: Tasks) -> Judged:
-    """The policy changes no run time significantly."""
+    """Judges whether the policy changes no run time significantly."""
     changes = {name: found[name, True].runtime / found[name, False].runtime - 1 for name, on in found if on}
     text = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
     return all(map(_little, changes.values())), text
 
 
 def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], Judged]:
-    """The idle share below which a network saves energy of the machine, within 10 % of the printed one."""
+    """Makes the judge of the idle share below which a network saves machine energy: within 10 % of the printed one."""
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()
@@ -255,7 +261,7 @@ def _ratio(task: Task, reference: Task, idle: float) -> float:
 
 
 def _ranked(found: Tasks, idle: float) -> list[str]:
-    """The networks without a policy by the energy of the machine, the least first."""
+    """The networks without policy, sorted by the energy of the machine, the least first."""
     plain = {name: task for (name, saves), task in found.items() if not saves}
     return sorted(plain, key=lambda name: plain[name].e_cluster(SHARES, idle))
 
@@ -284,7 +290,7 @@ def _always(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _reference_is_best(found: Tasks) -> Judged:
-    """The network of most dimensions takes the least energy of the machine, at realistic idle shares."""
+    """Judges whether the network with most dimensions uses the least machine energy, at realistic idle shares."""
     (reference, *others) = found.values()
     least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
     text = ", ".join(f"the best other one {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
@@ -292,7 +298,7 @@ def _reference_is_best(found: Tasks) -> Judged:
 
 
 def _idle_tasks_save(measured: Measured) -> list[Part]:
-    """Applications whose cores wait more save more energy of the machine, with nodes that idle for nothing."""
+    """Judges whether applications whose cores wait more save more machine energy, if idle nodes draw no power."""
     parts = []
     for scale in scales(measured, SINGLE_64):
         every = {work: tasks(measured, SINGLE_64, work, scale) for work in FOUR}
@@ -306,7 +312,7 @@ def _idle_tasks_save(measured: Measured) -> list[Part]:
 
 
 def _most_saved(measured: Measured) -> list[Part]:
-    """The greatest saving of the network by the policy on 256 nodes is 50 %, as every saving within 3 points."""
+    """Judges whether the policy's greatest saving of network energy on 256 nodes is 50 %, within 3 points."""
     parts = []
     for scale in scales(measured, SINGLE_256):
         saved = max(1 - tasks(measured, SINGLE_256, work, scale)["3D-4X", True].e_net for work in APPLICATIONS)
@@ -315,7 +321,7 @@ def _most_saved(measured: Measured) -> list[Part]:
 
 
 def _system_saved(measured: Measured) -> list[Part]:
-    """The least and the greatest saving of the machine on 256 nodes, over applications and idle shares."""
+    """Judges the smallest and greatest saving of machine energy on 256 nodes, over applications and idle shares."""
     parts = []
     for scale in scales(measured, SINGLE_256):
         saved = []
@@ -349,7 +355,7 @@ def _graph500_saves(found: Tasks) -> Judged:
 
 
 def _policy_always_saves(found: Tasks) -> Judged:
-    """The policy takes less energy of the network than none, at no significant cost in run time."""
+    """Judges whether the policy reduces the network's energy, without a significant increase of run time."""
     free, shown = _policy_is_free(found)
     less = all(found[name, True].e_net < found[name, False].e_net for name, on in found if on)
     energies = ", ".join(f"{name} {found[name, True].e_net / found[name, False].e_net:.3f}" for name, on in found if on)
@@ -371,7 +377,7 @@ def _times(network: str, printed: float) -> Callable[[Tasks], Judged]:
 
 
 def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
-    """A network saves energy of the machine up to an idle share of 0 to `most`."""
+    """Makes the judge of whether a network saves machine energy up to some idle share between 0 and `most`."""
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()

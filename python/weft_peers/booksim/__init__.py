@@ -1,1 +1,4 @@
-"""Coming from BookSim2: its configurations as scenarios; ``weft validate`` maps its models in the same way."""
+"""For users of BookSim2: converts its configurations to scenarios.
+
+``weft validate`` maps its models in the same way.
+"""

@@ -1,4 +1,4 @@
-"""BookSim2's network files, and the paths that its `min` takes through them."""
+"""BookSim2's network files, and the paths of its routing `min` in these networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _FORM = "write e.g. `router 0 node 0 node 1 router 1 15`"
-# Most routers; a greater number is a typing error, not a network.
+# Maximum number of routers: a greater number is a typing error, not a network.
 _MOST = 1 << 20
 _FAR = 1 << 60
 
@@ -24,7 +24,7 @@ def read(text: str, name: str) -> Wiring:
     Raises
     ------
     PeerError
-        For what BookSim2 refuses or misreads.
+        If BookSim2 would refuse or misread the file.
     """
     reading = _Reading(name)
     for number, line in enumerate(text.split("\n"), 1):
@@ -37,7 +37,7 @@ class _Reading:
         self.name = name
         self.routers: set[int] = set()
         self.home: dict[int, int] = {}
-        # latency of each direction
+        # latencies of the two directions
         self.ways: dict[tuple[int, int], int] = {}
 
     def line(self, words: list[str], number: int) -> None:
@@ -105,12 +105,14 @@ def _is_number(word: str) -> bool:
 
 
 def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
-    """Next hops of BookSim2's `min`: paths of least latency; of equal ones the first that is found, low numbers first.
+    """Next hops of BookSim2's `min`: paths of least latency.
+
+    Among equal paths, it is the first one found in a search from low numbers.
 
     Raises
     ------
     PeerError
-        If a router can't be reached.
+        If a router cannot be reached.
     """
     beside: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for a, b, latency, _ in wiring.ways():

@@ -1,8 +1,9 @@
-"""How far latencies are apart where an import is not exact: measured beside BookSim2 (commit 28f4329).
+"""Differences of latencies if an import is not exact, measured in both simulators (BookSim2 commit 28f4329).
 
-Each band has the mean packet latency there and here, under uniform traffic if no other is named. VCs have 8 flits, in
-the dragonfly 64. Windows are 4,500 to 6,000 cycles there and 15,000 here, of one seed each. Without any difference of
-the models (8x8 mesh, rates 0.05, 0.2 and 0.3) the latencies so measured differ by 0.1 to 0.3 %.
+Each band has the mean packet latency in BookSim2 and in Weft, under uniform traffic unless another pattern is named.
+VCs have 8 flits, in the dragonfly 64. Windows are 4,500 to 6,000 cycles in BookSim2 and 15,000 cycles in Weft, each
+with one seed. If the models are equal (8x8 mesh, rates 0.05, 0.2 and 0.3), the measured latencies differ by 0.1 to
+0.3 %.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Band:
     network : str
         Network and settings.
     points : tuple
-        Injection rate [packets/node/cycle], mean packet latency there and here [cycles].
+        Injection rate [packets/node/cycle], mean packet latency in BookSim2 and in Weft [cycles].
     """
 
     network: str
@@ -27,7 +28,7 @@ class Band:
 
 
 def sentence(name: str) -> str:
-    """The band in words."""
+    """The band as a sentence."""
     band = BANDS[name]
     rates, there, here = (" / ".join(texts) for texts in zip(*map(_texts, band.points), strict=True))
     return f"measured on {band.network} at rates {rates}: {there} cycles there, {here} here"

@@ -25,7 +25,8 @@ def check(assignments: Iterable[Assignment]) -> None:
     Raises
     ------
     PeerError
-        At the first place, with every key that BookSim2 does not know and every value of another type than its key's.
+        If BookSim2 does not know a key, or a value has a type that differs from its key's. The error is at the first
+        such place and lists all.
     """
     wrong: dict[str, Assignment] = {}
     for one in assignments:
@@ -53,7 +54,7 @@ def near(word: str, known: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """A question, if a name is near."""
+    """The question whether a similar name was meant; `otherwise` if there is no similar name."""
     return f"did you mean {near[0]}?" if near else otherwise
 
 
@@ -79,7 +80,7 @@ def _line(one: Assignment) -> str:
 
 
 def _meant(unknown: Sequence[Assignment]) -> list[str]:
-    """Remedy for each unknown key; a key that is no slip of another may belong to a fork."""
+    """Remedy for each unknown key. A key that is not a misspelling of another key may belong to a fork."""
     shown, others = [], []
     for one in unknown:
         found = near(one.key, KEYS)

@@ -22,19 +22,20 @@ Found = TypeVar("Found")
 
 
 class Config:
-    """A configuration as BookSim2 would hold it, and which of its keys were given.
+    """A configuration with the values that BookSim2 would use. It also knows which keys were given.
 
-    For keys that take a number or a text (a list by class): a text that is given counts, also before a later number.
+    A key may accept a number or a text (a list with a value per class). If a text is given for such a key, the text
+    counts, even if a number follows.
 
     Parameters
     ----------
     assignments : iterable of Assignment
-        In their order; if there are several for one key, the last one counts.
+        The assignments in their order. If there are several for one key, the last one counts.
 
     Raises
     ------
     PeerError
-        At unknown keys and at values of a wrong type, all at once.
+        If keys are unknown or values have a wrong type. One error lists all of them.
     """
 
     def __init__(self, assignments: Iterable[Assignment]) -> None:
@@ -46,7 +47,7 @@ class Config:
         for one in assignments:
             slot = (one.key, "text" if one.kind == "text" else "number")
             before = self._given.get(slot)
-            if before and file_of(before) == file_of(one):  # the command line is there to replace
+            if before and file_of(before) == file_of(one):  # the command line exists to replace values of files
                 self.replaced.append(before)
             self._given[slot] = one
 
@@ -62,7 +63,7 @@ class Config:
         return [one for (key, _), one in self._given.items() if one is not counting[key]]
 
     def whole(self, key: str) -> int:
-        """A whole number; a list of equal ones counts as one of them."""
+        """The value of a key as an integer. A list of equal integers counts as one integer."""
         self.read.add(key)
         listed = self._given.get((key, "text")) if key in LISTS else None
         if listed:
@@ -74,28 +75,28 @@ class Config:
         return int(found.value) if found else INTS[key]
 
     def real(self, key: str) -> float:
-        """A number with a point."""
+        """The value of a key as a floating-point number."""
         self.read.add(key)
         found = self._given.get((key, "number"))
         return float(found.value) if found else FLOATS[key]
 
     def text(self, key: str) -> str:
-        """A text; empty if the key has a number."""
+        """The value of a key as text; empty if the value is a number."""
         self.read.add(key)
         found = self._given.get((key, "text"))
         return str(found.value) if found else TEXTS[key]
 
     def listed(self, key: str) -> list[str]:
-        """The elements of a list that is given, without the last one standing for others; the key is not used yet."""
+        """The elements of a given list. Its last element is not repeated, and the key does not count as used yet."""
         found = self._given.get((key, "text"))
         return tokenize(str(found.value)) if found else []
 
     def wholes(self, key: str, classes: int) -> list[int]:
-        """A whole number for each traffic class; the last one of a list is used for the classes after it."""
+        """An integer for each traffic class. The last element of a list also applies to all further classes."""
         return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
 
     def reals(self, key: str, classes: int) -> list[float]:
-        """A number for each traffic class."""
+        """A floating-point number for each traffic class."""
         listed: list[float] = [leading_float(one) for one in tokenize(self.text(key))]
         return self._spread(key, listed or [self.real(key)], classes)
 
@@ -104,7 +105,7 @@ class Config:
         return self._spread(key, tokenize(self.text(key)), classes)
 
     def choose(self, key: str, known: Iterable[str]) -> str:
-        """A text among those that BookSim2 knows."""
+        """The text of a key, which must be one that BookSim2 knows."""
         found, names = self.text(key), sorted(known)
         if found not in names:
             remedy = did_you_mean(near(found, names), f"it knows {', '.join(names)}")
@@ -113,11 +114,11 @@ class Config:
 
     @property
     def of_device(self) -> list[str]:
-        """Keys by which a simulated GPU makes the packets."""
+        """Keys with which a simulated GPU creates the packets."""
         return [key for key, name in DEVICE.items() if call(self.text(key))[0] == name]
 
     def widths(self) -> list[int]:
-        """Routers in each of the n dimensions: k of them, or those of a list, as forks take it."""
+        """Number of routers in each of the n dimensions: k, or the elements of a list, which forks accept."""
         k, n = self._found("k"), self.at_least("n", 1)
         if n > _MOST_DIMENSIONS:
             self.fail("n", "that is too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
@@ -131,7 +132,7 @@ class Config:
         return listed
 
     def at_least(self, key: str, least: int) -> int:
-        """A whole number of which BookSim2 needs at least `least`."""
+        """The integer value of a key for which BookSim2 requires at least `least`."""
         found = self.whole(key)
         if found < least:
             self.fail(key, f"BookSim2 needs {least} or more", f"write {key} = {least}; or more")
@@ -142,7 +143,7 @@ class Config:
         raise PeerError.saying(f"{self.shown(key)}: {what}", help, self.place(key))
 
     def place(self, key: str) -> str:
-        """Place of a key in a file; empty for a default."""
+        """File and line of a key; empty for a default."""
         found = self._found(key)
         return "" if found is None else where(found)
 
@@ -176,12 +177,12 @@ class Config:
 
 
 def read(words: Sequence[str]) -> Config:
-    """Read files and ``key=value`` in the order in which they are given, as BookSim2 does.
+    """Read files and ``key=value`` in the given order, like BookSim2.
 
     Raises
     ------
     PeerError
-        With file and line, what is wrong and what to do.
+        If something is wrong. The error has file and line, the fault and the remedy.
     """
     found: list[Assignment] = []
     for word in words:
@@ -193,12 +194,12 @@ def read(words: Sequence[str]) -> Config:
 
 
 def text_of(path: str | Path) -> str:
-    """The text of a file. Any bytes will do: BookSim2 allows them in comments.
+    """The text of a file. All bytes are accepted, because BookSim2 allows them in comments.
 
     Raises
     ------
     PeerError
-        If it can't be read.
+        If the file cannot be read.
     """
     try:
         return Path(path).read_bytes().decode("latin-1")
@@ -208,5 +209,5 @@ def text_of(path: str | Path) -> str:
 
 
 def where(one: Assignment) -> str:
-    """File and line of an assignment, or the command line."""
+    """Text with the file and line of an assignment, or with the words for the command line."""
     return one.place if file_of(one) else "command line"

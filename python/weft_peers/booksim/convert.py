@@ -1,4 +1,4 @@
-"""Turns a configuration of BookSim2 into a scenario that runs."""
+"""Converts a configuration of BookSim2 to a scenario that can run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from weft_peers.booksim.draft import Note
 
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
-# The keys that one entry of a value comes from, where the keys of the whole value would name too many.
-# Most characters of a name.
+# Maximum number of characters of a name.
 _LONGEST_NAME = 100
 _NARROW = {
     "widths": ("k",),
@@ -51,9 +50,9 @@ class Imported:
     Attributes
     ----------
     scenario : Scenario
-        Text and files; every point was checked.
+        The scenario with its files. Every point was checked.
     notes : list of Note
-        Keys that have no effect, and what is approximated.
+        Notes on keys that have no effect, and on approximations.
     zero_load : float or None
         Mean packet latency of the first point without contention [cycles]; ``None`` if no terminal sends.
     zero_load_error : float
@@ -66,12 +65,12 @@ class Imported:
     zero_load_error: float
 
     def save(self, path: Path) -> list[Path]:
-        """Write the scenario and its files, all or none; returns what was written.
+        """Write the scenario and its files, either all or none; returns the paths of the written files.
 
         Raises
         ------
         PeerError
-            If another file would be lost.
+            If an existing file of other origin would be overwritten.
         WriteError
             If files can't be written there.
         """
@@ -108,19 +107,19 @@ def _write(contents: Mapping[Path, bytes]) -> None:
 
 
 def convert(words: Sequence[str], name: str) -> Imported:
-    """Read a configuration and check the scenario that it makes.
+    """Read a configuration, convert it to a scenario, and check the scenario.
 
     Parameters
     ----------
     words : sequence of str
-        Files and ``key=value``, as BookSim2 takes them.
+        Files and ``key=value``, like the command line of BookSim2.
     name : str
-        Name of the scenario, and beginning of the names of the files beside it.
+        Name of the scenario, and prefix of the names of the files next to it.
 
     Raises
     ------
     PeerError
-        For what BookSim2 refuses, and for what can't be expressed.
+        If BookSim2 would refuse the configuration, or Weft cannot express it.
     """
     draft = Draft(read(words), name)
     _devices(draft)
@@ -139,7 +138,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
 
 
 def _devices(draft: Draft) -> None:
-    """Refuse packets that come from a device: no pattern has them."""
+    """Refuse packets that a simulated device creates, because no pattern can represent them."""
     keys = draft.config.of_device
     if keys:
         others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""
@@ -150,7 +149,10 @@ def _devices(draft: Draft) -> None:
 
 
 def _classes(draft: Draft) -> int:
-    """Number of traffic classes, each a message class and a job. They answer no packets, and all are measured."""
+    """Number of traffic classes. Each becomes a message class and a job.
+
+    The classes send no replies, and all are measured.
+    """
     config = draft.config
     classes = config.at_least("classes", 1)
     if classes > 64:
@@ -172,12 +174,12 @@ def _classes(draft: Draft) -> int:
 
 
 def _differs(config: Config, key: str, classes: int) -> bool:
-    """Whether the classes have different values of a key, be they numbers, words or lists."""
+    """Whether the classes have different values of a key: numbers, texts or lists."""
     return len(set(config.listed(key)[:classes])) > 1
 
 
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
-    """The scenario as text that the engine has checked; comments say from which keys its values come."""
+    """The scenario as text, checked by the engine. Its comments name the keys from which its values come."""
     files = {name: text.encode() for name, text in draft.files.items()}
     behind = {part.path: part.keys for part in draft.parts}
     draft.parts = [
@@ -208,7 +210,7 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
 def _refused(
     config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
 ) -> PeerError:
-    """A refusal of the engine, in terms of BookSim2's keys."""
+    """An error of the engine, rephrased with BookSim2's keys."""
     place = tuple(problem.path.split("."))
     parts = [path for path in behind if path == place[: len(path)]]
     keys = behind[max(parts, key=len)] if parts else ()
@@ -229,6 +231,6 @@ def _check(scenario: Scenario) -> tuple[float | None, float]:
 
 
 def name_of(word: str) -> str:
-    """Name of a scenario from that of a file."""
+    """Name of a scenario, made from the name of a file."""
     kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
     return kept.strip("-")[:_LONGEST_NAME] or "booksim"

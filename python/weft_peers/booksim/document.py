@@ -1,4 +1,4 @@
-"""Writes a draft as YAML for people: comments name the keys that each value comes from."""
+"""Writes a draft as YAML for readers. Comments name the keys from which each value comes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _section(name: str, parts: Sequence[Part]) -> list[str]:
 
 
 def _entry(name: str, value: Any, indent: str) -> list[str]:
-    """A value in one line if it fits; else, if it is a mapping or a list, a line for each entry."""
+    """A value in one line if it fits. Otherwise a mapping or a list has a line for each entry."""
     line = f"{indent}{name}: {flow(value)}"
     if isinstance(value, dict) and value and len(line) > _WIDTH:
         return [f"{indent}{name}:", *(f"{indent}  {key}: {flow(inner)}" for key, inner in value.items())]
@@ -84,7 +84,7 @@ def _origins(part: Part) -> str:
 
 
 def _comment(text: str, hanging: str = "") -> list[str]:
-    """Lines of a comment; no line breaks within ``k = 8``."""
+    """Lines of a comment. There is no line break inside ``k = 8``."""
     kept = text.replace(" = ", _UNBROKEN)
     lines = wrap(kept, _WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
     return [f"# {line.replace(_UNBROKEN, ' = ')}" for line in lines]
@@ -106,5 +106,5 @@ def flow(value: Any) -> str:
 
 
 def scalar(text: str) -> str:
-    """A text, quoted unless YAML reads it as a text anyhow."""
+    """A text, quoted unless YAML reads it as a text without quotes."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED else json.dumps(text)

@@ -1,4 +1,4 @@
-"""An unfinished scenario: its values with the keys that they come from, and the keys that have no counterpart."""
+"""An unfinished scenario: its values with the keys from which they come, and the keys that have no counterpart."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Part:
     Attributes
     ----------
     path : tuple of str
-        Where it stands.
+        Path of the value in the scenario.
     value : object
         The value.
     keys : tuple of str
-        BookSim2's keys that it comes from.
+        BookSim2's keys from which the value comes.
     why : str
-        A remark on them for the reader.
+        A remark on these keys for the reader.
     """
 
     path: tuple[str, ...]
@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Note:
-    """A key without an exact counterpart: it has no effect, or what it does is approximated.
+    """A note on a key without an exact counterpart: the key has no effect, or its effect is approximated.
 
     Attributes
     ----------
@@ -58,20 +58,20 @@ class Note:
 
 @dataclass
 class Draft:
-    """Findings of an import up to now.
+    """The state of an import in progress.
 
     Attributes
     ----------
     config : Config
         The configuration.
     name : str
-        Name of the scenario, and beginning of the names of the files beside it.
+        Name of the scenario, and prefix of the names of the files next to it.
     parts, notes : list
-        What the file will hold, and what the command will tell.
+        The future content of the file, and the notes that the command will print.
     files : dict of str to str
-        Files beside the scenario.
+        Files next to the scenario.
     refusals : list of (str, str, str)
-        Everything that can't be expressed: the key, what is wrong, and what to do.
+        All keys that cannot be expressed, each with the fault and the remedy.
     """
 
     config: Config
@@ -82,29 +82,32 @@ class Draft:
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
 
     def put(self, path: str, value: Any, *keys: str, why: str = "") -> None:
-        """Write a value, with the keys that it comes from."""
+        """Add a value, with the keys from which it comes."""
         self.parts.append(Part(tuple(path.split(".")), value, keys, why))
 
     def approximate(self, key: str, text: str, band: str = "") -> None:
-        """Note that a key has a somewhat different effect here; `band` names the measurement of how much it matters."""
+        """Add a note that a key has a slightly different effect here.
+
+        `band` names the measurement of the difference.
+        """
         found = f"{text}; {bands.sentence(band)}" if band in bands.BANDS else text
         self.notes.append(Note("approximated", self.config.shown(key), found))
 
     def idle(self, key: str, text: str) -> None:
-        """Note that a key has no effect here."""
+        """Add a note that a key has no effect here."""
         self.notes.append(Note("no effect", self.config.shown(key), text))
 
     def refuse(self, key: str, what: str, help: str) -> None:
-        """Note that something can't be expressed; all such notes become one error."""
+        """Record that something cannot be expressed. All such records become one error."""
         self.refusals.append((key, what, help))
 
     def finish(self) -> None:
-        """Check that every key that was given is expressed or noted.
+        """Check that every given key is expressed or has a note.
 
         Raises
         ------
         PeerError
-            If something can't be expressed.
+            If something cannot be expressed.
         """
         if self.refusals:
             self.refusals = list(dict.fromkeys(self.refusals))
@@ -126,7 +129,7 @@ class Draft:
             self._outdone(one, text)
 
     def _tell_forks(self) -> None:
-        """Note lists, which are a fork's, and keys of simulated devices."""
+        """Add notes on list values, which only forks accept, and on keys of simulated devices."""
         for key in forks.LISTS:
             if key in self.config.given and self.config.shown(key).endswith("}"):
                 self.approximate(

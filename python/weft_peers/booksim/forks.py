@@ -1,6 +1,8 @@
-"""Keys of simulators that have BookSim2 in them, and that do not touch the network: why they have no effect here.
+"""Keys of simulators that contain BookSim2.
 
-GPGPU-Sim's are those of `intersim_config.cpp`; ONNXim and Accel-Sim have the same ones.
+These keys do not affect the network; this module states why they have no effect here.
+
+GPGPU-Sim's keys are those of `intersim_config.cpp`; ONNXim and Accel-Sim have the same keys.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ _EDGE = "it is a queue between the network and a simulated device; the terminals
 _NOWHERE = "GPGPU-Sim reads it nowhere"
 _OUTPUT = "it chooses what is printed"
 
-# Keys that may be given, each with the reason.
+# Keys that are accepted, each with the reason why it has no effect.
 IDLE = {
     "use_map": _PLACES,
     "memory_node_map": _PLACES,
@@ -26,14 +28,14 @@ IDLE = {
     ),
 }
 
-# Keys of forks by which a simulated device makes the packets.
+# Keys of forks with which a simulated device creates the packets.
 OF_DEVICES = ("use_map", "memory_node_map", "flit_size", "header_size")
-# Values with which packets come from a simulated device, and no pattern makes them.
+# Values with which a simulated device, and not a pattern, creates the packets.
 DEVICE = {"sim_type": "gpgpusim", "traffic": "gpgpusim", "injection_process": "gpgpu_injector"}
-# Keys whose lists forks read as a number for each dimension.
+# Keys for which forks read a list as a number for each dimension.
 LISTS = ("k",)
 
 
 def remark(key: str) -> str:
-    """Whose key it is, and why it has no effect."""
+    """Text that names the simulators of a key, and the reason why the key has no effect."""
     return f"a key of GPGPU-Sim and its kin, which BookSim2 does not have: {IDLE[key]}"

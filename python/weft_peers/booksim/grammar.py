@@ -1,9 +1,9 @@
 """The grammar of BookSim2's configurations: ``key = value;``, comments after ``//``.
 
 A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Each key
-takes values of certain types: where it takes ``2.0`` it need not take ``2``.
+accepts values of certain types: a key that accepts ``2.0`` may not accept ``2``.
 
-ONNXim's files have sections instead: ``[config]``, then ``key = value`` in lines of their own, without semicolons.
+ONNXim's files have sections instead: ``[config]``, then ``key = value`` on separate lines, without semicolons.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Kind = Literal["int", "float", "text"]
 Value = int | float | str
 
-# Beginnings of lines that are comments in files with sections.
+# First characters of comment lines in files with sections.
 _REMARKS = (";", "#", "//")
 
-# The longest match counts; of several equally long ones, the first.
+# The longest match counts; among matches of equal length, the first one.
 _LEXEMES = (
     ("comment", re.compile(r"//[^\n]*")),
     ("blank", re.compile(r"[ \t\r]+")),
@@ -45,9 +45,9 @@ class Assignment:
     key : str
         The key.
     value : int, float or str
-        The value, of the type that the grammar gives it.
+        The value, with the type that follows from the grammar.
     place : str
-        Where it stands: ``torus88:12``, or the words of the command line.
+        File and line, such as ``torus88:12``, or the words for the command line.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Assignment:
 
     @property
     def kind(self) -> Kind:
-        """Type of the value by the grammar."""
+        """Type of the value according to the grammar."""
         return "text" if isinstance(self.value, str) else "int" if isinstance(self.value, int) else "float"
 
 
@@ -73,9 +73,9 @@ def parse(text: str, name: str) -> list[Assignment]:
     Parameters
     ----------
     text : str
-        What the file holds.
+        Content of the file.
     name : str
-        What to call it in errors.
+        Name of the file in errors.
 
     Raises
     ------
@@ -105,13 +105,13 @@ def file_of(one: Assignment) -> str:
 
 
 def _has_sections(text: str) -> bool:
-    """Whether the first line that says something is the head of a section."""
+    """Whether the first line with content is the heading of a section."""
     lines = (line.strip() for line in text.split("\n"))
     return next((line for line in lines if line and not line.startswith(_REMARKS)), "").startswith("[")
 
 
 def _lines(text: str, name: str) -> Iterator[Assignment]:
-    """The assignments of a file with sections, one in a line."""
+    """The assignments of a file with sections, one per line."""
     for number, line in enumerate(text.split("\n"), 1):
         words, place = line.strip(), f"{name}:{number}"
         if not words or words.startswith(_REMARKS) or (words.startswith("[") and words.endswith("]")):
@@ -184,7 +184,7 @@ def _fail(place: str, what: str, help: str) -> NoReturn:
 
 
 def tokenize(text: str) -> list[str]:
-    """The elements of a list value, as BookSim2 splits it at the outer braces; any other text is one element.
+    """The elements of a list value, split like in BookSim2 at the outer braces. Any other text is one element.
 
     Examples
     --------
@@ -208,19 +208,19 @@ def tokenize(text: str) -> list[str]:
 
 
 def leading_int(text: str) -> int:
-    """The whole number at the beginning of a text, as C's ``atoi`` reads it; 0 if there is none."""
+    """The integer at the beginning of a text, like C's ``atoi``; 0 if there is none."""
     match = re.match(r"\s*([+-]?[0-9]{1,18})", text)
     return int(match[1]) if match else 0
 
 
 def leading_float(text: str) -> float:
-    """The number at the beginning of a text, as C's ``atof`` reads it; 0 if there is none."""
+    """The number at the beginning of a text, like C's ``atof``; 0 if there is none."""
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text)
     return float(match[0]) if match else 0.0
 
 
 def call(text: str) -> tuple[str, list[str]]:
-    """A name and the arguments after it: ``tornado({8,3})`` is tornado of 8 and 3, ``tornado(8,3)`` of ``8,3``."""
+    """A name and its arguments: 8 and 3 in ``tornado({8,3})``, but one argument ``8,3`` in ``tornado(8,3)``."""
     name, bracket, rest = text.partition("(")
     if not bracket:
         return name, []

@@ -33,7 +33,8 @@ FLOATS = {
     "stopping_thres": 0.05, "acc_stopping_thres": 0.05,
 }  # fmt: skip
 
-# A key that stands here and above takes a text (a list by class, or `time`) instead of the number.
+# A key that is in this table and in the tables above accepts a text (a list with a value per class, or `time`) instead
+# of the number.
 TEXTS = {
     "channel_file": "", "topology": "torus", "routing_function": "none", "fail_seed": "", "router": "iq",
     "spec_sw_allocator": "prio", "buffer_policy": "private",
@@ -47,7 +48,7 @@ TEXTS = {
     "stopping_thres": "", "acc_stopping_thres": "", "seed": "",
     "watch_file": "", "watch_flits": "", "watch_packets": "", "watch_transactions": "", "watch_out": "",
     "stats_out": "", "sent_packets_out": "", "power_output_file": "pwr_tmp", "tech_file": "", "network_file": "",
-    # in builds with TRACK_FLOWS or TRACK_CREDITS only
+    # only in builds with TRACK_FLOWS or TRACK_CREDITS
     "injected_flits_out": "", "received_flits_out": "", "stored_flits_out": "", "sent_flits_out": "",
     "outstanding_credits_out": "", "ejected_flits_out": "", "active_packets_out": "", "used_credits_out": "",
     "free_credits_out": "", "max_credits_out": "",
@@ -62,7 +63,7 @@ _VC_RANGES = "it divides the VCs between requests and replies, and there are non
 _SHARED = "it belongs to shared buffers, and buffer_policy is private"
 _SPECULATION = "it belongs to speculative switch allocation, and speculative is 0"
 
-# Why a key that was given has no effect: BookSim2 never reads it, or does not read it under the other settings.
+# Reasons why a given key has no effect: BookSim2 never reads the key, or does not read it under the other settings.
 IDLE = {
     "alloc_iters": "BookSim2 does not hand it to its allocators; it takes the iterations of `islip(4)`",
     "arb_type": "BookSim2 does not hand it to its allocators; it takes the arbiters of `separable_input_first(matrix)`",

@@ -1,4 +1,4 @@
-"""Traffic patterns of BookSim2 as matrices of whole numbers: how much each terminal sends to each other one."""
+"""Traffic patterns of BookSim2 as matrices of integers: traffic from each terminal to each other terminal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     from weft_peers.booksim.models import Pattern
 
-# Most terminals: their matrix is a file of some megabytes.
+# Maximum number of terminals: at this size the matrix is a file of some megabytes.
 MOST = 2048
 
 
 def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
-    """The matrix as text. If the routers of the terminals are given, terminals are renumbered router by router."""
+    """The matrix as text. If `homes` gives the routers of the terminals, terminals are renumbered router by router."""
     order = sorted(range(terminals), key=lambda terminal: (homes[terminal] if homes else 0, terminal))
     rows = []
     for source in order:
@@ -25,7 +25,7 @@ def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
 
 
 def destinations(pattern: Pattern, source: int, terminals: int) -> Mapping[int, int]:
-    """Weights of the destinations of a terminal; they have the same sum for all terminals."""
+    """Weights of the destinations of a terminal. Their sum is the same for all terminals."""
     found: Counter[int] = Counter()
     for destination, weight in _DESTINATIONS[pattern.name](pattern, source, terminals):
         found[destination] += weight
@@ -46,7 +46,7 @@ def _asymmetric(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple
 
 
 def _taper64(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple[int, int]]:  # noqa: ARG001
-    """Half of the packets go to all 64 terminals alike, half to the 3 x 3 around the sender in rows of eight."""
+    """Half of the packets go to all 64 terminals evenly, half to the 3 x 3 around the sender in an 8 x 8 grid."""
     around = [8 * row + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [(place, 9) for place in range(64)] + [((source + step) % 64, 64) for step in around]
 

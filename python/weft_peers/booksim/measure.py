@@ -10,9 +10,9 @@ from weft_peers.expressible import amount
 if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
 
-# BookSim2 stops when this number of samples in a row agree.
+# BookSim2 stops when this number of consecutive samples agree.
 _AGREEING = 3
-# Fewest cycles of a window that can be divided into the batches of a confidence interval.
+# Minimum number of cycles of a window that can be divided into the batches of a confidence interval.
 _LEAST = 10
 
 
@@ -58,7 +58,7 @@ def _phases(draft: Draft) -> None:
 
 
 def _repeat(draft: Draft, *keys: str) -> None:
-    """The seed; for several runs several seeds, their number being the product of these keys."""
+    """Set the seed. For several runs there are several seeds; their number is the product of these keys."""
     config = draft.config
     count = prod(config.at_least(key, 1) for key in keys)
     if config.text("seed"):

@@ -1,9 +1,9 @@
 """BookSim2's models and their counterparts here: the mapping that ``weft import`` and ``weft validate`` share.
 
-Meaning of its numbers: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A channel of
-latency L delivers after L + 1 cycles. Here the extra cycle is part of the router delay and of the ejection delay (1).
-So T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A packet
-takes a VC, also where it does not fit as a whole (wormhole), a step before it crosses the switch.
+Meaning of BookSim2's numbers: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A
+channel of latency L delivers after L + 1 cycles. Here the extra cycle is part of the router delay and of the ejection
+delay (1). So T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A
+packet gets a VC one step before it crosses the switch, even if the VC has no room for the whole packet (wormhole).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class Routing:
     Attributes
     ----------
     model : dict
-        The routing here.
+        The routing in Weft.
     vcs : mapping of str to int
         VCs of link classes that use fewer than ``num_vcs``.
     router : mapping
-        Settings of the router that it needs.
+        Settings of the router that the routing needs.
     classes : int
-        VC classes here where BookSim2 has one: links between routers get so many times ``num_vcs`` VCs, if there are so
-        many.
+        Number of VC classes in Weft for each VC class in BookSim2. Links between routers get this multiple of
+        ``num_vcs`` VCs, if Weft allows so many VCs.
     least_vcs : int
-        VCs that BookSim2 needs.
+        Number of VCs that BookSim2 needs.
     parts : int
-        Classes of packets among which it divides the VCs; VCs that are left over belong to all.
+        Number of packet classes among which BookSim2 divides the VCs. Remaining VCs belong to all classes.
     differs : str
-        What is not the same here, and the consequence; empty if all is.
+        Text on the difference in Weft, and its consequence; empty if there is no difference.
     """
 
     model: Model
@@ -52,12 +52,13 @@ class Routing:
     differs: str = ""
 
 
-# VC 0 before the global link, VC 1 on it and after it. Other VCs serve injection only, and the last one ejection.
+# VC 0 is used before the global link, VC 1 on the global link and after it. Other VCs serve only injection, and the
+# last one ejection.
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
-# BookSim2 goes minimally if q_min <= 2 q_detour + 30, whatever the hops of both paths. Ours weighs the queues by these
-# hops. The rules differ where q_min is large, at a global link from the source router. Such a path has 2 hops, as a
-# rule, and a detour over a global link has 4: 2 q_min <= 4 q_detour + 60 is the same. BookSim2 also keeps one VC up to
-# the intermediate router, which can deadlock.
+# BookSim2 chooses the minimal path if q_min <= 2 q_detour + 30, independent of the hops of the two paths. Our rule
+# weighs the queues by the hops. The rules matter if q_min is large, at a global link from the source router. Such a
+# path usually has 2 hops, and a detour over a global link has 4, so the rule 2 q_min <= 4 q_detour + 60 is equivalent.
+# BookSim2 also uses only one VC up to the intermediate router, which can cause a deadlock.
 _DRAGONFLY_UGAL = Routing(
     {"dragonfly_ugal": {"intermediate": "router", "threshold": "60flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
@@ -111,7 +112,7 @@ ROUTINGS = {
     ),
 }
 
-# Routings with one next hop for each router and destination; they become a table.
+# Routings with one next hop for each router and destination. They are converted to a table.
 TABLED = {
     ("flatfly", "ran_min"),
     ("cmesh", "dor"),
@@ -120,7 +121,7 @@ TABLED = {
     ("anynet", "min"),
 }
 
-# Routing functions that BookSim2 has and that have no counterpart.
+# Routing functions of BookSim2 without a counterpart in Weft.
 FOREIGN = {
     "torus": ("dim_order_ni", "valiant_ni", "chaos"),
     "mesh": ("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "planar_adapt", "chaos"),
@@ -139,7 +140,7 @@ def grid(kind: str, widths: Sequence[int], terminals: int) -> Model:
 
 
 def dragonfly(p: int, a: int, h: int, g: int) -> Model:
-    """Dragonfly: link i of a group, to the i-th other group, starts at router i div h."""
+    """Dragonfly. Link i of a group leads to the i-th other group and starts at router i div h."""
     return {
         "dragonfly": {
             "terminals_per_router": p,
@@ -159,8 +160,9 @@ def fattree(k: int, n: int) -> Model:
 def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
     """The input-queued router.
 
-    It routes a head after the packet before it has left the VC, then requests a VC. Our router requests the VC earlier
-    by the routing delay, and the flit leaves later by as much. The credit round trip of a head is the same.
+    BookSim2's router routes a head after the previous packet has left the VC, and then requests a VC. Our router
+    requests the VC earlier by the routing delay, and the flit leaves later by the same time. The credit round trip of a
+    head is the same.
     """
     return {
         "delay": amount(delay, "cycle"),
@@ -175,7 +177,10 @@ def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allo
 
 
 def allocator(text: str) -> Model:
-    """``islip`` has one iteration, ``islip(4)`` four. Separable ones have one, and round-robin arbiters."""
+    """The allocator in Weft. ``islip`` has one iteration, ``islip(4)`` four.
+
+    Separable allocators have one iteration, and round-robin arbiters.
+    """
     name, arguments = call(text)
     if name not in ALLOCATORS:
         raise NotExpressible(f"Weft has no allocator for {text}")
@@ -193,7 +198,7 @@ class Pattern:
     Attributes
     ----------
     name : str
-        BookSim2's name.
+        Name in BookSim2.
     radix, digits : int
         Base and number of digits of the terminal ids that tornado and neighbor shift; sizes of the groups and rows of
         other patterns follow from the base.
@@ -221,13 +226,13 @@ PLAIN: dict[str, Model] = {
     "transpose": {"transpose": {}},
     "asymmetric": {"asymmetric": {}},
 }
-# Patterns that are written out as a matrix.
+# Patterns that are converted to a matrix.
 WRITTEN_OUT = ("background", "diagonal", "taper64", "badperm_yarc")
 PATTERNS = (*PLAIN, *WRITTEN_OUT, "tornado", "neighbor", "bad_dragon", "hotspot", "randperm")
 
 
 def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
-    """Read the name and the arguments of a pattern; those left out are settings (k, n, xr, perm_seed).
+    """Read the name and the arguments of a pattern. Omitted arguments come from settings (k, n, xr, perm_seed).
 
     ``tornado({8,3,1})`` has three arguments, ``tornado(8,3,1)`` one: BookSim2 reads it as 8.
     """
@@ -254,14 +259,14 @@ def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
 
 
 def pattern(found: Pattern, terminals: int | None = None) -> Model | None:
-    """The pattern here; ``None`` if there is none, and it has to be written out as a matrix.
+    """The pattern in Weft; ``None`` if there is none, so that a matrix is needed.
 
     Parameters
     ----------
     found : Pattern
         The pattern.
     terminals : int, optional
-        Number of terminals; where there are more than the digits can count, all send to the first ones.
+        Number of terminals; if there are more terminals than the digits can count, all send to the first ones.
     """
     if found.name in ("tornado", "neighbor"):
         whole = terminals in (None, found.radix**found.digits)

@@ -1,4 +1,4 @@
-"""BookSim2's packets: how many flits they have, requests and replies among them."""
+"""BookSim2's packets: numbers of flits, including those of requests and replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
 def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
-    """Flits of the packets of a class with their weights; of requests, if requests are answered."""
+    """Lengths of the packets of a class [flits], with their weights. If requests are answered, only requests count."""
     if answered(draft, classes):
         return _requests(draft, classes)
     config = draft.config
@@ -38,7 +38,7 @@ def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
 
 
 def _weights(draft: Draft, sizes: int, place: int) -> list[int]:
-    """The weight of each size; a list that is too short is filled up with its last number."""
+    """The weight of each size. A list that is too short is extended with its last number."""
     config = draft.config
     if sizes == 1:
         return [1]
@@ -62,7 +62,7 @@ def _requests(draft: Draft, classes: int) -> Lengths:
 
 
 def reply_flits(draft: Draft, classes: int) -> int:
-    """Flits of a reply; 0 if nothing is answered."""
+    """Flits of a reply; 0 if there are no replies."""
     config = draft.config
     if not answered(draft, classes):
         return 0
@@ -74,7 +74,7 @@ def reply_flits(draft: Draft, classes: int) -> int:
 
 
 def answered(draft: Draft, classes: int) -> bool:
-    """Whether packets are requests, which are answered."""
+    """Whether packets are requests that get replies."""
     return bool(draft.config.wholes("use_read_write", classes)[0])
 
 
@@ -84,7 +84,7 @@ def mean(lengths: Lengths) -> float:
 
 
 def packet(lengths: Lengths) -> Any:
-    """The packets of the scenario."""
+    """The packets in the form of a scenario."""
     if len(lengths) == 1:
         return amount(next(iter(lengths)), "flit")
     return {"mix": [{"size": amount(flits, "flit"), "weight": weight} for flits, weight in lengths.items()]}

@@ -1,4 +1,4 @@
-"""BookSim2's traffic patterns in a scenario: as a model where there is one, else as a file with the matrix."""
+"""Converts BookSim2's traffic patterns: to a model if Weft has one, otherwise to a file with the matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def checked(draft: Draft, text: str, terminals: int) -> Pattern:
-    """A pattern with arguments that BookSim2 takes."""
+    """Read a pattern, and check that BookSim2 accepts its arguments."""
     config = draft.config
     name, arguments = call(text)
     if "traffic" in config.of_device:
@@ -101,7 +101,7 @@ _CHECKS: dict[str, Callable[[Draft, Pattern, int], None]] = {
 
 
 def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str, Any]:
-    """The pattern here; a matrix gets a file of its own, whose name contains `mark`."""
+    """The pattern in Weft. A matrix is written to a separate file, whose name contains `mark`."""
     numbered = network.homes is None or found.name in ("uniform", "randperm")
     known = models.pattern(found, network.terminals)
     if known is not None and numbered and _same_groups(found, network):
@@ -120,7 +120,7 @@ def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str
 
 
 def _same_groups(found: Pattern, network: Network) -> bool:
-    """Whether the groups of the pattern are those of the network."""
+    """Whether the groups of the pattern equal the groups of the network."""
     if found.name != "bad_dragon":
         return True
     return bool(network.topology.get("dragonfly", {}).get("terminals_per_router") == found.radix)

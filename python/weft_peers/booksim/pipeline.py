@@ -1,10 +1,10 @@
 """Time of an uncontended head flit in BookSim2's input-queued router [cycles].
 
-Measured on commit 28f4329 with one router at load 0.002, for speedups from 1.0 to 3.0 and all legal delays up to 2.
-The router takes `speedup` internal steps in a cycle (if that is not a whole number, one more in some cycles than in
-others). Each stage begins in the step after the end of the stage before it. A stage of delay 1 ends in the step in
-which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1 cycles later. The flit leaves
-at the end of the cycle in which it has crossed the switch.
+The model was measured on commit 28f4329 with one router at load 0.002, for speedups from 1.0 to 3.0 and all legal
+delays up to 2. The router makes `speedup` internal steps per cycle (if this is not an integer, some cycles have one
+step more than others). Each stage begins in the step after the end of the stage before it. A stage of delay 1 ends in
+the step in which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1 cycles later. The
+flit leaves at the end of the cycle in which it has crossed the switch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Cycles after which the steps of a speedup with two decimals repeat.
+# Number of cycles after which the steps of a speedup with two decimals repeat.
 _ROUND = 100
 
 
@@ -53,6 +53,6 @@ def _delay(stages: Sequence[int], steps: Sequence[int], arrival: int) -> int:
 
 
 def aborts(routing: int, vc_allocation: int, switch_allocation: int, speedup: float) -> bool:
-    """Whether BookSim2 stops with a failed assertion: a slow allocator behind a fast stage (measured)."""
+    """Whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage (measured)."""
     slow_vc = vc_allocation > 1 and not (routing > 1 or (routing == 1 and speedup >= 2))
     return slow_vc or (switch_allocation > 1 and vc_allocation == 1)

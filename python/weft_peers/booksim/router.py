@@ -18,14 +18,14 @@ _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age"
 _WITHOUT_PRIORITY = ("islip", "pim", "loa")
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
-# From this internal speedup on, packets of several flits take as long here as BookSim2's took when we measured them.
+# From this internal speedup on, packets of several flits take the same time in Weft as we measured in BookSim2.
 _SAME = 3
-# Allocation steps in a cycle.
+# Maximum number of allocation steps per cycle.
 _MOST_STEPS = 16
 
 _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 
-# Settings that are 0 in the router that we match, and the consequence of another value.
+# Settings that must be 0 for the router that we model, and the consequence of another value.
 _OFF = {
     "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
     "vc_prioritize_empty": "empty VCs are not preferred: saturation may differ",
@@ -34,7 +34,7 @@ _OFF = {
 
 
 def router(draft: Draft, packet: int) -> dict[str, Any]:
-    """The router of the scenario, for packets of up to this number of flits."""
+    """The router of the scenario, for packets of up to `packet` flits."""
     config = draft.config
     if config.choose("router", ("iq", "event", "chaos")) != "iq":
         draft.refuse("router", "there is only the input-queued router", "write router = iq;")
@@ -60,7 +60,7 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
 
 
 def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The buffer of a VC and the flow control, for packets of these lengths: entries of links and router.
+    """The buffer of a VC and the flow control for packets of these lengths, as entries of `links` and `router`.
 
     With `wait_for_tail_credit` a VC holds one packet at a time, as if its buffer had room for one packet and a packet
     entered only an empty buffer.
@@ -90,7 +90,10 @@ def _share(draft: Draft) -> int:
 
 
 def _ports(draft: Draft) -> int:
-    """Input and output speedup as steps of the switch: a step moves a flit from every input and to every output."""
+    """Input and output speedup, converted to steps of the switch.
+
+    A step moves a flit from every input and to every output.
+    """
     speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
     for key, speedup in speedups.items():
         if speedup > 1:
@@ -100,7 +103,7 @@ def _ports(draft: Draft) -> int:
 
 
 def _pipeline(draft: Draft) -> tuple[int, int, int]:
-    """Cycles of a lone head in a router, cycles that a head behind a packet waits for its route, steps per cycle."""
+    """Cycles of an uncontended head, cycles that a head after another packet waits for its route, steps per cycle."""
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
     vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)
@@ -142,7 +145,8 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
 def _turn(draft: Draft, routing: int, speedup: float) -> int:
     """Whole cycles that a head waits for its route after the packet before it has left its VC.
 
-    At speedup 1 they are the delay of the routing stage; above, this ends in the first internal step of a later cycle.
+    At speedup 1 this is the delay of the routing stage. At higher speedups, the stage ends in the first internal step
+    of a later cycle.
     """
     if routing == 0:
         return 0
@@ -157,10 +161,10 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
 
 
 def _credits(draft: Draft, packet: int, turn: int) -> int:
-    """Cycles that a credit takes in addition to the link, less one.
+    """Cycles that a credit takes in addition to the latency of the link, minus one.
 
-    A slot of a buffer is free when its flit leaves. Here each flit leaves a router `turn` cycles later than it could;
-    in BookSim2 only heads do. If most flits are no heads, credits return earlier by as much, to make up for it.
+    A slot of a buffer is free when its flit leaves. In Weft each flit leaves a router `turn` cycles later than it
+    could; in BookSim2 only heads do. If most flits are not heads, credits return earlier by this time to compensate.
     """
     delay = draft.config.at_least("credit_delay", 0)
     if packet == 1 or turn == 0:
@@ -174,7 +178,7 @@ def _credits(draft: Draft, packet: int, turn: int) -> int:
 
 
 def _allocator(draft: Draft) -> dict[str, Any]:
-    """The allocator, which here is one for VCs and the switch."""
+    """The allocator. In Weft, VCs and the switch have the same allocator."""
     config = draft.config
     known = (*models.ALLOCATORS, *models.FOREIGN_ALLOCATORS)
     names = {}
@@ -205,7 +209,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
         draft.idle("priority", "all packets have the same priority: their classes do not differ in it")
         name = "none"
     if name == "none" or (name == "class" and call(config.text("sw_allocator"))[0] in _WITHOUT_PRIORITY):
-        # priorities of classes then count at terminals only, there as here
+        # then priorities of classes have an effect only at terminals, in both simulators
         return {"priority": "round_robin"}
     if config.whole("vc_priority_donation"):
         draft.approximate("vc_priority_donation", "the packet at the front of a VC has its own priority")
@@ -216,7 +220,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
 
 
 def has_priorities(config: Config) -> bool:
-    """Whether the traffic classes have different priorities that count."""
+    """Whether the traffic classes have different priorities that have an effect."""
     classes = config.at_least("classes", 1)
     return config.text("priority") == "class" and len(set(config.wholes("class_priority", classes))) > 1
 

@@ -1,4 +1,4 @@
-"""Turns BookSim2's topologies and routing functions into those of a scenario."""
+"""Converts BookSim2's topologies and routing functions to those of a scenario."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
     from weft_peers.booksim.wiring import Wiring
 
-# Most routers: a greater k^n is a typing error, and the arithmetic alone would take long.
+# Maximum number of routers. A greater k^n is a typing error, and even the arithmetic would take long.
 _MOST = 1 << 20
 _MOST_VCS = 16
 
@@ -30,17 +30,17 @@ class Network:
     Attributes
     ----------
     topology : dict
-        The topology here.
+        The topology in Weft.
     terminals : int
         Number of terminals.
     latencies : dict of str to int
-        Latency [cycles] of link classes; empty if the network becomes a file, which holds them.
+        Latency [cycles] of link classes; empty if the network is written to a file, which contains the latencies.
     keys : tuple of str
-        Keys that it comes from.
+        Keys from which the network comes.
     homes : list of int or None
-        Router of each terminal, where BookSim2 does not number terminals router by router.
+        Router of each terminal, if BookSim2 does not number terminals router by router.
     credits : dict of str to int or None
-        Latency [cycles] of the credits on channels of a link class, where it is not that of the flits.
+        Latency [cycles] of the credits on channels of a link class, if it differs from the latency of the flits.
     """
 
     topology: dict[str, Any]
@@ -73,8 +73,8 @@ def network(draft: Draft) -> Network:
 def _planes(draft: Draft) -> int:
     """Return the number of subnets, which become planes; refuse subnets that would change the traffic.
 
-    BookSim2 draws one of them for each packet of a Bernoulli source. So each plane gets an equal share of the load.
-    With ``use_read_write`` each kind of packet has a subnet of its own.
+    BookSim2 chooses one subnet at random for each packet of a Bernoulli source. So each plane gets an equal share of
+    the load. With ``use_read_write`` each kind of packet has its own subnet.
     """
     config, count = draft.config, draft.config.at_least("subnets", 1)
     if count == 1:
@@ -98,7 +98,10 @@ def _planes(draft: Draft) -> int:
 
 
 def _failures(draft: Draft, topology: str) -> None:
-    """Links that fail at random: BookSim2 has code for two topologies, which stops before it has drawn one."""
+    """Refuse links that fail at random.
+
+    BookSim2 has code for them in two topologies, but this code stops with an error before it chooses a link.
+    """
     if topology in ("flatfly", "dragonflynew", "anynet"):
         draft.idle("link_failures", f"BookSim2 lets no link of {topology} fail; here a link fails that `faults` names")
         return
@@ -157,7 +160,7 @@ def _link_keys(config: Config, name: str) -> list[str]:
 
 
 def _why(config: Config, name: str, fewer: bool) -> str:
-    """A remark on latencies and VCs that differ from the keys."""
+    """Text with a remark on latencies and VCs that differ from the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
     shown = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
     shown = shown or ("the latency is fixed in BookSim2" if fixed else "")
@@ -171,7 +174,7 @@ def _functions(topology: str) -> list[str]:
 
 
 def _foreign(draft: Draft, topology: str, function: str, needs: Mapping[str, str] | None = None) -> bool:
-    """Refuse a routing that Weft lacks; `needs` has the settings without which others are also refused."""
+    """Refuse a routing that Weft lacks; `needs` has the settings without which further routings are refused."""
     if function not in models.FOREIGN.get(topology, ()):
         return False
     known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
@@ -233,7 +236,7 @@ def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
 
 
 def _floor(draft: Draft) -> tuple[int, int]:
-    """Terminals of a router, and routers in a row of the chip's floor plan."""
+    """Number of terminals of a router, and of routers in a row of the chip's floor plan."""
     config = draft.config
     c = config.at_least("c", 1)
     x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
@@ -307,7 +310,7 @@ def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
         config.fail("network_file", "topology = anynet needs one", "write network_file = FILE;")
     path = config.folder("network_file") / file
     if not path.exists():
-        path = Path(file)  # BookSim2 looks in the folder in which it is started
+        path = Path(file)  # BookSim2 looks in its current folder
     built = anynet.read(text_of(path), str(path))
     return _written(draft, built, anynet.shortest(built, str(path)), ("network_file",))
 
@@ -315,7 +318,7 @@ def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
 def _written(
     draft: Draft, built: Wiring, following: Callable[[int, int], int] | None, keys: tuple[str, ...]
 ) -> Network:
-    """A network as a file, and its routing as a table if each next hop is given."""
+    """Writes a network to a file, and its routing to a table if next hops are given."""
     draft.files[f"{draft.name}.anynet"] = built.graph()
     topology = {"graph": {"file": f"{draft.name}.anynet", "format": "anynet"}}
     if following:
@@ -325,7 +328,7 @@ def _written(
 
 
 def _credits(draft: Draft, built: Wiring, keys: tuple[str, ...]) -> dict[str, int]:
-    """Latencies of credits by link class; notes it where ways back of several latencies hinder this."""
+    """Latencies of credits by link class. Adds a note if opposite directions with several latencies prevent this."""
     found = built.credit_latencies()
     several = sorted(there for there, back in found.items() if len(back) > 1)
     if several:

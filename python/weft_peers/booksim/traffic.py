@@ -24,7 +24,7 @@ _KINDS = (*_REQUESTS, "read_reply", "write_reply")
 
 
 def traffic(draft: Draft, network: Network, lengths: Sequence[Lengths]) -> None:
-    """Add patterns, loads and packets to the draft; ``lengths`` has those of each class."""
+    """Add patterns, loads and packets to the draft; ``lengths`` has the packet lengths of each class."""
     config, classes = draft.config, len(lengths)
     batch = config.text("sim_type") == "batch"
     loads = [1.0] * classes if batch else _loads(draft, lengths)
@@ -56,7 +56,10 @@ def traffic(draft: Draft, network: Network, lengths: Sequence[Lengths]) -> None:
 def _several(
     draft: Draft, lengths: Sequence[Lengths], loads: Sequence[float], patterns: Sequence[Any], *, batch: bool
 ) -> None:
-    """A message class and a job for each traffic class: they share all VCs, and each has a queue in every interface."""
+    """Add a message class and a job for each traffic class.
+
+    They share all VCs, and each has a queue in every interface.
+    """
     config, classes = draft.config, len(lengths)
     priorities = config.wholes("class_priority", classes) if has_priorities(config) else [0] * classes
     if any(not 0 <= one <= _HIGHEST for one in priorities):
@@ -92,7 +95,7 @@ def _load(draft: Draft, load: float) -> float:
 
 
 def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
-    """Flits per terminal and cycle of each class."""
+    """Load of each class [flits/terminal/cycle]."""
     config, classes = draft.config, len(lengths)
     rates = config.reals("injection_rate", classes)
     flits = [mean(own) for own in lengths]
@@ -116,7 +119,7 @@ def _patterns(draft: Draft, network: Network, classes: int) -> list[Any]:
 
 
 def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[Any, ...] | None:
-    """The injection process of a class, and the keys that it comes from; ``None`` if it is refused."""
+    """The injection process of a class, and the keys from which it comes; ``None`` if it is refused."""
     config = draft.config
     name, arguments = call(process)
     if name not in ("bernoulli", "on_off"):
@@ -147,7 +150,7 @@ def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[A
         return None
     length = max(round(1 / beta), 1)
     if length * r1 < 1:
-        end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is at most 1, as well
+        end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is also at most 1
         what = f"bursts of {length} cycles at {r1:g} packets/cycle hold {length * r1:g} packets, here 1 or more"
         remedy = f"write on_off({{{end * rate / (r1 - rate):.6g},{end:.6g},-1}}) for the same load at the same peak"
         draft.refuse("injection_process", what, remedy)
@@ -169,7 +172,8 @@ def _batch(draft: Draft, classes: int) -> None:
 
 
 def _replies(draft: Draft, classes: int) -> None:
-    # a reply joins the queue of its terminal when the request has come, and leaves in the next cycle at the earliest
+    # a reply enters the queue of its terminal when the request has arrived, and leaves in the next cycle at the
+    # earliest
     reply: dict[str, Any] = {"packet": amount(reply_flits(draft, classes), "flit"), "turnaround": "1cycle"}
     if _divides_vcs(draft):
         draft.put("traffic.class", "requests", "use_read_write")
@@ -179,7 +183,7 @@ def _replies(draft: Draft, classes: int) -> None:
 
 
 def _divides_vcs(draft: Draft) -> bool:
-    """Add classes for requests and replies, with the VCs of their ranges; false if both use all VCs."""
+    """Add classes for requests and replies with the VCs of their ranges; returns false if both use all VCs."""
     config = draft.config
     vcs, ranges = config.whole("num_vcs"), {}
     for kind in _KINDS:

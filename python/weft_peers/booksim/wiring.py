@@ -1,6 +1,6 @@
 """Networks that BookSim2 builds link by link: routers, links with their latencies, terminals, and the next hops.
 
-They become a graph file and a routing table; both are text and stay beside the scenario.
+They are converted to a graph file and a routing table. The two files are text, and are next to the scenario.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Wiring:
     links : dict of (int, int) to int
         Latency [cycles] of each link, from the router with the lower number.
     back : dict of (int, int) to int
-        Latency [cycles] of the way back, where it is another one, under the key that the link has in `links`.
+        Latency [cycles] of the opposite direction if it differs, under the key of the link in `links`.
     """
 
     routers: int
@@ -35,7 +35,7 @@ class Wiring:
     back: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def join(self, a: int, b: int, latency: int, back: int | None = None) -> None:
-        """Add a link that takes `latency` cycles from a to b, and as many back unless `back` says another number."""
+        """Add a link that takes `latency` cycles from a to b, and `back` cycles (default: `latency`) from b to a."""
         back = latency if back is None else back
         there, back = (latency, back) if a < b else (back, latency)
         self.links[min(a, b), max(a, b)] = there
@@ -43,7 +43,7 @@ class Wiring:
             self.back[min(a, b), max(a, b)] = back
 
     def ways(self) -> Iterator[tuple[int, int, int, int]]:
-        """Each direction of each link: its routers, its latency, and the latency of the way back [cycles]."""
+        """Each direction of each link: its routers, its latency, and the latency of the opposite direction [cycles]."""
         for (a, b), there in sorted(self.links.items()):
             back = self.back.get((a, b), there)
             yield a, b, there, back
@@ -52,8 +52,8 @@ class Wiring:
     def credit_latencies(self) -> dict[int, set[int]]:
         """For each latency of a channel, the latencies that BookSim2 gives to the credits on it [cycles].
 
-        There a credit takes as long as the flit that it answers, which came on the opposite channel. Only channels
-        whose way back has another latency count.
+        In BookSim2 a credit has the latency of the flit that it acknowledges, which came on the opposite channel. Only
+        channels with a different latency in the opposite direction count.
         """
         found = defaultdict[int, set[int]](set)
         different = {there for _, _, there, back in self.ways() if there != back}
@@ -63,7 +63,7 @@ class Wiring:
         return found
 
     def graph(self) -> str:
-        """The network as BookSim2's own anynet text, where a latency holds for one direction."""
+        """The network as text in BookSim2's anynet format, in which a latency applies to one direction."""
         homes = defaultdict(list)
         for terminal, router in enumerate(self.terminals):
             homes[router].append(terminal)
@@ -86,7 +86,10 @@ class Wiring:
 
 
 def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
-    """Flattened butterfly; with `noc` a link has its length on a floor plan with `row` routers in a row."""
+    """Flattened butterfly.
+
+    With `noc` the latency of a link is its length on a floor plan with `row` routers in a row.
+    """
     side = round(c**0.5)
     wiring = Wiring(k**n, homes(k**n, c, row))
     for a in range(k**n):
@@ -98,20 +101,20 @@ def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
 
 
 def homes(routers: int, c: int, row: int) -> list[int]:
-    """Router of each terminal, where terminals are numbered row by row of the floor plan, not router by router."""
+    """Router of each terminal, if terminals are numbered by rows of the floor plan and not router by router."""
     side, wide = round(c**0.5), row * round(c**0.5)
     return [(terminal // wide // side) * row + terminal % wide // side for terminal in range(routers * c)]
 
 
 def terminal_latencies(c: int) -> set[int]:
-    """Cycles from a router to each of its c terminals, which lie in a square around it."""
+    """Cycles from a router to each of its c terminals, which form a square around the router."""
     side = round(c**0.5)
     steps = [place for place in range(-(side // 2), side // 2 + 1) if place or side % 2]
     return {1 + max(abs(x) - 1, 0) + max(abs(y) - 1, 0) for x in steps for y in steps}
 
 
 def dimension_order(k: int) -> Callable[[int, int], int]:
-    """Next hops on a flattened butterfly: each corrects the lowest digit that differs."""
+    """Next hops on a flattened butterfly. Each hop corrects the lowest digit that differs."""
 
     def following(at: int, to: int) -> int:
         stride = 1
@@ -140,7 +143,10 @@ def cmesh(k: int, noc: bool) -> Wiring:
 
 
 def mesh_order(k: int, express: bool) -> Callable[[int, int], int]:
-    """Next hops on the concentrated mesh: x, then y; long paths begin with an express link where one starts."""
+    """Next hops on the concentrated mesh: first x, then y.
+
+    A long path begins with an express link if its router has one.
+    """
 
     def following(at: int, to: int) -> int:
         (y, x), (to_y, to_x) = divmod(at, k), divmod(to, k)
@@ -177,7 +183,7 @@ def down_or_up(at: int, to: int) -> int:
 
 
 def tree4() -> Wiring:
-    """Tree of 4, 8 and 16 routers in three levels, 64 terminals; each top router is joined to all middle ones."""
+    """Tree of 4, 8 and 16 routers in three levels, 64 terminals; each top router is linked to all middle routers."""
     wiring = Wiring(28, [12 + terminal // 4 for terminal in range(64)])
     for middle in range(8):
         for place in range(4):

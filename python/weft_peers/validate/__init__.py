@@ -1,1 +1,1 @@
-"""Weft against published runs of other simulators: build each row's network, run it, print both side by side."""
+"""Compares Weft with published runs of other simulators: builds each row's network, runs it, prints both results."""

@@ -1,4 +1,4 @@
-"""Turns BookSim2 rows into scenarios; `weft_peers.booksim.models` maps its models and says what its numbers mean."""
+"""Converts BookSim2 rows to scenarios. `weft_peers.booksim.models` maps the models and documents the numbers."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
-    """The peer's phases. The latency of a saturated row is not compared, so its packets need not be delivered."""
+    """The phases of the peer's run.
+
+    The latency of a saturated row is not compared, so its packets need not be delivered.
+    """
     measure = {
         "warmup": amount(params["warmup_cycles"], "cycle"),
         "window": amount(params["measure_cycles"], "cycle"),
@@ -100,7 +103,7 @@ def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
     return measure | ({"drain_limit": "1cycle"} if row["saturated"] == "true" else {})
 
 
-# Topologies: the topology, and the latency [cycles] of each link class.
+# Topologies: each has the topology, and the latency [cycles] of each link class.
 _Built = tuple[dict[str, Any], dict[str, str]]
 
 
@@ -132,7 +135,7 @@ def _dragonfly(params: Params) -> _Built:
 
 
 def _fattree(params: Params) -> _Built:
-    """All its channels have latency 1, whatever else is configured."""
+    """A fat tree. All its channels have latency 1, independent of the configuration."""
     return models.fattree(int(params["k"]), int(params["n"])), {"default": "1", "terminal": "1"}
 
 

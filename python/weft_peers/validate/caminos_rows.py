@@ -1,9 +1,9 @@
-"""Turns CAMINOS rows into scenarios.
+"""Converts CAMINOS rows to scenarios.
 
-Meaning of its numbers: hops are links between routers, as ours. A load of 1 is one phit/server/cycle, and a phit is our
-flit. A message is one packet of `flit_size` phits (virtual cut-through). Its `Basic` router has no crossbar, so nothing
-but buffers and links holds a packet back: here its delay is 0 and its speedup the number of VCs. Zero-load delay = sum
-of link delays + (phits - 1).
+Meaning of its numbers: hops are links between routers, as in Weft. A load of 1 is one phit/server/cycle, and a phit is
+a flit in Weft. A message is one packet of `flit_size` phits (virtual cut-through). Its `Basic` router has no crossbar,
+so only buffers and links delay a packet. In Weft its delay is 0 and its speedup is the number of VCs. Zero-load delay =
+sum of link delays + (phits - 1).
 """
 
 from __future__ import annotations
@@ -122,14 +122,14 @@ def _topology(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
-    """The routing, and the VCs of each link class that uses fewer of them than the peer gives to every port."""
+    """The routing, and the number of VCs of each link class that uses fewer VCs than the peer gives to every port."""
     match row["routing_label"]:
         case "shortest" if row["topology"].startswith("Hamming"):
             return {"minimal": {}}, {}
         case "min":
             return {"dragonfly_minimal": {}}, {"local": 2, "global": 1}
         case "val":
-            # its `Valiant` delivers a packet wherever it meets its destination router
+            # its `Valiant` delivers a packet as soon as the packet passes its destination router
             valiant = {"intermediate": "router", "early_exit": True}
             return {"dragonfly_valiant": valiant}, {"local": 4, "global": 2}
         case "ugal":
@@ -141,7 +141,7 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _ugal(sensor: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """UGAL's choice at the source: the lower one of q (minimal) and 2 q + 24 (detour), q in phits."""
+    """UGAL's choice at the source: the path with the lower cost, q (minimal) or 2 q + 24 (detour), with q in phits."""
     options = {"intermediate": "router", "threshold": "24flits", "sensor": sensor}
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2}
 

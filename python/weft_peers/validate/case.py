@@ -13,14 +13,14 @@ MustMatch = Literal["latency", "accepted", "order", "info"]
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a run; ``None`` if it did not measure.
+    """Numbers of a run; a number is ``None`` if the run did not measure it.
 
     Attributes
     ----------
     latency : float or None
-        Mean packet latency, creation to delivery of the tail [cycles].
+        Mean packet latency from creation to delivery of the tail [cycles].
     hops : float or None
-        Mean number of router-to-router links, whatever the peer counts.
+        Mean number of links between routers, also if the peer counts differently.
     accepted : float or None
         Accepted load [flits/terminal/cycle].
     """
@@ -32,15 +32,15 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the pattern of traffic, and the peer's numbers around it.
+    """A change of the traffic pattern, and the peer's numbers around this change.
 
     Attributes
     ----------
     of : str
-        Network and traffic in words: rows in which they are the same differ in the routing only, and are compared with
-        each other.
+        Text on network and traffic. Rows with the same text differ only in the routing, and are compared with each
+        other.
     cycle : int
-        When the pattern changes, counted from the beginning of the run.
+        Cycle in which the pattern changes, counted from the start of the run.
     bin : int
         Width of the bins of the time of sending [cycles].
     theirs : Response
@@ -55,26 +55,28 @@ class Change:
 
 @dataclass(frozen=True)
 class Case:
-    """One row.
+    """A row of peer results, with its scenario.
 
     Attributes
     ----------
     line : int
         Line in the file, from 1.
     peer, name : str
-        The simulator and what it ran.
+        The simulator, and the name of its run.
     load : float
         Offered load [flits/terminal/cycle].
     theirs : Numbers
-        What the peer measured.
+        Numbers that the peer measured.
     must_match, why, band
-        What must hold, and why; see `weft_peers.validate.judge`. The band is a share of the peer's number.
+        The criterion, its reason, and its band; see `weft_peers.validate.judge`. The band is a share of the peer's
+        number.
     scenario : dict or None
-        The same network for Weft; ``None`` if it can't be expressed, and `refusal` says why.
+        The same network for Weft; ``None`` if it cannot be expressed, and then `refusal` has the reason.
     oblivious : bool
-        Whether accepted load can't exceed the channel-load bound (it may where an adaptive routing takes detours).
+        Whether the accepted load cannot exceed the channel-load bound. With an adaptive routing that takes detours it
+        can.
     change : Change or None
-        What is compared where the pattern changes, in place of `theirs`.
+        Data to compare, instead of `theirs`, if the pattern changes.
     """
 
     line: int
@@ -92,10 +94,10 @@ class Case:
 
     @property
     def title(self) -> str:
-        """What ``--filter`` searches."""
+        """The text that ``--filter`` searches."""
         return f"{self.peer} {self.name} {self.load:g}"
 
 
 def number(text: str) -> float | None:
-    """A number of the file, ``None`` if the field is empty."""
+    """A number of the file; ``None`` if the field is empty."""
     return float(text) if text else None

@@ -1,4 +1,4 @@
-"""Verdicts of rows in which the pattern of traffic changes, as a table for people and as JSON for programs."""
+"""Verdicts of rows in which the traffic pattern changes, as a table for readers and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = ("case", "load", "must match", "before", "Weft", "after", "Weft", "settl
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """The compared numbers, a line for each of these rows of one peer, and how many settle one after the other."""
+    """Lines with the compared numbers of one peer's rows, and with the count of pairs that settle one after another."""
     peer = verdicts[0].case.peer
     bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))
     compared = (
@@ -37,7 +37,7 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def numbers(verdict: Verdict) -> dict[str, Any] | None:
-    """The same numbers for programs [cycles]; ``None`` where the pattern stays."""
+    """The compared numbers for programs [cycles]; ``None`` if the pattern does not change."""
     change = verdict.case.change
     if change is None:
         return None

@@ -1,8 +1,8 @@
-"""Rows of FOGSim in which the pattern changes: latency by the time of sending, in place of a mean.
+"""Rows of FOGSim in which the pattern changes. They have latency by the time of sending, instead of a mean latency.
 
-The pattern of such a row is ``transient UN->ADV+2``. It changes ``transientTrafficCycle`` cycles behind the warm-up.
-``packet_latency`` has bins ``cycle after the change:latency:share of misrouted packets``, from before the change on;
-its seeds are merged.
+The pattern of such a row is ``transient UN->ADV+2``. The pattern changes ``transientTrafficCycle`` cycles after the
+warm-up. ``packet_latency`` has bins ``cycle after the change:latency:share of misrouted packets``, which start before
+the change. The seeds are merged.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 _PATTERNS = re.compile(r"transient (.+)->(.+)")
 _BIN = re.compile(r"(-?\d+):(\d+\.?\d*):\d+\.?\d*")
-# Parameters of the network and the run, which rows that are compared with each other share.
+# Parameters of the network and the run that are equal in rows that are compared with each other.
 _SHARED = ("simulator", "warmup", "transientTrafficCycle")
 
 
 def patterns(row: Mapping[str, str]) -> tuple[str, ...]:
-    """The patterns of a row in the order in which they follow each other."""
+    """The patterns of a row in order of time."""
     found = _PATTERNS.fullmatch(row["pattern"])
     return found.groups() if found else (row["pattern"],)
 
 
 def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
-    """The change in a row; ``None`` if its pattern stays.
+    """The change in a row; ``None`` if its pattern does not change.
 
     Raises
     ------
     ValueError
-        If its bins are not those of a change.
+        If the row does not have bins around a change.
     """
     if len(patterns(row)) == 1:
         return None
@@ -68,12 +68,12 @@ def phases(change: Change, after: dict[str, Any]) -> dict[str, Any]:
 
 
 def recording(change: Change) -> dict[str, Any]:
-    """The part of ``measure`` that records what the peer recorded.
+    """The part of ``measure`` that records the same data as the peer.
 
     Raises
     ------
     NotExpressible
-        If a bin would begin before the change and end behind it.
+        If a bin would begin before the change and end after it.
     """
     if change.cycle % change.bin:
         raise NotExpressible(f"bins of {change.bin} cycles, none of which begins with the change at {change.cycle}")

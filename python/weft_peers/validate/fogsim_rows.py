@@ -1,11 +1,11 @@
-"""Turns FOGSim rows into scenarios.
+"""Converts FOGSim rows to scenarios.
 
-Meaning of its numbers: a packet has 8 phits, moves as one and leaves a router in 8 cycles. Here it is one flit over
-links of 1/8 flit per cycle, so all loads of the file are divided by 8. Hops are links between routers, as ours, and
-latency runs from the generation of a packet to the consumption of its tail. Its router has no pipeline, no output
-queues and no VC allocation apart from that of the switch. Heads ask once in each of a few iterations per cycle, which
-are our allocation steps; packets on their way go before those of the router's own terminals. Source queues are in the
-router, one per injection VC.
+Meaning of its numbers: a packet has 8 phits, moves as a unit and leaves a router in 8 cycles. In Weft it is one flit
+over links of 1/8 flit per cycle, so all loads of the file are divided by 8. Hops are links between routers, as in Weft.
+Latency counts from the generation of a packet to the consumption of its tail. Its router has no pipeline, no output
+queues, and no VC allocation separate from switch allocation. Heads send a request once in each of a few iterations per
+cycle, which are allocation steps in Weft. Packets in transit have priority over those of the router's own terminals.
+Source queues are in the router, one per injection VC.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from weft_peers.validate.case import Change
 
 Params = dict[str, str]
-# A routing, and the VCs of each link class between routers.
+# A routing, and the number of VCs of each link class between routers.
 Routed = tuple[dict[str, Any], dict[str, int]]
 
-# Longest burst that is waited for [cycles]; the slowest of the file takes a tenth of it.
+# Maximum time that a run waits for the end of a burst [cycles]; the slowest burst of the file needs a tenth of it.
 _LONGEST_BURST = 100_000
-# A routing may leave the ring so often; the peer counts no exits.
+# Maximum number of times that a packet may leave the ring; the peer does not count exits.
 _MOST_EXITS = 254
 
 
@@ -64,13 +64,13 @@ def _params(text: str) -> Params:
 
 
 def _latency(row: Mapping[str, str]) -> float | None:
-    """Latency of a steady state [cycles]; in saturation, a burst or a transient it is of no one state."""
+    """Latency of a steady state [cycles]; ``None`` in saturation, a burst or a transient, which have none."""
     steady = row["saturated"] == "no"
     return number(row["packet_latency"]) if steady else None
 
 
 def _accepted(text: str, params: Params) -> float | None:
-    """Accepted load [flits/terminal/cycle]; of a burst the mean until the last packet has come."""
+    """Accepted load [flits/terminal/cycle]; for a burst, the mean until the last packet has arrived."""
     if completion := re.fullmatch(r"completion_cycles=(\d+)", text):
         return int(params["burstLength"]) / int(completion[1])
     accepted = number(text)
@@ -78,13 +78,13 @@ def _accepted(text: str, params: Params) -> float | None:
 
 
 def _hops(text: str) -> float | None:
-    """``total=2.5;local=1.5;...``; a transient has none."""
+    """Mean hops, from a text ``total=2.5;local=1.5;...``; ``None`` for a transient."""
     total = re.match(r"total=([\d.]+)", text)
     return float(total[1]) if total else None
 
 
 def _band(row: Mapping[str, str]) -> float:
-    """The band of the row; without one, three standard deviations of the accepted load, from its column ``noise``."""
+    """The band of the row; without it, three standard deviations of the accepted load, from the column ``noise``."""
     if row["band"] or row["must_match"] == "info":
         return number(row["band"]) or 0.0
     noise = re.search(r"accepted (?:sd/mean=)?([\d.]+)", row["noise"])
@@ -117,7 +117,10 @@ def _scenario(row: Mapping[str, str], params: Params, change: Change | None) -> 
 
 
 def _run(row: Mapping[str, str], params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Load or burst, and the phases. The latency of a saturated row is not compared: its packets need no delivery."""
+    """The load or burst, and the phases.
+
+    The latency of a saturated row is not compared, so its packets need not be delivered.
+    """
     load = float(row["load"]) / int(params["packet_phits"])
     if params.get("burst") == "1":
         stop = {"complete": {"max_window": amount(_LONGEST_BURST, "cycle")}}
@@ -149,11 +152,14 @@ def _links(params: Params, vcs: Mapping[str, int], injection_vcs: int) -> dict[s
 
 
 def _terminal_link(params: Params, phits: int, injection_vcs: int) -> dict[str, Any]:
-    """A source queue is in the router: each of its VCs can send its next packet `phits` cycles after the one before.
+    """Settings of the link of a terminal.
 
-    Where an input sends one packet at a time, a link as slow as the others does the same. Where its VCs send side by
-    side, each has room for one packet, and the credit takes these cycles to come back; a terminal takes a packet in as
-    many cycles, from one VC (`router.ejection_vcs`).
+    In FOGSim the source queue is in the router: each of its VCs can send its next packet `phits` cycles after the
+    previous one.
+
+    If an input sends one packet at a time, a link with the bandwidth of the others behaves in the same way. If its VCs
+    send in parallel, each VC has room for one packet, and its credit takes these cycles to return. A terminal receives
+    a packet in the same number of cycles, from one VC (`router.ejection_vcs`).
     """
     latency = int(params["lat_injection"])
     link = {"latency": amount(latency, "cycle"), "vcs": injection_vcs}
@@ -168,9 +174,12 @@ def _is_one_at_a_time(params: Params) -> bool:
 
 
 def _injection_vcs(params: Params, patterns: Sequence[dict[str, Any]]) -> int:
-    """With ``floor(dest*3/nodes)`` the packets of a node that all go to one group are in one queue, or nearly all.
+    """Number of injection VCs.
 
-    The number can't change during a run: if only some patterns are of that kind it is that of the others.
+    With ``floor(dest*3/nodes)``, all or nearly all packets of a node are in one queue if they go to the same group.
+
+    The number cannot change during a run. If only some patterns send to one group, the number is that of the other
+    patterns.
     """
     by_destination = params["vc_inj_policy"].startswith("floor(dest")
     one_group = all("group_shift" in pattern or "router_shift" in pattern for pattern in patterns)
@@ -192,7 +201,7 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _routing(row: Mapping[str, str], params: Params) -> Routed:
-    """Variants of a routing are in parentheses behind its name."""
+    """The routing of a row. Variants of a routing are in parentheses after its name."""
     name = row["routing"].partition(" (")[0]
     all_vcs = {"local": int(params["vc_local"]), "global": int(params["vc_global"])}
     match name:
@@ -200,7 +209,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             return {"dragonfly_minimal": {}}, {"local": 2, "global": 1}
         case "VAL":
             return {"dragonfly_valiant": {"intermediate": _intermediate(params)}}, all_vcs
-        case "UGAL-L":  # it reads the queue of a VC, as its PB does, and a bit of this coefficient is never set
+        case "UGAL-L":  # it reads the queue of a VC, like its PB, and a bit of this coefficient is never set
             return {"dragonfly_pb": _piggybacking(params, 100 * int(params["h"]), 0)}, all_vcs
         case "PB" | "PB125":
             coefficient = params.get("pb_coef") or params["piggybacking_coef"]
@@ -208,7 +217,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             return {"dragonfly_pb": _piggybacking(params, int(coefficient), int(margin))}, all_vcs
         case "OFAR" | "OFAR-L" | "OFAR-E":
             return _ofar(params, all_vcs)
-        case "PAR" if row["pattern"].startswith("LADV"):  # inside a group both go minimally
+        case "PAR" if row["pattern"].startswith("LADV"):  # inside a group both choose minimal paths
             return {"dragonfly_par": {"intermediate": "other_group", "sensor": "used_credits"}}, {
                 "local": 4,
                 "global": 2,
@@ -222,7 +231,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
 
 
 def _intermediate(params: Params) -> str:
-    """The first version also misroutes packets inside a group; later ones do not."""
+    """The choice of intermediates. The first version also misroutes packets inside a group; later versions do not."""
     return "other_group_for_all" if "v1)" in params["simulator"] else "other_group"
 
 
@@ -274,7 +283,7 @@ def _pattern(text: str, params: Params) -> dict[str, Any]:
 
 
 def _mix(params: Params) -> dict[str, Any]:
-    """The three parts of a burst; 1 is uniform, 3 a shift of groups."""
+    """The three parts of a burst's traffic: type 1 is uniform, type 3 is a shift of groups."""
     parts: dict[str, int] = {}
     patterns: dict[str, Any] = {}
     for part in "123":

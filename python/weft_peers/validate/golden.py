@@ -25,7 +25,7 @@ def read(path: str | Path) -> list[Case]:
     Raises
     ------
     PeerError
-        If the file can't be read, or a row has a field that makes no sense.
+        If the file can't be read, or a row has an invalid field.
     """
     path = Path(path)
     try:
@@ -49,7 +49,7 @@ def read(path: str | Path) -> list[Case]:
 
 
 def chosen(cases: Sequence[Case], wanted: re.Pattern[str]) -> list[Case]:
-    """Cases whose title matches, and those of the same changes of traffic, with which they are compared."""
+    """Cases whose title matches, and the cases with the same change of traffic, with which they are compared."""
     changes = {(case.peer, case.change.of) for case in cases if case.change and wanted.search(case.title)}
 
     def is_beside(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""Whether Weft agrees with the peer, by the column ``must_match``.
+"""Judges whether Weft agrees with the peer, by the criterion in the column ``must_match``.
 
 latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
 accepted  accepted load within the band
@@ -8,12 +8,13 @@ order     accepted load no higher than the load, and not below the peer's by mor
           go on (under transpose those on the diagonal, which send to themselves)
 info      nothing; printed only
 
-Where the pattern changes, latency by the time of sending is compared in place of these: its levels before and after the
-change, if the row has a band, and with `weft_peers.validate.settling_order` the order in which rows settle.
+If the pattern changes, latency by the time of sending is compared instead. Its levels before and after the change are
+compared if the row has a band. `weft_peers.validate.settling_order` compares the order in which rows settle.
 
 The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so its error
-is s; ours, of the mean over the seeds, is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n). Below
-saturation the s of an accepted load is no less than `chance_of_draws`: a few seeds may lie close together by chance.
+is s. The error of our mean over the seeds is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n). Below
+saturation the s of an accepted load is at least `chance_of_draws`, because the results of a few seeds may be close
+together by chance.
 """
 
 from __future__ import annotations
@@ -39,18 +40,19 @@ class Ours:
     Attributes
     ----------
     runs : sequence of Numbers
-        One per seed.
+        Numbers of the runs, one per seed.
     bound : float or None
-        Channel-load bound of the route [flits/terminal/cycle]; ``None`` if no terminal sends. If only a sample of the
+        Channel-load bound of the paths [flits/terminal/cycle]; ``None`` if no terminal sends. If only a sample of the
         paths was followed, it is the upper end of the interval.
     least : sequence of float
-        Load of the terminal that got least into the network, one per seed [flits/terminal/cycle].
+        Load of the terminal that injected least, one value per seed [flits/terminal/cycle].
     stalled : int
-        Runs that got stuck.
+        Number of runs that got stuck.
     chance : float
-        Standard deviation of the accepted load of one run by the draws of its packets; 0 if none are drawn.
+        Standard deviation of the accepted load of one run that follows from the random creation of packets; 0 if
+        packets are not created at random.
     response : Response or None
-        Latency by the time of sending, merged over the seeds; only if the pattern changes and all packets came.
+        Latency by the time of sending, merged over the seeds; only if the pattern changes and all packets arrived.
     """
 
     runs: Sequence[Numbers]
@@ -68,11 +70,11 @@ class Comparison:
     Attributes
     ----------
     peer, ours : float or None
-        The peer's run and the mean of ours.
+        The number of the peer's run, and the mean of our runs.
     sigma : float
         Standard deviation of one of our runs.
     tolerance : float
-        How far apart they may be.
+        Maximum allowed difference.
     """
 
     peer: float | None
@@ -82,12 +84,12 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Whether both measured it."""
+        """Whether both simulators measured the number."""
         return self.peer is not None and self.ours is not None
 
     @property
     def agrees(self) -> bool:
-        """Whether they are no further apart than the tolerance; false if one of them did not measure it."""
+        """Whether the two numbers differ by at most the tolerance; false if one simulator did not measure it."""
         if self.peer is None or self.ours is None:
             return False
         return abs(self.ours - self.peer) <= self.tolerance
@@ -95,7 +97,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer for one case, with its reasons where it fails; `response` is ours, where the pattern changes."""
+    """The answer for one case, with reasons if it fails. `response` is our response if the pattern changes."""
 
     case: Case
     answer: Answer
@@ -107,7 +109,7 @@ class Verdict:
 
 
 def judge(case: Case, ours: Ours | None) -> Verdict:
-    """Compare a case with our runs; ``None`` if there are none, because Weft can't run it."""
+    """Compare a case with our runs. `ours` is ``None`` if Weft cannot run the case."""
     runs = ours.runs if ours else ()
     latency, hops, accepted = (
         _compare(getattr(case.theirs, name), [getattr(run, name) for run in runs], case.band, least_sigma)
@@ -137,12 +139,12 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
 
 
 def answer(case: Case, reasons: Sequence[str]) -> Answer:
-    """The answer for a case for whose failure there are these reasons."""
+    """The answer for a case with these reasons for a failure."""
     return "info" if case.must_match == "info" else "fails" if reasons else "agrees"
 
 
 def chance_of_draws(accepted: float, packets: float, probability: float) -> float:
-    """Standard deviation of an accepted load that is the count of packets drawn by the terminals, below saturation.
+    """Standard deviation of an accepted load below saturation that follows from the random creation of packets.
 
     Each terminal creates a packet in each cycle with the same probability, so the count n of a window is binomial: its
     standard deviation is sqrt(n (1 - probability)).
@@ -152,9 +154,9 @@ def chance_of_draws(accepted: float, packets: float, probability: float) -> floa
     accepted : float
         Accepted load [flits/terminal/cycle].
     packets : float
-        Packets of the window.
+        Number of packets in the window.
     probability : float
-        With which a terminal creates a packet in a cycle.
+        Probability with which a terminal creates a packet in a cycle.
     """
     return accepted * sqrt((1 - probability) / packets) if packets else 0.0
 

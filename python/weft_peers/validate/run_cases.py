@@ -1,4 +1,4 @@
-"""Runs the cases: every row with several seeds, all rows side by side."""
+"""Runs the cases: every row with several seeds, all rows in parallel."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def validate(
     Parameters
     ----------
     cases : sequence of Case
-        Rows, of any peers.
+        Rows of any peers.
     seeds : int
-        Runs of each case; 5 or more for a meaningful standard deviation.
+        Number of runs of each case; 5 or more for a meaningful standard deviation.
     jobs : int, optional
-        Runs at a time, by default as many as there are cores.
+        Number of runs at the same time; by default the number of cores.
     force_memory : bool
-        Run even if the runs at a time need more memory than there is left.
+        Run even if the simultaneous runs need more memory than is free.
     watch : callable, optional
-        Told the `Status` now and then.
+        Called with the `Status` from time to time.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def validate(
 
 
 def _expand(case: Case, seeds: int) -> tuple[list[Point], float | None]:
-    """Points of a case, one per seed, and the highest value that the channel-load bound of its routing may have."""
+    """Points of a case, one per seed, and the upper limit of the channel-load bound of its routing."""
     if case.scenario is None:
         raise ScenarioError.saying(case.refusal, "")
     swept = case.scenario | {"sweep": {"seed": list(range(1, seeds + 1))}}
@@ -114,7 +114,7 @@ def _ours(case: Case, summaries: Sequence[dict[str, Any]], bound: float | None) 
 
 
 def _chance(case: Case, summaries: Sequence[dict[str, Any]]) -> float:
-    """Standard deviation of the accepted load by the draws of packets; 0 in saturation and in a burst."""
+    """Standard deviation of the accepted load from the random creation of packets; 0 in saturation and in a burst."""
     is_burst = case.scenario is not None and "batch" in case.scenario["traffic"]
     if is_burst or not summaries or any(summary["saturated"] for summary in summaries):
         return 0.0
@@ -132,7 +132,7 @@ def _sent(finished: Finished) -> pl.DataFrame:
 
 
 def _response(change: Change, sent: Sequence[pl.DataFrame], summaries: Sequence[dict[str, Any]]) -> Response | None:
-    """The mean over the seeds in the peer's bins; ``None`` if packets are missing from it."""
+    """The mean over the seeds in the peer's bins; ``None`` if packets are missing."""
     middle = pl.col("from_cycle") + pl.col("bin_cycles") / 2
     bins = pl.concat(sent).select("packets", time=middle - change.cycle, latency=q.LATENCY.column)
     found = merged(bins, change.theirs.times[0], change.theirs.times[-1])

@@ -1,9 +1,9 @@
-"""Whether rows in which the pattern changes settle in the same order as with the peer.
+"""Checks whether rows in which the pattern changes settle in the same order in Weft and in the peer.
 
-Rows of one change differ in the routing only. Times of settling are known to a bin: two rows settle one after the other
-if their times are more than a bin apart, and together if not. Every two rows must do with us what they do there. The
-change itself is in this order, at time 0: a row settles together with it or after it. So a row that is alone in its
-change also has an order.
+Rows of one change differ only in the routing. Settling times are known to the precision of a bin. Two rows settle one
+after the other if their times are more than a bin apart, otherwise they settle together. Any two rows must have the
+same order in Weft as in the peer. The change itself is also in the order, at time 0: a row settles together with it or
+after it. So even a row that is alone in its change has an order.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _WORDS = {-1: "before", 0: "together with", 1: "after"}
 
 @dataclass(frozen=True)
 class Row:
-    """When a row settles.
+    """The settling time of a row.
 
     Attributes
     ----------
     place : int
-        Its place in the list of verdicts.
+        Index of the row in the list of verdicts.
     peer, name : str
-        The simulator and the row; or what else has a place in the order.
+        The simulator, and the name of the row (or of the change itself).
     bin : int
         Width of the peer's bins [cycles].
     theirs, ours : float
-        Time of settling with the peer and with us [cycles].
+        Settling times in the peer and in Weft [cycles].
     """
 
     place: int
@@ -56,17 +56,17 @@ class Pair:
 
     @property
     def theirs(self) -> int:
-        """Whether the first row settles before (-1), together with (0) or after (1) the second, with the peer."""
+        """Whether, in the peer, the first row settles before (-1), together with (0) or after (1) the second."""
         return self._order(self.first.theirs - self.second.theirs)
 
     @property
     def ours(self) -> int:
-        """The same with us."""
+        """The same number for Weft."""
         return self._order(self.first.ours - self.second.ours)
 
     @property
     def sentence(self) -> str:
-        """The words for the first row if the order is another one."""
+        """Sentence about the first row, for an order that differs."""
         first, second = self.first, self.second
         return (
             f"settles {_WORDS[self.ours]} {second.name} ({first.ours:g} and {second.ours:g} cycles), "
@@ -78,12 +78,12 @@ class Pair:
 
 
 def pairs(verdicts: Sequence[Verdict]) -> list[Pair]:
-    """Every two rows of one change that both simulators ran."""
+    """All pairs of rows of one change that both simulators ran."""
     return [Pair(*pair) for together in _of_changes(verdicts) for pair in combinations(together, 2)]
 
 
 def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts; those of rows that settle in another order fail, with the reason."""
+    """The verdicts. Rows that settle in a different order fail, with the reason."""
     found: dict[int, list[str]] = defaultdict(list)
     both = [ordered for pair in pairs(verdicts) for ordered in (pair, Pair(pair.second, pair.first))]
     with_change = [

@@ -1,4 +1,4 @@
-"""Verdicts as a table for people and as JSON for programs."""
+"""Verdicts as a table for readers and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def text(verdicts: Sequence[Verdict]) -> str:
 def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """The verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer.
 
-    ``change`` of a row is null unless its pattern changes: then it has what is compared in place of the other numbers.
+    ``change`` of a row is null unless its pattern changes. Then it has the data that are compared instead of the other
+    numbers.
     """
     rows = []
     for verdict in verdicts:
