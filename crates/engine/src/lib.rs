@@ -1,13 +1,13 @@
-//! The network engine: state, cycle loop, routings, power policies. It reads and writes no files, reads no clock, and
-//! iterates over no map in random order.
+//! The network engine: state, cycle loop, routings, power policies. The engine reads and writes no files, reads no clock, and never
+//! iterates over a map in random order.
 //!
-//! A [`Spec`] (plain numbers) becomes a network ([`Simulation`]) of blocks. A block advances cycle by cycle
-//! (`kernel/src/block.rs`, `Block::step`) and counts integers; [`run`] returns these as an [`Outcome`]. The rooms of this
-//! crate, and which may use which, are in ARCHITECTURE.md.
+//! A [`Spec`] (plain numbers) becomes a network ([`Simulation`]) of blocks. A block advances cycle by cycle (`kernel/src/block.rs`,
+//! `Block::step`) and counts integers; [`run`] returns the counts as an [`Outcome`]. ARCHITECTURE.md lists the rooms (folders) of this
+//! crate, and which room may use which.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
-// the name by which derived code finds this crate, here and elsewhere
+// derived code refers to this crate by this name, here and in other crates
 extern crate self as weft_engine;
 
 mod explain;
@@ -46,16 +46,16 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
     spec.check_policy()
 }
 
-/// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).
+/// Runs a spec. The result depends only on the spec, not on `how` (threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
     finish(spec, Simulation::new(spec, how)?, progress, None)
 }
 
-/// Continues a run of the same spec from a checkpoint that was passed to [`Progress::keep`]. The result is that of a
-/// run without a break. The network is divided into the blocks of the checkpoint, whatever `how` says; its threads
-/// share them. Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of their numbers,
-/// but not all. So pass only unchanged bytes that this build of the engine has written. `weft run` keeps a checksum and
-/// a mark of the build with them. The bytes are dropped as soon as they have been read.
+/// Continues a run of the same spec from a checkpoint that was passed to [`Progress::keep`]. The result is the same as that of a run
+/// without interruption. The network is divided into the blocks of the checkpoint, even if `how` differs; the threads of `how` share these
+/// blocks. Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of the numbers in the bytes, but not all.
+/// Therefore pass only unchanged bytes that this build of the engine has written. `weft run` stores a checksum and an identifier of the
+/// build with them. The bytes are freed as soon as they have been read.
 pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,
@@ -67,18 +67,18 @@ pub fn resume<'a>(
     finish(spec, simulation, progress, Some(Box::new(checkpoint)))
 }
 
-/// Runs a spec without warm-up, stops its sources in cycle `stop`, and measures until no packet is left. Refuses a network that
-/// does not empty within `limit` cycles from then on. For tests of models.
+/// Runs a spec without warm-up, stops its sources in cycle `stop`, and measures until no packet is left in the network. Refuses a network
+/// that is not empty within `limit` cycles after `stop`. Used for tests of models.
 ///
 /// # Panics
-/// If the network is empty, and a credit has not returned, or a VC is held.
+/// If the network is empty, but a credit has not returned or a VC is still held.
 pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
     let mut spec = spec.clone();
     (spec.phases.warmup, spec.phases.window) = (0, stop + 2 * limit);
     Simulation::new(&spec, how)?.run_to_rest(&spec, stop, limit)
 }
 
-/// Runs the freshly assembled network to its end, from the checkpoint if there is one.
+/// Runs the newly assembled network to its end, starting from the checkpoint if there is one.
 fn finish(
     spec: &Spec,
     mut simulation: Simulation,

@@ -3,11 +3,11 @@
 use crate::network::spec::Spec;
 use weft_units::Refusal;
 
-/// Most entries of a matrix (4,096 routers); a larger one is refused.
+/// The most entries of a matrix (4,096 routers); a larger matrix is refused.
 const MAX_ENTRIES: usize = 1 << 24;
 
-/// Flits per cycle that the terminals of each router (row) offer to those of each router (column) in the first phase of
-/// every job; replies are left out. The diagonal holds traffic between terminals of one router.
+/// Flits per cycle that the terminals of each router (row) offer to the terminals of each router (column) in the first phase of every job,
+/// without replies. The diagonal contains the traffic between terminals of the same router.
 pub fn demand(spec: &Spec) -> Result<Vec<Vec<f64>>, Refusal> {
     let graph = &*spec.graph;
     let routers = graph.routers() as usize;

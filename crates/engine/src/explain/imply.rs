@@ -1,9 +1,8 @@
-//! Implications of a spec before it runs: zero-load latency, mean hops, and the load at which a channel is full. They
-//! follow from the traffic patterns of the first phases and the paths of the routing (for an adaptive routing, the
-//! paths that it takes in an idle network). Means are over packets, replies included.
+//! Predictions from a spec before it runs: zero-load latency, mean hops, and the load at which a channel is full. They are computed from
+//! the traffic patterns of the first phases and from the paths of the routing. For an adaptive routing these are the paths in an idle
+//! network. Means are over packets, including replies.
 //!
-//! All paths are followed if that takes few enough steps. Otherwise a sample of them is followed ([`sample`]), and the
-//! numbers have errors.
+//! All paths are followed if this takes few enough steps. Otherwise a sample of them is followed ([`sample`]), and the numbers have errors.
 
 mod accepted;
 mod cuts;
@@ -33,54 +32,52 @@ use weft_kernel::net::Net;
 use weft_topology::Peer;
 use weft_units::{Refusal, Remark, words};
 
-/// Most steps, of about 30 ns each. If all paths need more, a sample of them is followed.
+/// The most steps, of about 30 ns each. If following all paths needs more steps, only a sample of them is followed.
 const MAX_STEPS: u64 = 1 << 23;
-/// Number of steps for which a hop counts, if packets draw at every router.
+/// Number of steps that a hop counts if packets choose at random at every router.
 const STEPS_OF_CHOICE: u64 = 4;
 
-/// Implications of a scenario before it runs (for `weft check`).
+/// Predictions for a scenario before it runs (for `weft check`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Implied {
-    /// Mean packet latency without contention over the pattern's pairs [cycles]; `None` if no terminal sends in the first
-    /// phase.
+    /// Mean packet latency without contention, over the pairs of the pattern [cycles]; `None` if no terminal sends in the first phase.
     pub zero_load_latency: Option<f64>,
-    /// Mean links between routers crossed by the pattern's packets without contention; `None` as above.
+    /// Mean number of links between routers that the pattern's packets cross without contention; `None` in the same case.
     pub mean_hops: Option<f64>,
-    /// Load [flits/terminal/cycle] of the busiest terminal, without its replies, at which the busiest channel is full;
-    /// `None` as above.
+    /// Load [flits/terminal/cycle] of the busiest terminal, without its replies, at which the busiest channel is full; `None` in the same
+    /// case.
     pub channel_load_bound: Option<f64>,
-    /// Upper bound on the accepted load, from the links to the terminals alone [flits/terminal/cycle, mean over the terminals
-    /// of all jobs]. `None` if it is not below the offered load, or not known.
+    /// Upper bound on the accepted load, from the links to the terminals alone [flits/terminal/cycle, mean over the terminals of all jobs].
+    /// `None` if the bound is not below the offered load, or is not known.
     pub accepted_load_bound: Option<f64>,
-    /// The paths to which the bound belongs.
+    /// The kind of paths for which the channel-load bound holds.
     pub bound_of: BoundOf,
-    /// Whether packets are answered: hops, latency and bound are those of packets and replies.
+    /// Whether packets have replies: hops, latency and bound then include the replies.
     pub has_replies: bool,
     /// Errors of these numbers; `None` if all paths were followed, or no terminal sends.
     pub sampled: Option<Sampled>,
-    /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
+    /// VC classes of the routing for each link class, in the order of the graph's classes; two classes that share their VCs count once.
     pub vc_classes: Vec<u8>,
-    /// Per link class, the VCs from which the packets of a VC class choose: the fewest of all classes, but for those of rings
-    /// that say how many VCs they have.
+    /// For each link class, the number of VCs from which packets of a VC class can choose: the smallest number over all VC classes, except
+    /// classes of rings that declare their number of VCs.
     pub vcs_of_class: Vec<u8>,
-    /// VCs that each message class may use, by message class and link class.
+    /// Number of VCs that each message class may use, by message class and link class.
     pub vcs_of_messages: Vec<Vec<u8>>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
     /// Bias toward the minimal path [flits], if the routing counts flits and credits in flight as part of a queue.
     pub bias_of_used_credits: Option<i32>,
-    /// Links that are broken from the start, if the paths of these numbers use them as if they worked.
+    /// Links that are broken from the start, if the paths behind these numbers use them as if they worked.
     pub broken_links: Option<BrokenLinks>,
-    /// Remarks of the routing on its parameters.
+    /// Remarks of the routing about its parameters.
     pub hints: Vec<Remark>,
 }
 
-/// Links that are broken from the start and count as working.
+/// Links that are broken from the start but are treated as working.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenLinks {
     pub links: usize,
-    /// Whether the reason is that some terminals are cut off without them. Otherwise the routing has no tables that
-    /// leave them out.
+    /// Whether this is because some terminals are cut off without them. If not, the reason is that the routing has no tables without them.
     pub cut_off: bool,
 }
 
@@ -127,7 +124,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
-    // an idle network has the fewest links on; at high load all of them may be on
+    // an idle network has the fewest links on; at high load all links may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         let full = Walker::new(spec, &net).imply(Vec::new());
         implied.channel_load_bound = full.channel_load_bound;
@@ -136,7 +133,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     Ok(implied)
 }
 
-/// See [`Implied::vcs_of_class`].
+/// Computes [`Implied::vcs_of_class`] for a link class.
 fn vcs_of_class(net: &Net, link: usize) -> u8 {
     let own = |class: u8| {
         let is_own = |entry: &RingEntry| entry.vcs.is_some() && (entry.enter == class || entry.move_on == class);
@@ -148,7 +145,7 @@ fn vcs_of_class(net: &Net, link: usize) -> u8 {
     classes.flat_map(of_class).min().unwrap_or(0)
 }
 
-/// VCs that each message class may use, by link class.
+/// Number of VCs that each message class may use, by link class.
 fn vcs_of_messages(net: &Net) -> Vec<Vec<u8>> {
     let on_link = |of: usize, link: usize| {
         let classes = 0..net.needs.classes[link].max(1);
@@ -162,13 +159,13 @@ fn reads_queues(net: &Net) -> bool {
     net.needs.sensor.is_some() || net.needs.sees_grants
 }
 
-/// Means over the packets so far.
+/// Sums over the packets followed so far, for means.
 #[derive(Debug, Clone, Copy, Default)]
 struct Means {
     /// Packets per cycle ([`Walker::packets`]).
     weight: f64,
     hops: f64,
-    /// Cycles on links between routers, the flits of a packet, and what slow links and waits for credits add.
+    /// Cycles on links between routers, time for the flits of a packet, and time added by slow links and by waits for credits.
     wire: f64,
 }
 
@@ -183,27 +180,27 @@ impl Means {
     }
 }
 
-/// Packets from a router to another, or from a terminal to another where paths depend on terminals.
+/// Packets from one router to another, or from one terminal to another if paths depend on terminals.
 struct Flow {
-    /// The router of its source.
+    /// The router of the source terminal.
     from: u32,
     packet: Packet,
-    /// Number of the length of its packets ([`Walker::lengths`]).
+    /// Index of the length of its packets ([`Walker::lengths`]).
     length: u16,
     /// Flits per cycle when the busiest terminal offers 1.
     rate: f64,
 }
 
-/// A part of the packets to one destination, in flight.
+/// A share of the packets to one destination, at some router of their path.
 struct Part {
-    /// The router where it is.
+    /// The router at which this share is.
     at: u32,
     packet: Packet,
-    /// Same as in [`Flow`].
+    /// The same as in [`Flow`].
     length: u16,
-    /// Flits per cycle, or a share of them.
+    /// Flits per cycle, or a share of the flow's rate.
     rate: f64,
-    /// The links between routers that it has crossed ([`Sequences`]).
+    /// The links between routers that the packets have crossed ([`Sequences`]).
     links: u32,
 }
 
@@ -212,28 +209,28 @@ struct Walker<'a> {
     net: &'a Net,
     /// Load of the busiest terminal in the first phases.
     peak: f64,
-    /// The lengths of all packets and replies [flits], each once.
+    /// The different lengths of all packets and replies [flits].
     lengths: Vec<u32>,
-    /// The random choices that packets make once, for their whole path.
+    /// The possible outcomes of the random choices that packets make once, for their whole path.
     draws: Vec<u32>,
-    /// Of each job, by rank: the router of the terminal, and the flat index of its port there.
+    /// For each job, by rank: the router of the terminal, and the flat index of the terminal's port.
     receivers: Vec<Vec<(u32, usize)>>,
-    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets are
-    /// answered, the injection channels of all terminals follow.
+    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets have replies, the
+    /// injection channels of all terminals follow.
     load: Vec<f64>,
-    /// The same on every channel between routers, for each of the `vc_classes`. Empty unless the caller needs it.
+    /// The same load for every channel between routers, separately for each of the `vc_classes`. Empty unless the caller needs it.
     load_of_class: Vec<f64>,
     vc_classes: usize,
     sequences: Sequences<'a>,
-    /// Replaces the channels between routers if heads choose among minimal paths. The load of a channel then depends on
-    /// the choices, but the load of a cut does not.
+    /// Used in place of the channels between routers if heads choose among minimal paths. The load of a channel then depends on the choices
+    /// of heads, but the load of a cut does not.
     cuts: Option<Cuts>,
-    /// Steps so far, and most steps allowed.
+    /// Number of steps so far, and the most steps allowed.
     steps: u64,
     allowed: u64,
-    /// Most steps of the whole walk.
+    /// The most steps of the whole walk.
     most: u64,
-    /// Most parts into which a packet that draws again at a router is split; beyond that it draws.
+    /// The most parts into which a packet that chooses again at a router is split; beyond this number it chooses at random.
     parts: usize,
     rng: Pcg32,
 }
@@ -301,29 +298,29 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Mean packet latency without contention over paths with these means [cycles].
+    /// Mean packet latency without contention, computed from these means [cycles].
     fn latency(&self, means: Means) -> f64 {
         let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
         means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64 + turnaround(self.spec)
     }
 
-    /// Flits of a packet.
+    /// Number of flits of a packet.
     fn flits(&self, length: u16) -> f64 {
         f64::from(self.lengths[usize::from(length)])
     }
 
-    /// Packets per cycle for this number of flits per cycle, in units of packets of the first length. With a single
-    /// length nothing is divided.
+    /// Packets per cycle for this number of flits per cycle, in units of packets of the first length. If there is only one length, no
+    /// division takes place.
     fn packets(&self, flits: f64, length: u16) -> f64 {
         flits * f64::from(self.lengths[0]) / self.flits(length)
     }
 
-    /// The number of this length of packets [flits].
+    /// The index of this packet length [flits].
     fn length(&self, flits: u32) -> u16 {
         self.lengths.iter().position(|&length| length == flits).unwrap_or(0) as u16
     }
 
-    /// Turns the loads of channels into shares of their rates.
+    /// Converts the loads of channels to shares of their rates.
     fn weigh_by_rates(&mut self) {
         let rates = &self.net.common.rates;
         if rates.iter().all(|&rate| rate == Rate::ONE) {
@@ -336,12 +333,12 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Share of its rate that the injection channel of the busiest terminal carries when that offers 1.
+    /// Share of its rate that the injection channel of the busiest terminal carries when this terminal offers 1.
     fn of_source(&self) -> f64 {
         1.0 / self.net.common.rates[0].per_cycle()
     }
 
-    /// Follows the packets of every router that sends; `None` if that takes too many steps.
+    /// Follows the packets of every router that sends; `None` if this takes too many steps.
     fn walk_all(&mut self) -> Option<Means> {
         let senders = self.senders();
         let mut means = Means::default();
@@ -374,8 +371,8 @@ impl<'a> Walker<'a> {
         Some(means)
     }
 
-    /// Follows all packets to a router, or to a terminal where paths depend on terminals. Returns packets per cycle, mean
-    /// hops and mean cycles ([`Means::wire`]); `None` if that takes too many steps.
+    /// Follows all packets to a router, or to a terminal if paths depend on terminals. Returns packets per cycle, mean hops and mean cycles
+    /// ([`Means::wire`]); `None` if this takes too many steps.
     fn walk_to(&mut self, flows: Vec<Flow>) -> Option<(f64, (f64, f64))> {
         let (mut parts, mut packets) = (Vec::with_capacity(flows.len()), 0.0);
         for Flow { from, packet, length, rate } in flows {
@@ -399,12 +396,12 @@ impl<'a> Walker<'a> {
         (0..self.spec.graph.routers()).filter(sends).collect()
     }
 
-    /// The packets that the terminals of a router send, and the replies to them. Adds them to the loads of the channels
-    /// to and from the terminals.
+    /// The packets that the terminals of a router send, and the replies to them. They are added to the loads of the channels to and from
+    /// the terminals.
     fn flows(&mut self, from: u32) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let mut flows = Vec::new();
-        // by length, direction (away from this router, then back), and the other router
+        // indexed by length, direction (away from this router, then back to it), and the other router
         let mut between = vec![vec![0.0; spec.graph.routers() as usize]; 2 * self.lengths.len()];
         for (source, j, load) in self.sources(from) {
             let (job, rate) = (&spec.traffic.jobs[j], load / self.peak);
@@ -447,8 +444,8 @@ impl<'a> Walker<'a> {
         flows
     }
 
-    /// Adds the flits per cycle that a terminal of job `j` sends to the terminal of a rank, and the replies, to the
-    /// loads of the channels of both terminals. Returns the flits of the replies per cycle.
+    /// Adds the flits per cycle that a terminal of job `j` sends to the terminal of a rank, and the flits of the replies, to the loads of
+    /// the channels of both terminals. Returns the flits per cycle of the replies.
     fn exchange(&mut self, j: usize, (source, rank): (u32, u32), rate: f64) -> f64 {
         let job = &self.spec.traffic.jobs[j];
         self.load[self.receivers[j][rank as usize].1] += rate;
@@ -465,13 +462,13 @@ impl<'a> Walker<'a> {
         replied
     }
 
-    /// Adds flits to the load of the injection channel of a terminal, where packets are answered.
+    /// Adds flits to the load of the injection channel of a terminal, if packets have replies.
     fn add_injected(&mut self, terminal: u32, rate: f64) {
         let ports = self.load.len() - self.spec.graph.terminals() as usize;
         self.load[ports + terminal as usize] += rate;
     }
 
-    /// Terminals of a router that belong to jobs, with each job and their load in its first phase.
+    /// The terminals of a router that belong to jobs, each with its job and its load in the job's first phase.
     fn sources(&self, router: u32) -> impl Iterator<Item = (u32, usize, f64)> + use<'a> {
         let (spec, net) = (self.spec, self.net);
         let terminals = spec.graph.ports(router).iter().filter_map(|port| match port.peer {
@@ -491,8 +488,8 @@ impl<'a> Walker<'a> {
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Adds packets of a flow, with this rate in flits per cycle, to the cuts that they cross. Returns their hops and
-    /// cycles ([`Means::wire`]).
+    /// Adds packets of a flow, at this rate in flits per cycle, to the cuts that they cross. Returns their number of hops and cycles
+    /// ([`Means::wire`]).
     fn cross_cuts(&mut self, flow: &Flow, rate: f64) -> (f64, f64) {
         let (mut hops, mut wire, mut sequence) = (0.0, 0.0, NO_LINKS);
         if let Some(cuts) = &mut self.cuts {
@@ -507,19 +504,19 @@ impl<'a> Walker<'a> {
         (hops, wire)
     }
 
-    /// The possible forms of the packet when it leaves its source, all equally likely.
+    /// The possible states of the packet when it leaves its source, all equally likely.
     fn starts(&self, from: u32, packet: Packet) -> Outcomes<'_> {
         self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
     }
 
-    /// Follows packets to one destination after their random choices at the source. Each entry is the router, the
-    /// packet, and its rate. Adds them to the loads of their paths. Where a packet draws again at a router, it is split
-    /// into parts. Parts that meet at a router after the same number of hops, and have the same hops ahead of them, are
-    /// joined. Returns the sums over packets per cycle of hops, and of cycles ([`Means::wire`]).
+    /// Follows packets to one destination after their random choices at the source. Each entry consists of the router, the packet, and its
+    /// rate. The packets are added to the loads of the channels on their paths. If a packet chooses again at a router, it is split into
+    /// parts. Parts that meet at a router after the same number of hops, and have the same hops left, are joined. Returns two sums over
+    /// packets per cycle: of hops, and of cycles ([`Means::wire`]).
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
-        // choices that were listed and are not taken
+        // number of choices that were listed but not taken
         let mut listed = 0;
         let mut next: Vec<Part> = Vec::new();
         while !parts.is_empty() {
@@ -573,7 +570,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// The routers of the terminals of each job, by rank.
+/// The router and the port of each job's terminals, by rank.
 fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
     let place = |&terminal: &u32| {
         let (router, port) = spec.graph.terminal_at(terminal);
@@ -582,12 +579,12 @@ fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
     spec.traffic.jobs.iter().map(|job| job.terminals.iter().map(place).collect()).collect()
 }
 
-/// Whether packets of some job are answered.
+/// Whether packets of at least one job have replies.
 fn has_replies(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().any(|job| job.workload.model().reply_flits().is_some())
 }
 
-/// Mean cycles that packets wait before they may leave, replies among them, in the first phases: only replies do.
+/// Mean number of cycles that packets wait before they may leave, in the first phases. The mean includes replies; only replies wait.
 fn turnaround(spec: &Spec) -> f64 {
     let (mut cycles, mut all) = (0.0, 0.0);
     for job in &spec.traffic.jobs {
@@ -601,7 +598,7 @@ fn turnaround(spec: &Spec) -> f64 {
     cycles / all
 }
 
-/// Lengths of the packets and replies of these jobs [flits], each once.
+/// The different lengths of the packets and replies of these jobs [flits].
 fn lengths(jobs: &[Job]) -> Vec<u32> {
     let own = |job: &Job| job.packets.shares().iter().map(|&(flits, _)| flits).collect::<Vec<_>>();
     let of_job = |job: &Job| own(job).into_iter().chain(job.workload.model().reply_flits());
@@ -611,8 +608,8 @@ fn lengths(jobs: &[Job]) -> Vec<u32> {
     lengths
 }
 
-/// Joins the parts that are at the same router and have the same hops ahead of them: random choices are also hashes of
-/// source and number.
+/// Joins the parts that are at the same router and have the same hops left. Their source and number must also agree, because
+/// random choices are hashes of them.
 fn join(parts: &mut Vec<Part>) {
     let key =
         |part: &Part| (part.at, part.length, part.packet.src, part.packet.seq, part.packet.route_state(), part.links);
@@ -628,7 +625,7 @@ fn join(parts: &mut Vec<Part>) {
     }
 }
 
-/// A packet to the router at these coordinates, where paths do not depend on terminals.
+/// A packet to the router at these coordinates, for paths that do not depend on terminals.
 fn between_routers(dest: u64) -> Packet {
     Packet { target: dest, dest, ..Packet::default() }
 }

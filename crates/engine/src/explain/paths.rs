@@ -1,4 +1,4 @@
-//! The paths that a packet may take from one terminal to another, and what an adaptive routing compares at each choice.
+//! The paths that a packet may take from one terminal to another, and the costs that an adaptive routing compares at each choice.
 
 use crate::explain::serial;
 use crate::network::assemble;
@@ -12,32 +12,32 @@ use weft_api::walk::{Cost, Step};
 use weft_kernel::net::Net;
 use weft_units::Refusal;
 
-/// Most paths that are listed, and most paths that are followed to count them.
+/// The most paths that are listed; and the most paths that are followed to count them.
 const LISTED: usize = 64;
 const FOLLOWED: u64 = 100_000;
-/// Most choices that are listed.
+/// The most choices that are listed.
 const CHOICES: usize = 16;
 
-/// Hops of a routing between two terminals.
+/// The hops of a routing between two terminals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     pub routing: String,
     pub from: Place,
     pub to: Place,
-    /// Links between routers on a shortest path.
+    /// Number of links between routers on a shortest path.
     pub distance: u32,
-    /// VC classes that the routing needs on each class of links, with the VCs of the first message class.
+    /// For each link class, the VC classes that the routing needs, with the VCs of the first message class.
     pub vc_classes: Vec<VcClasses>,
-    /// The same for each message class, with its name; empty without message classes.
+    /// The same data for each message class, with its name; empty if there are no message classes.
     pub message_classes: Vec<MessageVcs>,
-    /// At most 64 paths, the shortest and most likely first.
+    /// At most 64 paths; the shortest come first, then the most likely.
     pub paths: Vec<Path>,
-    /// Number of different paths; if `all_counted` is false, a lower bound.
+    /// Number of different paths; a lower bound if `all_counted` is false.
     pub path_count: u64,
     pub all_counted: bool,
-    /// The comparisons of queues by an adaptive routing on these paths, at most 16.
+    /// The choices of an adaptive routing on these paths, at most 16.
     pub choices: Vec<ChoiceAt>,
-    /// Length of the packet to which the latencies apply: the longest that the terminal sends [flits].
+    /// Length of the packet for which the latencies are computed: the longest that the terminal sends [flits].
     pub packet_flits: u32,
     /// Number of different lengths of the packets of the terminal.
     pub packet_lengths: usize,
@@ -62,19 +62,19 @@ pub struct Place {
 pub struct VcClasses {
     pub links: String,
     pub classes: u8,
-    /// The VCs of each class.
+    /// The VCs of each VC class.
     pub vcs: Vec<Vec<u8>>,
 }
 
-/// A path, terminal links included in its latency but not in its hops.
+/// A path. Its latency includes the terminal links, but its hops do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Path {
     pub hops: Vec<PathHop>,
-    /// As short as the shortest path, or minimal by the rules of the routing.
+    /// Whether the path is as short as a shortest path, or minimal by the rules of the routing.
     pub minimal: bool,
-    /// Share of packets for which an oblivious routing takes it; `None` if queues decide.
+    /// Share of packets for which an oblivious routing takes the path; `None` if queues decide.
     pub probability: Option<f64>,
-    /// Cycles from creation to delivery of the tail without contention.
+    /// Cycles from creation to delivery of the tail, without contention.
     pub zero_load_latency: u64,
 }
 
@@ -85,18 +85,18 @@ pub struct PathHop {
     /// Name of the link class.
     pub link: String,
     pub class: u8,
-    /// VCs of the VC class; the packet may take any of them. With message classes, those of the first one.
+    /// The VCs of the VC class; the packet may take any of them. If there are message classes, the VCs of the first one.
     pub vcs: Vec<u8>,
     pub next_router: u32,
 }
 
-/// Costs that the routing compares at a router before the hop with index `hop`. The least cost wins.
+/// The costs that the routing compares at a router, before it chooses the hop with index `hop`. The hop of least cost wins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceAt {
     pub router: u32,
     pub hop: u32,
     pub rule: String,
-    /// At most 64 candidates, of `candidate_count`.
+    /// At most 64 of the `candidate_count` candidates.
     pub candidates: Vec<Candidate>,
     pub candidate_count: u32,
 }
@@ -106,13 +106,13 @@ pub struct Candidate {
     pub port: u32,
     pub next_router: Option<u32>,
     pub class: u8,
-    /// In words; q(...) is the congestion of an output in flits.
+    /// The cost in words; q(...) is the congestion of an output in flits.
     pub cost: String,
     /// The cost in an idle network [flits].
     pub zero_load: i64,
 }
 
-/// The paths from one terminal to another under the routing of the spec.
+/// Computes the paths from one terminal to another under the routing of the spec.
 pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> {
     let terminals = spec.graph.terminals();
     for (key, terminal) in [("from", from), ("to", to)] {
@@ -137,13 +137,13 @@ pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> 
     Ok(explainer.explanation(from, to, &net.needs.classes))
 }
 
-/// (router, port, VC class) of each hop.
+/// (router, port, VC class) for each hop.
 type Hops = Vec<(u32, u16, u8)>;
 
 struct Explainer<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// Paths by length, each with its probability and whether the packet took no detour.
+    /// The paths found, by length, each with its probability and whether the packet took no detour.
     found: BTreeMap<(usize, Hops), (Option<f64>, bool)>,
     choices: Vec<ChoiceAt>,
     followed: u64,
@@ -164,7 +164,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Follows the packet at router `at`, which took `hops` with probability `share`, to its terminal.
+    /// Follows the packet from router `at` to its terminal; the packet has taken `hops` with probability `share`.
     fn follow(&mut self, at: u32, packet: Packet, share: Option<f64>, hops: &mut Hops) {
         if self.followed >= FOLLOWED {
             return;
@@ -223,7 +223,7 @@ impl Explainer<'_> {
         format!("q(port {}{owner}) * {}{bias}", cost.port, cost.hops)
     }
 
-    /// The router with these coordinates in the plane of router `near`.
+    /// The router with these coordinates in the plane that contains router `near`.
     fn router_at(&self, coords: u64, near: u32) -> Option<u32> {
         let (planes, all) = (self.spec.graph.planes(), &self.net.coords);
         let routers = (near % planes..all.len() as u32).step_by(planes as usize);
@@ -256,12 +256,12 @@ impl Explainer<'_> {
             vc_classes: vc_classes(number),
         };
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        // paths of equal length stay in the order of their ports
+        // paths of equal length keep the order of their ports
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_by(|((a, _), (of_a, _)), ((b, _), (of_b, _))| {
             a.cmp(b).then(of_b.unwrap_or(0.0).total_cmp(&of_a.unwrap_or(0.0)))
         });
-        // there may be a hundred thousand: the others are counted only
+        // there may be a hundred thousand paths: those after the limit are only counted
         found.truncate(LISTED);
         let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
         let paths: Vec<Path> = found.into_iter().map(path).collect();
@@ -304,7 +304,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// VCs of a VC class, those of the first message class.
+    /// The VCs of a VC class that belong to the first message class.
     fn vcs(&self, link: usize, class: u8) -> Vec<u8> {
         self.vcs_for(0, link, class)
     }

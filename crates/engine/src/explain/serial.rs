@@ -1,8 +1,8 @@
-//! Time that a lone packet takes over a path, from its creation to the delivery of its tail.
+//! The time that a lone packet takes over a path, from its creation to the delivery of its tail.
 //!
-//! Over links that all carry one flit per cycle, and with buffers that cover the round trip of a credit, a packet of P
-//! flits takes P - 1 cycles more than its head. On other links, and for a worm longer than the buffers, the flits are
-//! followed one by one under the rules of the loop: paces of links, credits, and one grant per step.
+//! If all links carry one flit per cycle and buffers cover the credit round trip, a packet of P flits takes P - 1 cycles more than its
+//! head. For other links, and for a worm longer than the buffers, the flits are followed one by one under the rules of the loop: the rates
+//! of links, credits, and one grant per step.
 
 use crate::network::spec::Spec;
 use std::collections::HashMap;
@@ -11,21 +11,21 @@ use weft_api::state::link_class::Link;
 use weft_api::state::rate::{Pace, Rate};
 use weft_kernel::net::Net;
 
-/// The sequences of link classes that packets cross, each with a number and the cycles it adds to the latency of a
-/// packet. If none adds any, there is only sequence 0.
+/// The sequences of link classes that packets cross. Each sequence has a number, and a number of cycles that it adds to the latency of a
+/// packet. If no sequence adds any, there is only sequence 0.
 #[derive(Debug)]
 pub struct Sequences<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// Whether flits are followed one by one.
+    /// Whether flits have to be followed one by one.
     followed: bool,
     /// Lengths of packets \[flits\].
     lengths: Vec<u32>,
-    /// For each sequence: the classes of its links between routers.
+    /// For each sequence, the classes of its links between routers.
     links: Vec<Vec<u8>>,
-    /// For each sequence followed by a class: the longer sequence.
+    /// For each sequence and a link class that follows it: the longer sequence.
     longer: HashMap<(u32, u8), u32>,
-    /// For each sequence and length: cycles that it adds.
+    /// For each sequence and length, the cycles that it adds.
     adds: HashMap<(u32, u16), u64>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Sequences<'a> {
         Self { spec, net, followed, lengths, links: vec![Vec::new()], longer: HashMap::new(), adds: HashMap::new() }
     }
 
-    /// The sequence that a link of this class makes of sequence `before`.
+    /// The sequence that results if a link of this class follows sequence `before`.
     pub fn after(&mut self, before: u32, class: u8) -> u32 {
         if !self.followed {
             return NO_LINKS;
@@ -53,8 +53,8 @@ impl<'a> Sequences<'a> {
         })
     }
 
-    /// Cycles that the sequence, between two terminal links, adds to what a packet of length number `length` takes over
-    /// links of rate 1 with large buffers.
+    /// Cycles that the sequence, between two terminal links, adds to the time that a packet of length number `length` takes over links of
+    /// rate 1 with large buffers.
     pub fn adds(&mut self, sequence: u32, length: u16) -> f64 {
         if !self.followed {
             return 0.0;
@@ -65,7 +65,7 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// Whether a lone worm of `flits` flits may wait for credits of some link. Links that are paced are left to [`cycles`].
+/// Whether a lone worm of `flits` flits may wait for credits of a link. Paced links are not considered here: [`cycles`] handles them.
 pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     let starves = |(link, &returns): (&Link, &u64)| {
         let round_trip = net.router.after_grant + 1 + link.latency + returns;
@@ -75,15 +75,15 @@ pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     wormhole && net.links.iter().zip(&net.credit_returns).any(starves)
 }
 
-/// Cycles from creation to delivery over links of rate 1 between routers and large buffers.
+/// Cycles from creation to delivery, if the links between routers have rate 1 and the buffers are large.
 fn without_waiting(spec: &Spec, links: &[u8], flits: u32) -> u64 {
     let wire: u64 = links.iter().chain(&[0, 0]).map(|&class| spec.links[usize::from(class)].latency).sum();
     let routers = links.len() as u64 + 1;
     wire + routers * spec.router.delay + spec.router.ejection_delay + u64::from(flits) - 1
 }
 
-/// Cycles from the creation of a packet of `flits` flits to its delivery, over links of these classes between two
-/// terminal links, without any other packet.
+/// Cycles from the creation of a packet of `flits` flits to its delivery, over links of these classes between two terminal links, without
+/// other packets.
 pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     if net.rates.is_none() && !waits_for_credits(net, flits) {
         return without_waiting(spec, links, flits);
@@ -101,7 +101,7 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
             before.free_place(net, flit, grant);
             arrival = next;
         }
-        // the buffer of a terminal is free at once
+        // the buffer of a terminal is free again at once
         channels[links.len() + 1].free_place(net, flit, arrival);
         now += 1;
     }
@@ -115,11 +115,11 @@ struct Channel {
     paced: bool,
     /// The cycle in which the link can take the next flit (`OutputUnit::next_free`).
     next_free: u64,
-    /// The cycles in which each place in the buffer at the far end can be used again.
+    /// For each place in the buffer at the far end, the cycle from which it can be used again.
     places: Vec<u64>,
-    /// Allocation steps since cycle 0: the first one in which the switch may give it a flit.
+    /// Number of allocation steps since cycle 0 until the first one in which the switch may give a flit to the channel.
     next_step: u64,
-    /// The cycle in which the next flit of the VC begins to leave, if the router limits this (`input_speedup`).
+    /// The cycle in which the next flit of the VC begins to leave, if the router limits the rate of its inputs (`input_speedup`).
     opens: u64,
 }
 
@@ -131,8 +131,8 @@ impl Channel {
         Self { class, pace, paced: link.paced, next_free: 0, places, next_step: 0, opens: 0 }
     }
 
-    /// The cycles in which the terminal sends this flit, and in which it arrives. The terminal has sent its other flits
-    /// before cycle `now`.
+    /// The cycles in which the terminal sends this flit, and in which it arrives. The terminal has sent the packet's earlier flits before
+    /// cycle `now`.
     fn inject(&mut self, net: &Net, flit: usize, now: u64) -> (u64, u64) {
         let mut now = now.max(self.place(flit));
         let mut depart = now;
@@ -144,11 +144,11 @@ impl Channel {
         (now, depart + self.latency(net))
     }
 
-    /// For a flit that has come over a link of class `before` in cycle `arrival` and crosses the switch to this
-    /// channel: the cycle of its grant, and that of its arrival at the far end.
+    /// For a flit that has arrived over a link of class `before` in cycle `arrival` and crosses the switch to this channel: the cycle of
+    /// its grant, and the cycle of its arrival at the far end.
     fn cross(&mut self, net: &Net, before: u8, flit: usize, arrival: u64) -> (u64, u64) {
         let speedup = u64::from(net.router.speedup);
-        // with VC allocation as a separate stage a head takes its VC in the step before
+        // if VC allocation is a separate stage, a head gets its VC in the step before
         let own_stage = u64::from(flit == 0 && net.router.vc_realloc);
         let step = (arrival.max(self.place(flit)) * speedup + own_stage).max(self.next_step);
         let grant = step / speedup;
@@ -165,7 +165,7 @@ impl Channel {
         (grant, depart + self.latency(net))
     }
 
-    /// Same as `Fabric::depart_paced`.
+    /// The same as `Fabric::depart_paced`.
     fn depart_paced(&mut self, net: &Net, before: u8, (grant, earliest): (u64, u64), speedup: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let mut ready = rates.ready((before, Rate::ONE), (self.class, &self.pace), earliest);
@@ -185,12 +185,12 @@ impl Channel {
         depart
     }
 
-    /// The cycle in which there is a place for this flit at the far end.
+    /// The cycle in which the buffer at the far end has a place for this flit.
     fn place(&self, flit: usize) -> u64 {
         self.places[flit % self.places.len()]
     }
 
-    /// Notes that this flit has left its place in cycle `at`.
+    /// Records that this flit has left its place in cycle `at`.
     fn free_place(&mut self, net: &Net, flit: usize, at: u64) {
         let place = flit % self.places.len();
         self.places[place] = at + net.credit_returns[usize::from(self.class)];

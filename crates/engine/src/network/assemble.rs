@@ -37,15 +37,15 @@ mod parameters;
 mod partition;
 mod rules;
 
-/// Purpose of the hashes that routings draw from; the lower numbers are for workloads.
+/// Purpose of the hashes that routings use for random choices; the lower numbers are for workloads.
 const ROUTES: u64 = 3;
 
-/// Builds and checks all data that blocks only read.
+/// Builds and checks all data that blocks only read and never write.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     net_with(spec, routing(spec)?.into(), jobs)
 }
 
-/// The same as `net`, with this routing, and with the jobs that `jobs` builds after the traffic has been checked.
+/// The same as `net`, with a given routing, and with the jobs that `jobs` builds after the traffic has been checked.
 pub(crate) fn net_with(
     spec: &Spec,
     routing: Arc<dyn AnyRouting>,
@@ -84,7 +84,7 @@ pub(crate) fn net_with(
         subnets: pairs::subnetworks(spec),
         faults,
         tells: some_hear_packets || !spec.congestion.is_usual(),
-        notes_after: None, // the blocks decide
+        notes_after: None, // set when the blocks are known
         wakes: spec.traffic.jobs.iter().any(|job| job.workload.model().wakes_others()),
         jobs,
         places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),
@@ -100,14 +100,14 @@ pub(crate) fn net_with(
         single: common.single,
         times: rules::times(spec, &router)?,
         router,
-        // similar seeds must not give similar random numbers
+        // similar seeds must not produce similar random numbers
         seed: mix(spec.seed, ROUTES, 0),
         needs,
         common,
     })
 }
 
-/// The routing of a network, with the routings that follow while parts fail, on links that have enough VCs for them.
+/// The routing of a network, and the routings that replace it while parts fail. All have been checked on links with enough VCs.
 struct Routed {
     needs: Needs,
     tables: Vec<Tables>,
@@ -136,7 +136,7 @@ impl Routed {
 
 /// Refuses a spec that can't run, or whose packets could deadlock.
 fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
-    // paths stay in their plane, and all planes are alike
+    // paths stay in their plane, and all planes have the same graph
     let (graph, name) = (spec.graph.plane(), spec.routing.name());
     refuse_across_planes(spec, needs)?;
     dependency::refuse_misfit(graph, routing, name)?;
@@ -155,7 +155,8 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     parameters::refuse_worms(spec, &routing.proof())
 }
 
-/// Refuses, on planes, routings that know other routers by their numbers: several routers have the number that one has in its plane.
+/// Refuses routings that use numbers of other routers in a network of planes: several routers would have the same number, one in each
+/// plane.
 fn refuse_across_planes(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     let name = spec.routing.name();
     if spec.graph.planes() == 1 || !(needs.reads_group || needs.posts.is_some() || pairs::rebuilds(spec)) {
@@ -176,7 +177,7 @@ fn refuse_across_planes(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
-/// By link class: the longest way of a credit for a flit on a channel of the class \[cycles\].
+/// For each link class, the longest time until the credit for a flit on one of its channels returns \[cycles\].
 fn credit_returns(spec: &Spec, links: &[Link]) -> Vec<u64> {
     let of = |back: Vec<u8>| back.into_iter().map(|class| links[usize::from(class)].credit_latency).max().unwrap_or(0);
     spec.ways_back().into_iter().map(of).collect()
@@ -199,15 +200,15 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
     })
 }
 
-/// Bits of a VC class in a route key. Where a path may become longer while a packet is in flight (`rebuilds`), they
-/// also hold a class too many, by which the packet is known (`kernel/src/broken.rs`).
+/// Number of bits of a VC class in a route key. If a path may become longer while a packet is in flight (`rebuilds`), the bits also provide
+/// one class above the allowed ones; it marks a packet whose path is too long (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
     let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
     let all = if sets.are_finer() { sets.vc_classes() } else { most };
     all.next_power_of_two().ilog2()
 }
 
-/// The hops ahead of a routing, on the finer VC classes, if there are any.
+/// Computes hops ahead with the routing, on the finer VC classes if there are any.
 pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>>) -> Box<dyn Ahead> {
     let ahead = routing.clone().ahead();
     match refined {
@@ -221,7 +222,7 @@ pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
     spec.traffic.jobs.iter().enumerate().map(|(j, job)| net_job(spec, j, job)).collect()
 }
 
-/// Job number `index` as the loop has it.
+/// Job number `index` in the form that the loop needs.
 fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     let (model, classes) = (job.workload.model(), spec.classes_of(job));
     let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
@@ -242,7 +243,7 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
     Ok(!matches!(&spec.watched, Watched::Nobody | Watched::First(0)))
 }
 
-/// Most cycles from the grant of a tail at its last router to its delivery.
+/// The most cycles from the grant of a tail at its last router to its delivery.
 pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
     let flits = |link: &LinkClass| u64::from(link.buffer) * u64::from(link.vcs);
     let flit = |link: &LinkClass| link.rate.cycles_per_flit();

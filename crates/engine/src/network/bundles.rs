@@ -1,9 +1,9 @@
-//! The accounts of bundles: for each, the cycles of the window in which all its channels were off at once.
+//! The accounts of bundles (named sets of channels). For each bundle an account counts the cycles of the window in which all its channels
+//! were off at once.
 //!
-//! A bundle sleeps while every block's part of it is dark. The blocks note when their parts change. Between two
-//! advances, when all blocks are at the same cycle, the notes are joined in order of time. Notes of one cycle may come
-//! in any order: a bundle that sleeps from a cycle to the same cycle has slept for none. So the accounts do not depend
-//! on the blocks.
+//! A bundle sleeps while its part in every block is dark. Each block records the changes of its parts. Between two advances, when all
+//! blocks are at the same cycle, the records are merged in order of time. Records of the same cycle may come in any order: a bundle that
+//! sleeps from a cycle to the same cycle has slept for 0 cycles. Therefore the accounts do not depend on the division into blocks.
 
 use crate::network::rows;
 use crate::network::simulation::Simulation;
@@ -16,13 +16,13 @@ use weft_kernel::face::AnyBlock;
 /// The channels of all bundles.
 pub(crate) struct Members {
     first_links: Vec<u32>,
-    /// For each row of the table of channels, the first index of its bundles in `of`; then one index for the end.
+    /// For each row of the table of channels, the first index of its bundles in `of`; the last entry is the end.
     first: Vec<u32>,
     of: Vec<u32>,
 }
 
 impl Members {
-    /// `None` if nothing is counted.
+    /// `None` if nothing has to be counted.
     pub fn new(spec: &Spec) -> Option<Self> {
         if spec.bundles.is_empty() {
             return None;
@@ -40,7 +40,7 @@ impl Members {
         Some(Self { first_links, first, of: pairs.into_iter().map(|(_, bundle)| bundle).collect() })
     }
 
-    /// The parts that lie in a block, whose channels must be in their states of cycle 0.
+    /// The parts of the bundles in a block. Its channels must be in their states of cycle 0.
     pub fn of_block(&self, block: &dyn AnyBlock) -> Bundles {
         let of = |row: Option<u32>| {
             let place = |row: u32| self.first[row as usize] as usize;
@@ -51,34 +51,34 @@ impl Members {
     }
 }
 
-/// The accounts of all bundles; none if nothing is counted.
+/// The accounts of all bundles; empty if nothing has to be counted.
 #[derive(Debug, Default, Kept)]
 pub(crate) struct SleepAccounts {
     #[kept(each)]
     accounts: Vec<SleepAccount>,
-    /// Scratch: notes of all blocks.
+    /// Scratch memory: the records of all blocks.
     #[kept(scratch)]
     notes: Vec<Note>,
 }
 
 #[derive(Debug, Clone, Copy, Kept)]
 struct SleepAccount {
-    /// Parts that are not dark.
+    /// Number of parts that are not dark.
     lit: u32,
-    /// The cycle since which all are dark, or the begin of the window.
+    /// The cycle since which all parts are dark, or the beginning of the window.
     since: u64,
     /// Cycles asleep before `since`.
     asleep: u64,
 }
 
 impl SleepAccounts {
-    /// A bundle without channels never sleeps.
+    /// A bundle without channels counts as never asleep.
     pub fn new(spec: &Spec) -> Self {
         let account = |rows: &Vec<u32>| SleepAccount { lit: u32::from(rows.is_empty()), since: 0, asleep: 0 };
         Self { accounts: spec.bundles.iter().map(account).collect(), notes: Vec::new() }
     }
 
-    /// Cycles of the window that each bundle has slept before cycle `now`.
+    /// For each bundle, the cycles of the window that it has slept before cycle `now`.
     pub fn at(&self, now: u64) -> Vec<u64> {
         let asleep = |account: &SleepAccount| match account.lit {
             0 => account.asleep + now - account.since,
@@ -100,7 +100,7 @@ impl SleepAccounts {
 }
 
 impl Simulation {
-    /// Starts the window with this cycle.
+    /// Starts the window in the current cycle.
     pub(crate) fn open_bundles(&mut self) {
         self.bundles.accounts.iter_mut().for_each(|account| account.since = self.now);
         for bundles in self.blocks.iter_mut().map(|block| &mut block.policy_mut().power.bundles) {
@@ -111,20 +111,20 @@ impl Simulation {
         }
     }
 
-    /// Brings the accounts up to this cycle.
+    /// Updates the accounts up to the current cycle.
     pub(crate) fn settle_bundles(&mut self) {
         if self.bundles.accounts.is_empty() {
             return;
         }
         let mut notes = std::mem::take(&mut self.bundles.notes);
         self.blocks.iter_mut().for_each(|block| notes.append(&mut block.policy_mut().power.bundles.notes));
-        // stable: notes of a block within a cycle stay in order
+        // the sort is stable: records of a block within a cycle stay in order
         notes.sort_by_key(|note| note.cycle);
         notes.drain(..).for_each(|note| self.bundles.enter(note));
         self.bundles.notes = notes;
     }
 
-    /// Ends the window before this cycle. Returns the cycles that each bundle has slept in it.
+    /// Ends the window before the current cycle. Returns the number of cycles that each bundle has slept in the window.
     pub(crate) fn close_bundles(&mut self) -> Vec<u64> {
         self.settle_bundles();
         self.blocks.iter_mut().for_each(|block| block.policy_mut().power.bundles.notes_taken = false);

@@ -1,8 +1,8 @@
-//! Message classes: their VCs, and whether packets of different classes can wait for each other in a circle.
+//! Message classes: their VCs, and the check whether packets of different classes can wait for each other in a cycle.
 //!
-//! Classes with VCs of their own never wait for each other in the network, so the proof of the routing holds for each. At a terminal
-//! a request may wait for the reply to an earlier one (`Workload::keeps`). Replies then need VCs and queues in which no
-//! request is ahead of them, and must not wait for replies themselves.
+//! Classes with separate VCs never wait for each other in the network, so the proof of the routing is valid for each class. At a terminal a
+//! request may wait for the reply to an earlier one (`Workload::keeps`). Replies then need VCs and queues without requests before them, and
+//! the terminal's replies must not wait for replies themselves.
 
 use crate::network::jobs::Job;
 use crate::network::lanes::{self, Lanes};
@@ -14,25 +14,25 @@ use weft_api::routing::{AnyRouting, Needs};
 use weft_kernel::parts::queues::InterfaceRules;
 use weft_units::Refusal;
 
-/// Most VC classes of a link, limited by the bits of a route key.
+/// The most VC classes of a link; the bits of a route key limit it.
 const MAX_VC_CLASSES: usize = 16;
 
-/// Sets of VCs: classes that share VCs have one, every other class has one of its own.
+/// Sets of VCs: all classes that share VCs have one set, and every other class has its own set.
 #[derive(Debug, Clone)]
 pub(crate) struct VcSets {
     /// Set of each message class.
     pub of_class: Vec<u8>,
-    /// VCs of each set: their number, or `None` for an equal share of the rest.
+    /// Number of VCs of each set; `None` for an equal share of the rest.
     own: Vec<Option<u32>>,
-    /// VC classes of each set, by link class.
+    /// VC classes of each set, for each link class.
     links: Vec<OfLink>,
     /// Lanes of a queueing scheme, if there is one.
     pub lanes: Option<Lanes>,
 }
 
 impl VcSets {
-    /// The sets of a spec. Refuses more VC classes than a route key holds. `needs`: those of the routing; `spare`: an
-    /// excess class that paths around faults may reach.
+    /// The sets of a spec. Refuses more VC classes than fit into a route key. `needs`: needs of the routing; `spare`: there is one
+    /// additional class, which paths around faults may reach.
     pub(crate) fn of(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs, spare: bool) -> Result<Self, Refusal> {
         let (mut of_class, mut own, mut shared) = (Vec::new(), Vec::new(), None);
         for class in &spec.classes {
@@ -49,7 +49,7 @@ impl VcSets {
         if own.is_empty() {
             (of_class, own) = (vec![0], vec![None]);
         }
-        // one lane changes nothing, and an excess class has none
+        // a single lane changes nothing, and the additional class has none
         let counts = |lanes: &Lanes| lanes.divide() || lanes.ideal().is_some() || !spare;
         let lanes = Lanes::of(spec, routing, needs)?.filter(counts);
         let links: Vec<OfLink> = match &lanes {
@@ -66,7 +66,7 @@ impl VcSets {
         Ok(sets)
     }
 
-    /// Refuses more VC classes than a route key holds.
+    /// Refuses more VC classes than fit into a route key.
     fn check_count(&self, spec: &Spec) -> Result<(), Refusal> {
         let most = |(_, of): &(usize, &OfLink)| of.each;
         let Some((link, of)) = self.links.iter().enumerate().max_by_key(most) else { return Ok(()) };
@@ -89,7 +89,7 @@ impl VcSets {
         Err(Refusal::new("classes", what, help))
     }
 
-    /// Refuses fewer VCs from a terminal than packets have lanes there, and more queues than an interface has.
+    /// Refuses fewer VCs on the channel from a terminal than packets have lanes there, and more queues than an interface can have.
     fn check_terminals(&self, spec: &Spec) -> Result<(), Refusal> {
         let (lanes, vcs) = (self.lanes_from_terminals(), u32::from(spec.links[0].vcs));
         let queues = usize::from(lanes) * spec.classes.len();
@@ -101,7 +101,7 @@ impl VcSets {
         let ranges = self.ranges(vcs).unwrap_or_default();
         let Some(&(_, size)) = ranges.iter().find(|&&(_, size)| size < u32::from(lanes)) else { return Ok(()) };
         if lanes == 1 {
-            return Ok(()); // refused where links are checked
+            return Ok(()); // refused when links are checked
         }
         let asked: u32 = self.own.iter().map(|own| own.unwrap_or(0).max(lanes.into())).sum();
         let sets =
@@ -116,22 +116,22 @@ impl VcSets {
         Err(Refusal::new("links.terminal.vcs", what, help))
     }
 
-    /// How many sets there are.
+    /// Number of sets.
     pub(crate) fn set_count(&self) -> u32 {
         self.own.len() as u32
     }
 
-    /// Lanes of a channel from a terminal.
+    /// Number of lanes of a channel from a terminal.
     pub(crate) fn lanes_from_terminals(&self) -> u8 {
         self.lanes.as_ref().map_or(1, |lanes| lanes.from_terminals)
     }
 
-    /// Lanes of an ideal map of queues, and the most destinations of one; `None` without such a map.
+    /// Number of lanes of an ideal map of queues, and its largest number of destinations; `None` without such a map.
     pub(crate) fn ideal(&self) -> Option<(u32, u32)> {
         self.lanes.as_ref().and_then(Lanes::ideal)
     }
 
-    /// The VC classes of the routing on links of class `link`, and lanes of each.
+    /// For each VC class of the routing on links of class `link`, its number of lanes.
     pub(crate) fn lanes_on(&self, link: usize, needs: &Needs) -> Vec<u8> {
         match &self.lanes {
             Some(lanes) => lanes.counts[link].clone(),
@@ -139,7 +139,7 @@ impl VcSets {
         }
     }
 
-    /// Queues of each set of VCs on links of class `link`.
+    /// Number of queues of each set of VCs on links of class `link`.
     pub(crate) fn queues_on(&self, link: usize) -> u32 {
         match &self.lanes {
             Some(lanes) => lanes.counts[link].iter().map(|&lanes| u32::from(lanes)).sum(),
@@ -147,7 +147,7 @@ impl VcSets {
         }
     }
 
-    /// The reason for the number of VCs on links of class `link`, in words.
+    /// The reason in words why links of class `link` need their number of VCs.
     pub(crate) fn needs_in_words(&self, spec: &Spec, link: usize, needs: &Needs) -> String {
         let routing = spec.routing.name();
         match &self.lanes {
@@ -168,12 +168,12 @@ impl VcSets {
         }
     }
 
-    /// The VC classes of links, by link class.
+    /// The VC classes of each link class.
     pub(crate) fn links(&self) -> &[OfLink] {
         &self.links
     }
 
-    /// VC classes of all sets, on the link class with the most.
+    /// Number of VC classes of all sets, on the link class that has the most.
     pub(crate) fn vc_classes(&self) -> usize {
         self.own.len() * self.links.iter().map(|of| usize::from(of.each)).max().unwrap_or(1)
     }
@@ -187,7 +187,7 @@ impl VcSets {
         }
     }
 
-    /// The fewest VCs that a set needs on links of class `link`.
+    /// The smallest number of VCs that a set needs on links of class `link`.
     pub(crate) fn least_vcs(&self, link: usize, needs: &Needs) -> u8 {
         match &self.lanes {
             Some(lanes) if needs.ring_entries.is_empty() => lanes.counts[link].iter().sum(),
@@ -205,7 +205,7 @@ impl VcSets {
         self.are_apart() || self.lanes.is_some()
     }
 
-    /// The first VC of each set on a channel with so many VCs, and how many it has.
+    /// For each set, its first VC and its number of VCs, on a channel with this number of VCs.
     fn ranges(&self, vcs: u32) -> Option<Vec<(u32, u32)>> {
         let asked: u32 = self.own.iter().flatten().sum();
         let (rest, sharers) = (vcs.checked_sub(asked)?, self.own.iter().filter(|own| own.is_none()).count() as u32);
@@ -221,7 +221,7 @@ impl VcSets {
         Some(self.own.iter().map(range).collect())
     }
 
-    /// As `ranges`, for links of class `link`. Refuses sets with fewer VCs than the routing needs.
+    /// The same as `ranges`, for links of class `link`. Refuses sets with fewer VCs than the routing needs.
     pub(crate) fn on_link(
         &self,
         spec: &Spec,
@@ -244,7 +244,7 @@ impl VcSets {
         }
         let Some(set) = ranges.iter().position(|&(_, size)| size < least) else { return Ok(ranges) };
         if !self.are_apart() {
-            return Ok(ranges); // the routing alone needs more VCs, which is refused elsewhere
+            return Ok(ranges); // the routing alone needs more VCs; this is refused elsewhere
         }
         let class = self.of_class.iter().position(|&of| usize::from(of) == set).unwrap_or(0);
         let asked: u32 = self.own.iter().flatten().sum();
@@ -270,20 +270,20 @@ impl VcSets {
     }
 }
 
-/// Whether the requests of a job and their replies can wait for each other in a circle.
+/// The verdict whether the requests of a job and their replies can wait for each other in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protocol {
-    /// Number of the job.
+    /// Index of the job.
     pub job: usize,
-    /// Message classes of requests and replies; `None` if there are no classes.
+    /// Message classes of requests and replies; `None` without message classes.
     pub classes: Option<(String, String)>,
     pub deadlock_free: bool,
-    /// The reason, in words.
+    /// The reason for the verdict, in words.
     pub why: String,
 }
 
 impl Spec {
-    /// Verdict for each job whose packets are answered.
+    /// The verdict for each job whose packets have replies.
     pub fn protocols(&self) -> Vec<Protocol> {
         let circle = self.circle_of_classes();
         let of_job = |(j, job): (usize, &Job)| {
@@ -306,7 +306,7 @@ impl Spec {
         self.traffic.jobs.iter().enumerate().filter_map(of_job).collect()
     }
 
-    /// Sets of VCs on each channel: one for each message class, or for all that share theirs.
+    /// Number of sets of VCs on each channel: one for each message class with its own VCs, and one for all classes that share VCs.
     pub fn sets_of_vcs(&self) -> usize {
         let mut sets = self.sets_of_classes();
         sets.sort_unstable();
@@ -314,14 +314,14 @@ impl Spec {
         sets.len()
     }
 
-    /// Whether the packets of a job and their replies are on the same VCs.
+    /// Whether the packets of a job and their replies use the same VCs.
     pub fn vcs_are_shared(&self, job: &Job) -> bool {
         let (sets, classes) = (self.sets_of_classes(), self.classes_of(job));
         classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
     }
 
-    /// The packets of a network interface that share a queue. If all have one lane, queues per lane are queues per
-    /// class.
+    /// The rule by which packets share a queue of a network interface. If all classes have one lane, a queue per lane is the same as a
+    /// queue per class.
     fn queueing_of(&self, sets: &VcSets) -> Queueing {
         match self.interface.queueing {
             Queueing::PerLane if sets.lanes_from_terminals() == 1 && self.classes.is_empty() => Queueing::One,
@@ -329,19 +329,19 @@ impl Spec {
         }
     }
 
-    /// Whether network interfaces have queues: for several classes or lanes, for more than one queue, or for packets
-    /// that stay at terminals.
+    /// Whether network interfaces have queues. They need queues for several classes or lanes, for more than one queue, or for packets that
+    /// stay at terminals.
     pub(crate) fn has_queues(&self, sets: &VcSets) -> bool {
         let one = self.queueing_of(sets) == Queueing::One && self.interface.rate.is_none();
         !one || sets.lanes_from_terminals() > 1 || !self.classes.is_empty() || self.keeps_packets()
     }
 
-    /// Whether packets of some job keep their place at the terminal that they have reached.
+    /// Whether packets of at least one job occupy the buffer of the terminal that they have reached.
     pub(crate) fn keeps_packets(&self) -> bool {
         self.traffic.jobs.iter().any(|job| job.workload.model().keeps_requests())
     }
 
-    /// Rules of all network interfaces; `None` if each sends the packets of one source, one after the other.
+    /// Rules of all network interfaces; `None` if each interface sends the packets of one source in order.
     pub(crate) fn interface_rules(&self, sets: &VcSets) -> Option<InterfaceRules> {
         if !self.has_queues(sets) {
             return None;
@@ -379,7 +379,7 @@ impl Spec {
         })
     }
 
-    /// Number of higher priorities, by class.
+    /// For each class, the number of priorities that are higher.
     pub(crate) fn class_ranks(&self) -> Vec<u64> {
         let mut priorities: Vec<u8> = self.classes.iter().map(|class| class.priority).collect();
         priorities.sort_unstable();
@@ -388,19 +388,19 @@ impl Spec {
         if self.classes.is_empty() { vec![0] } else { self.classes.iter().map(above).collect() }
     }
 
-    /// Whether some class has a higher priority than another.
+    /// Whether a class has a higher priority than another.
     pub fn has_priorities(&self) -> bool {
         self.class_ranks().iter().any(|&rank| rank > 0)
     }
 
-    /// The classes of the packets of a job: that of its own packets, and that of their replies if it differs.
+    /// The message classes of the packets of a job: the class of its own packets, and the class of the replies if it differs.
     pub fn classes_of(&self, job: &Job) -> Vec<u8> {
         let named = |name: &str| self.classes.iter().position(|class| class.name == name).map(|class| class as u8);
         let reply = job.workload.model().reply_class().and_then(named);
         [job.class].into_iter().chain(reply.filter(|&reply| reply != job.class)).collect()
     }
 
-    /// Refuses classes and interfaces that can't work. `path` gives the dotted path of a job.
+    /// Refuses classes and interfaces that can't work. `path` returns the dotted path of a job.
     pub fn check_classes(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         self.check_interface()?;
         if self.classes.len() > MAX_CLASSES {
@@ -468,7 +468,7 @@ impl Spec {
         Err(Refusal::new(format!("{path}.workload.{}.reply_class", job.workload.name()), what, help))
     }
 
-    /// Refuses packets that may wait for each other in a circle over the buffers of terminals.
+    /// Refuses packets that may wait for each other in a cycle through the buffers of terminals.
     fn check_circles(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         if self.allow_dependency_cycle {
             return Ok(());
@@ -479,8 +479,8 @@ impl Spec {
         Err(Refusal::new(key, what, help))
     }
 
-    /// Whether requests that keep their places at terminals may wait for each other in a circle: the job, the reason, and the
-    /// remedy. `None` if they can't.
+    /// Checks whether requests that occupy buffers at terminals may wait for each other in a cycle. If so, returns the job, the reason, and
+    /// the remedy. Returns `None` if they can't.
     fn circle_of_classes(&self) -> Option<(usize, String, String)> {
         let sets = self.sets_of_classes();
         let waits: Vec<(usize, Vec<u8>)> = (0..)
@@ -512,7 +512,7 @@ impl Spec {
                 return Some((*j, what.into(), "write `interface: {queues: per_class}`".into()));
             }
         }
-        // edges from the set of requests to the set of replies: a path back is a circle
+        // there is an edge from the set of requests to the set of replies: a path back closes a cycle
         for (j, classes) in &waits {
             let (from, mut reached) = (sets[usize::from(classes[0])], vec![sets[usize::from(classes[1])]]);
             let mut k = 0;
@@ -539,7 +539,7 @@ impl Spec {
         None
     }
 
-    /// The part of the sets of VCs of each class that does not depend on the routing.
+    /// The set of VCs of each class, as far as it does not depend on the routing.
     fn sets_of_classes(&self) -> Vec<usize> {
         let shared = self.classes.len();
         let set = |(number, class): (usize, &MessageClass)| if class.vcs == ClassVcs::Shared { shared } else { number };
@@ -547,7 +547,7 @@ impl Spec {
     }
 }
 
-/// A number of VCs with its verb.
+/// A number of VCs with its verb, as text.
 pub(crate) fn are_vcs(count: u32) -> String {
     if count == 1 { "is 1 VC".to_owned() } else { format!("are {count} VCs") }
 }

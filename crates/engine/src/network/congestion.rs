@@ -1,7 +1,7 @@
-//! Builds the congestion control of a spec. It limits flows in queues per destination, and network interfaces keep one
-//! more queue for notifications. Refuses specs that do not meet this.
+//! Builds the congestion control of a spec. The control limits flows in queues per destination, and network interfaces have one additional
+//! queue for notifications. Specs without these queues are refused.
 //!
-//! Also gives the thresholds of marks, compared with the memory in which packets can wait.
+//! The file also compares the thresholds of marks with the memory in which packets can wait.
 
 use crate::network::spec::Spec;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ const PATH: &str = "congestion_control";
 /// The thresholds at which a control marks packets, compared with the memory in which packets can wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marking {
-    /// Fewest flits behind a packet at which it may be marked.
+    /// Smallest number of flits behind a packet for which it may be marked.
     pub first: u32,
-    /// Memory of an input port \[flits\], by link class, and the chance of a mark if all of them wait for one output.
+    /// For each link class, memory of an input port \[flits\], and probability of a mark if all these flits wait for one output.
     pub ports: Vec<(u32, f64)>,
-    /// Most flits that can wait for one output, in all input ports of a router; and the chance of a mark there.
+    /// The most flits that can wait for one output, in all input ports of a router; and the probability of a mark at that number.
     pub most: (u32, f64),
-    /// The highest chance of a mark, at a queue without end.
+    /// The highest probability of a mark, for a queue of unlimited length.
     pub highest: f64,
 }
 
-/// The marking of a spec; `None` if no source is ever limited.
+/// The marking thresholds of a spec; `None` if no source is ever limited.
 pub fn marking(spec: &Spec) -> Result<Option<Marking>, Refusal> {
     let Some(control) = spec.control()? else { return Ok(None) };
     let most = spec.most_queued();
     let (mut below, mut first) = (0, most);
     while below < first {
-        // the chance never falls as the queue grows
+        // the probability never falls as the queue grows
         let middle = below + (first - below) / 2;
         if control.marks(middle) > 0.0 { first = middle } else { below = middle + 1 }
     }
@@ -46,9 +46,8 @@ impl Spec {
         u32::from(self.links[link].vcs).saturating_mul(self.links[link].buffer)
     }
 
-    /// Most flits that can wait for one output: the buffers of all input ports of the router with the most memory. If
-    /// an output can be granted more flits per cycle than its link carries, granted flits also wait; they have room in
-    /// the next buffer.
+    /// The most flits that can wait for one output: the buffers of all input ports of the router with the most memory. If an output can be
+    /// granted more flits per cycle than its link carries, granted flits also wait; they already have room in the next buffer.
     fn most_queued(&self) -> u32 {
         let of_router = |router: u32| {
             let ports = self.graph.ports(router).iter().filter(|port| port.peer != weft_topology::Peer::Unused);

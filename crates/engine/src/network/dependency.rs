@@ -1,17 +1,16 @@
-//! The channel dependency graph (Dally and Seitz 1987). A node is a channel with a VC class. There is an edge from a to
-//! b if some packet can hold a and request b. Without a cycle there is no deadlock.
+//! The channel dependency graph (Dally and Seitz 1987). A node is a pair of a channel and a VC class. There is an edge from a to b if a
+//! packet can hold a and request b. If the graph has no cycle, deadlock is impossible.
 //!
-//! The edges come from the routing functions themselves: `walks.rs` follows packets between all source and destination
-//! routers, with every choice of an adaptive routing. The two legs of a Valiant path are followed separately and joined
-//! at the intermediate.
+//! The edges come from the functions of the routing: `walks.rs` follows packets between all source and destination routers, with every
+//! choice of an adaptive routing. The two legs of a Valiant path are followed separately and joined at the intermediate.
 //!
-//! Some routings state that the VC class rises with each hop, or the dimension and then the class. Then there can be no
-//! cycle, because the number would have to rise all the way round it. For these routings the check only follows some
-//! packets over each router, to see that the statement is true.
+//! Some routings declare that the VC class rises with each hop, or the dimension and then the class. Then no cycle is possible, because the
+//! number would have to rise all the way round the cycle. For these routings the check follows only some packets over each router, to test
+//! this declaration.
 //!
 //! If paths have more than [`MANY_LEGS`] legs and their ranks rise, only a sample of the legs is followed.
 //!
-//! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
+//! A cycle is permitted if it is a ring that keeps a bubble ([`rings`]).
 
 use rings::Rings;
 use std::collections::BTreeSet;
@@ -29,15 +28,16 @@ mod escape_rings;
 mod rings;
 mod walks;
 
-/// Channel * classes + VC class. A channel has the flat port index of its sender. The members of a trunk are one
-/// channel, the first: a head may take any member, not only the one that its routing names, so it waits for all.
+/// A node is encoded as channel * classes + VC class. The number of a channel is the flat port index of its sender. The members of a trunk
+/// count as one channel, with the number of the first. A head may take any member, not only the member that its routing returns, so it
+/// waits for all of them.
 type Node = u32;
 
-/// Number of legs between all pairs of 4,096 routers, which take some seconds to follow.
+/// Number of legs between all pairs of 4,096 routers; following them takes some seconds.
 const MANY_LEGS: u64 = 1 << 24;
 
-/// The first and the last channels of all legs: `departures` by the router that they leave, `arrivals` by the router
-/// that they lead to.
+/// The first and the last channels of all legs. `departures` are indexed by the router that the channels leave, `arrivals` by the router to
+/// which they lead.
 struct Ends {
     arrivals: Vec<BTreeSet<Node>>,
     departures: Vec<BTreeSet<Node>>,
@@ -47,7 +47,7 @@ pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
     classes: u32,
     words: usize,
-    /// For each node, a bit for every (port, class) of the next router.
+    /// For each node, one bit for every (port, class) of the next router.
     edges: Vec<u64>,
     has_edges: bool,
     /// VC classes on which packets enter rings that keep a bubble.
@@ -56,7 +56,7 @@ pub(crate) struct Dependencies<'a> {
     starts: BTreeSet<Node>,
 }
 
-/// Refuses a routing that the loop cannot run, independent of its dependencies.
+/// Refuses a routing that the loop cannot run, for reasons other than its dependencies.
 pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str) -> Result<(), Refusal> {
     let mut coords = routing.coordinates(graph);
     coords.sort_unstable();
@@ -100,8 +100,7 @@ impl<'a> Dependencies<'a> {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
-        // a check with fewer classes models a routing that merges classes; such a routing has no class that enters a
-        // ring
+        // a check with fewer classes models a routing that merges classes; such a routing has no class for entering a ring
         let mut ring_entries = routing.needs().ring_entries;
         ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
         Self {
@@ -115,7 +114,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Adds every dependency between channels that packets of this routing can cause, in the way that its proof names.
+    /// Adds every dependency between channels that packets of this routing can cause, by the method that its proof selects.
     pub(crate) fn enter(&mut self, routing: &dyn AnyRouting, proof: Proof) -> Result<(), Lost> {
         let walks = Walks::of(self.graph, routing);
         match self.seen_from_starts(proof) {
@@ -149,7 +148,7 @@ impl<'a> Dependencies<'a> {
             Proof::TurnsTo { destinations, turns } => {
                 for (dest, count) in destinations.into_iter().zip(1u32..) {
                     turns(dest, &mut |at, port, onward| self.turns(at, port, onward));
-                    // most graphs with a cycle show it early
+                    // most graphs that have a cycle show it after a few steps
                     if count.is_power_of_two() && self.find_cycle().is_some() {
                         break;
                     }
@@ -179,8 +178,8 @@ impl<'a> Dependencies<'a> {
             + self.known(class)
     }
 
-    /// Higher classes than this check has count as its last class: a check with fewer classes models a routing that
-    /// merges classes.
+    /// The index of a VC class. Classes above the check's last class count as the last class: a check with fewer classes models a routing
+    /// that merges classes.
     fn known(&self, class: u8) -> u32 {
         u32::from(class).min(self.classes - 1)
     }
@@ -189,7 +188,7 @@ impl<'a> Dependencies<'a> {
         self.graph.neighbour(router, port).map(|(router, _)| router)
     }
 
-    /// Adds an edge from `from`, which leads to a router, to (port, class) of that router.
+    /// Adds an edge from node `from`, whose channel leads to a router, to (port, class) of that router.
     fn add(&mut self, from: Node, mut port: u16, class: u8) {
         self.has_edges = true;
         if self.graph.has_trunks()
@@ -202,7 +201,7 @@ impl<'a> Dependencies<'a> {
         self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Walks one packet; returns its first and last channel, and the router where it ends.
+    /// Follows one packet; returns its first and last channel, and the router at which its path ends.
     fn walk(&mut self, walks: &Walks, from: u32, packet: Packet) -> Result<Option<(Node, Node, u32)>, Lost> {
         let (mut first, mut last) = (None, None);
         let end = walks.follow(from, packet, |(at, hop)| {
@@ -219,8 +218,8 @@ impl<'a> Dependencies<'a> {
         Ok(first.zip(last).map(|(first, last)| (first, last, end)))
     }
 
-    /// Adds the turns of one VC class: packets go from `router` by `port` to the next router, and then by any port in
-    /// the mask `onward`.
+    /// Adds the turns on one VC class: packets leave `router` by `port` to the next router, and leave that router by any port in the mask
+    /// `onward`.
     fn turns(&mut self, router: u32, port: u16, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
         self.has_edges = true;
@@ -233,13 +232,13 @@ impl<'a> Dependencies<'a> {
         self.edges[place..place + self.words].iter_mut().zip(onward).for_each(|(edges, ports)| *edges |= ports);
     }
 
-    /// Adds the turn of a packet that goes from `router` by `hop` to the next router, and then by `onward`.
+    /// Adds the turn of a packet that leaves `router` by `hop` to the next router, and leaves that router by `onward`.
     fn turn(&mut self, router: u32, hop: Hop, onward: Hop) {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
 
-    /// Whether the rank rises with each hop on all paths that are tried: from every router to some others. With
-    /// `link_first` the class of the link counts before the rank.
+    /// Whether the rank rises with each hop on all tested paths: from every router to some others. With `link_first` the class of the link
+    /// is compared before the rank.
     pub(crate) fn rises(&self, routing: &dyn AnyRouting, link_first: bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
@@ -262,15 +261,14 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Whether following all legs would take minutes. There is a leg per pair of routers and random choice, such as a
-    /// choice among parallel links.
+    /// Whether it would take minutes to follow all legs. There is one leg for each pair of routers and random choice, such as a choice
+    /// among parallel links.
     fn has_many_legs(&self, walks: &Walks) -> bool {
         u64::from(self.graph.routers()).pow(2) * walks.draws.len() as u64 > MANY_LEGS
     }
 
-    /// Whether the rank rises with each hop on all legs that are tried: from every router to some others. The legs of a
-    /// phase in `phases` follow those of the one before, so that all their ranks must be higher; those of `alone`
-    /// follow nothing.
+    /// Whether the rank rises with each hop on all tested legs: from every router to some others. The legs of each phase in `phases` follow
+    /// those of the phase before, so all their ranks must be higher; the legs of `alone` follow no other legs.
     fn legs_rise(&self, walks: &Walks, phases: &[u8], alone: Option<u8>) -> Result<bool, Lost> {
         let mut below = None;
         for &phase in phases {
@@ -286,7 +284,7 @@ impl<'a> Dependencies<'a> {
         alone.map_or(Ok(true), |phase| self.ranks_rise(walks, phase, |_| true))
     }
 
-    /// Whether the rank rises with each hop on legs of a phase from every router to some others, and `fits` is true for all.
+    /// Whether the rank rises with each hop on legs of a phase, from every router to some others, and `fits` is true for all ranks.
     fn ranks_rise(&self, walks: &Walks, phase: u8, mut fits: impl FnMut(u32) -> bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
@@ -309,14 +307,13 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Follows every leg of a phase. With `by_line`, what a packet does in one dimension of a grid does not depend on
-    /// the others: then only routers of the same line are paired, and legs in one dimension are joined to those in
-    /// higher ones.
+    /// Follows every leg of a phase. With `by_line`, the hops of a packet in one dimension of a grid do not depend on the other dimensions.
+    /// Then only routers of the same line are paired, and legs in one dimension are joined to legs in higher dimensions.
     fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
         ends.departures = ends.arrivals.clone();
-        // each channel leaves one router and leads to one, so most walks find theirs among the ends
+        // each channel leaves one router and leads to one router, so most walks find their channels already among the ends
         let (mut departed, mut arrived) = (vec![false; self.nodes()], vec![false; self.nodes()]);
         let all: Vec<u32> = (0..graph.routers()).collect();
         let lines = by_line.then(|| Lines::of(&walks.coords));
@@ -349,7 +346,7 @@ impl<'a> Dependencies<'a> {
         Ok(ends)
     }
 
-    /// The dimension of the grid in which each channel leads, in the order of channels; `None` for those of terminals.
+    /// For each channel, the dimension of the grid in which it leads; `None` for channels of terminals.
     fn dimensions(&self, grid: &Grid) -> Vec<Option<u8>> {
         let ports = (0..self.graph.routers()).flat_map(|router| 0..self.graph.ports(router).len() as u16);
         ports.map(|port| grid.dimension_of(port).map(|dimension| dimension as u8)).collect()
@@ -374,15 +371,16 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// For routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait
-    /// for each other for ever only if escape channels do. There is an edge from one escape channel to another if a
-    /// packet that came on the first has the second as its escape. With virtual cut-through a blocked packet holds one
-    /// buffer, so it may leave the escape and return. Worms hold more, so `assemble` refuses them.
+    /// For routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait for each other
+    /// forever only if escape channels do. There is an edge from one escape channel to another if a packet that arrived on the first may
+    /// have the second as its escape. With virtual cut-through a blocked packet occupies only one buffer, so it may leave the escape
+    /// channels and return. Worms occupy more than one, so `assemble` refuses them.
     fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
         walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
     }
 
-    /// For routings over an intermediate: follows every first leg and every second leg, and joins them in every way.
+    /// For routings over an intermediate: follows every first leg and every second leg, and joins each first leg to each second leg at the
+    /// intermediate.
     fn two_legs(&mut self, walks: &Walks, by_line: bool, minimal_phase: Option<u8>) -> Result<(), Lost> {
         let arrivals = self.legs(walks, 0, by_line)?.arrivals;
         let departures = self.legs(walks, 1, by_line)?.departures;
@@ -442,8 +440,8 @@ impl<'a> Dependencies<'a> {
         format!("router {router} port {port} to {to} class {}", node % self.classes)
     }
 
-    /// A cycle, if there is one. Each ring that keeps a bubble counts as one node. Nodes without incoming edges are
-    /// removed until no such node is left.
+    /// A cycle of the graph, if there is one. Each ring that keeps a bubble counts as a single node. Nodes without incoming edges are
+    /// removed until every remaining node has one.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
         if !self.has_edges {
             return None;
@@ -466,7 +464,7 @@ impl<'a> Dependencies<'a> {
         self.follow(start, &rings, &indegree)
     }
 
-    /// Walks from a remaining node along remaining edges until a node repeats. (Each remaining part has a cycle.)
+    /// Walks from a remaining node along remaining edges until a node repeats. (Each remaining component contains a cycle.)
     fn follow(&self, start: Node, rings: &Rings, indegree: &[u32]) -> Option<Vec<Node>> {
         // depth-first search in the remaining nodes, for an edge back to a node of the current path
         let mut state = vec![0u8; indegree.len()];

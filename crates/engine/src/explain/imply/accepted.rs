@@ -1,16 +1,16 @@
-//! Upper bound on the accepted load from the links to the terminals. It holds for every routing, buffer and number of VCs.
+//! Upper bound on the accepted load from the links to the terminals. The bound is valid for every routing, buffer size and number of VCs.
 
 use super::has_replies;
 use crate::network::spec::Spec;
 
-/// Most pairs of terminals whose demand is added.
+/// The most pairs of terminals whose demand is added up.
 const MAX_PAIRS: u64 = 1 << 24;
-/// Sums of shares are rounded. A load that differs by less than this part of it counts as the same.
+/// Sums of shares have rounding errors. Loads whose relative difference is below this value count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Upper bound on the accepted load in the first phases [flits/terminal/cycle, mean over the terminals of all jobs]. Each
-/// destination accepts the flits that it is sent, and at most the rate of its link. Returns `None` if no destination limits
-/// the load. The bound is not known with replies, with batches, or with more than [`MAX_PAIRS`] pairs.
+/// Upper bound on the accepted load in the first phases [flits/terminal/cycle, mean over the terminals of all jobs]. Each destination
+/// accepts the flits that are sent to it, but at most the rate of its link. Returns `None` if no destination limits the load. The bound is
+/// not known for traffic with replies, for batches, or for more than [`MAX_PAIRS`] pairs.
 pub(super) fn bound(spec: &Spec) -> Option<f64> {
     let jobs = &spec.traffic.jobs;
     let pairs: u64 = jobs.iter().map(|job| (job.terminals.len() as u64).pow(2)).sum();

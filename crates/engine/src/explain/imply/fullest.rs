@@ -1,4 +1,4 @@
-//! Utilisation of the fullest channel at the loads of a spec, if it follows from the paths alone.
+//! Utilisation of the most heavily loaded channel at the loads of a spec, if it is determined by the paths alone.
 
 use super::Walker;
 use crate::network::fullest::{Buffers, Fullest};
@@ -9,14 +9,14 @@ use weft_api::workload::Amount;
 use weft_kernel::net::Net;
 use weft_topology::Peer;
 
-/// Most steps, of about 30 ns each. Every run takes them, so they must be few compared with the run.
+/// The most steps, of about 30 ns each. Every run executes these steps, so they must be few compared with the run.
 const MAX_STEPS: u64 = 1 << 18;
 
-/// The fullest channel. `None` if packets choose paths by queues or by links that are on, if some part fails, if the
-/// load changes or depends on the network, or if there are too many paths.
+/// The channel with the highest utilisation. `None` in these cases: packets choose paths by queues or by the states of links, a part fails,
+/// the load changes or depends on the network, or there are too many paths.
 ///
-/// Only the share of packets on each path counts, and not their order. So a routing that draws an intermediate or hops
-/// at random for each packet also has such a channel.
+/// Only the share of packets on each path matters, not their order. Therefore the channel also exists for a routing that chooses an
+/// intermediate or hops at random for each packet.
 pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     let needs = &net.needs;
     let paths_are_fixed = needs.decides == Decides::Ahead && needs.sensor.is_none();
@@ -37,10 +37,10 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     Some(walker.fullest())
 }
 
-/// Whether a job offers its load at random during the whole run.
+/// Whether a job offers its load as a random process during the whole run.
 fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
     let one = Amount { packets: 1, flits: job.packets.longest().into() };
-    // a packet of one flit in every cycle is not a random load: its queue does not grow at the capacity
+    // a packet of one flit in every cycle is no random load: its queue does not grow when the load equals the capacity
     let is_random = job.packets.longest() > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
     let answers = net.jobs[j].workload.in_all(one) != one;
     let follows = spec.traffic.jobs[j].workload.model().follows_network();
@@ -50,15 +50,15 @@ fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
 /// A channel whose buffers are shorter than the round trip of a credit.
 #[derive(Debug, Clone, Copy)]
 struct ByBuffers {
-    /// Same as in [`Fullest`].
+    /// The same as in [`Fullest`].
     share: f64,
-    /// Highest rate that its buffers allow [flits/cycle].
+    /// The highest rate that its buffers allow [flits/cycle].
     rate: f64,
     buffers: Buffers,
 }
 
 impl ByBuffers {
-    /// The fuller of two channels of a link class, with the longest buffers that one of them needs.
+    /// The more heavily used of two channels of a link class; the buffer length is the longest that one of them needs.
     fn worse(self, other: Self) -> Self {
         let fuller = if other.share > self.share { other } else { self };
         let needed = self.buffers.needed.max(other.buffers.needed);
@@ -67,7 +67,7 @@ impl ByBuffers {
 }
 
 impl Walker<'_> {
-    /// The fullest channel of all paths that were followed.
+    /// The most heavily used channel of all paths that were followed.
     fn fullest(&self) -> Fullest {
         let (graph, rates) = (&self.spec.graph, &self.net.common.rates);
         let rate = |class: u8| rates[usize::from(class)].per_cycle();
@@ -90,8 +90,8 @@ impl Walker<'_> {
         Fullest { share, rate, buffers: short.into_iter().map(|by| by.buffers).collect() }
     }
 
-    /// A channel of a class by the capacity of the buffers of a VC class; `None` where these keep the link busy. `back`: class of the
-    /// opposite channel; `load`: of this VC class [flits/cycle].
+    /// The utilisation of a channel of a class as limited by the buffers of a VC class; `None` if these buffers are large enough to keep
+    /// the link busy. `back`: class of the opposite channel; `load`: load of this VC class [flits/cycle].
     fn by_buffers(&self, [class, back]: [usize; 2], vc_class: u8, load: f64) -> Option<ByBuffers> {
         let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class, back));
         let needed = self.spec.links[class].rate.most_flits_in(round_trip);

@@ -1,14 +1,14 @@
-//! A sample of the paths, if there are too many paths to follow.
+//! A sample of the paths, for networks with too many paths to follow.
 //!
-//! The sample is taken eight times, each time from every router that sends. Its destinations and intermediates lie at
-//! equal distances on the list of all of them, and move on from router to router by a fixed step (a rank-1 lattice,
-//! shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). So all destinations and
-//! intermediates occur about equally often, and the loads of channels have far less noise than with independent draws.
-//! The error of the mean follows from the spread of the eight samples.
+//! The sample is taken eight times, each time from every router that sends. Its destinations and intermediates are at equal distances in
+//! the list of all of them. They are shifted from router to router by a fixed step (a rank-1 lattice, shifted at random: I. H. Sloan, S.
+//! Joe, "Lattice Methods for Multiple Integration", 1994). All destinations and intermediates therefore occur about equally often, and the
+//! loads of channels have far less noise than with independent random choices. The error of the mean is computed from the spread of the
+//! eight samples.
 //!
-//! The load of the busiest channel of a sample is too high on average, because chance also made it the busiest. The
-//! channel that is busiest in seven samples has, in the eighth, a load that is too low on average, since another
-//! channel may be busier still. The estimate is half way between the two, and its interval reaches beyond both.
+//! The load of the busiest channel of a sample is too high on average, because this channel is the busiest partly by chance. The channel
+//! that is busiest in seven samples has a load in the eighth that is too low on average, because another channel may have a higher load.
+//! The estimate is the midpoint of the two values, and its interval extends beyond both.
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
@@ -19,21 +19,21 @@ use weft_traffic::below;
 use weft_units::gcd;
 
 const SAMPLES: usize = 8;
-/// Steps of all samples together.
+/// The most steps of all samples together.
 const STEPS: u64 = MAX_STEPS / 2;
 /// Student's t for 95 % and the 7 degrees of freedom of 8 samples.
 const T95: f64 = 2.365;
-/// Most parts into which the walk splits a packet that draws again at a router.
+/// The most parts into which the walk splits a packet that chooses again at a router.
 const MAX_PARTS: u64 = 256;
-/// Routers whose destinations are counted, to see whether the lists of all are short enough.
+/// Number of routers whose destinations are counted, to decide whether the lists of all routers are short enough.
 const PROBES: usize = 4;
 
-/// The random numbers of all samples: the same numbers for the same scenario.
+/// The random numbers of all samples. The numbers are the same for the same scenario.
 pub(super) fn stream() -> Pcg32 {
     weft_traffic::stream(0x5a, 0, 0)
 }
 
-/// Draws an index of the list, with probabilities in proportion to the weights.
+/// Draws a random index of the list, with probabilities in proportion to the weights.
 pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     if weights.iter().all(|&weight| weight == weights[0]) {
         return below(rng, weights.len() as u32) as usize;
@@ -46,10 +46,10 @@ pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     weights.iter().position(is_it).unwrap_or(weights.len() - 1)
 }
 
-/// Errors of numbers that come from a sample of the paths.
+/// Errors of the numbers that come from a sample of the paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampled {
-    /// Paths that were followed.
+    /// Number of paths that were followed.
     pub paths: u64,
     /// Standard error of the zero-load latency [cycles].
     pub zero_load_latency_error: f64,
@@ -60,7 +60,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// The errors if the bound and the means are from different walks.
+    /// The errors of the result, if the bound and the means come from different walks.
     pub(super) fn with_bound_of(means: Option<Self>, bound: Option<Self>, value: Option<f64>) -> Option<Self> {
         let some = means.or(bound)?;
         let exact = value.unwrap_or(1.0);
@@ -79,24 +79,24 @@ struct Sample {
     means: Means,
     load: Vec<f64>,
     cuts: Option<Cuts>,
-    /// The start of its lattice, and the step by which it moves on from router to router.
+    /// The offset of its lattice, and the step by which the lattice is shifted from router to router.
     shift: f64,
     step: usize,
-    /// The start of its intermediates, independent of its destinations.
+    /// The offset of its intermediates, independent of its destinations.
     start: f64,
 }
 
-/// Number of paths followed.
+/// Counts of the paths that were followed.
 #[derive(Default)]
 struct Followed {
     pairs: u64,
-    /// Number of paths between these pairs, and number of those that were followed.
+    /// Number of paths between these pairs, and number of them that were followed.
     starts: u64,
     paths: u64,
 }
 
 impl Walker<'_> {
-    /// Implications of a sample of the paths.
+    /// Predictions from a sample of the paths.
     pub(super) fn sample(mut self, unknown: Implied) -> Implied {
         let senders = self.senders();
         let lists = self.can_list(&senders);
@@ -141,9 +141,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Numbers of destinations per router and of paths per destination in a sample that costs about this number of
-    /// steps. The two numbers are about equal: too few destinations are as bad for the loads of channels as too few
-    /// paths.
+    /// Number of destinations for each router and of paths for each destination, for a sample that takes about this number of steps. The
+    /// two numbers are about equal, because too few destinations cause as large errors in the loads of channels as too few paths.
     fn plan(&mut self, senders: &[u32], lists: bool, steps: u64) -> (usize, usize) {
         let mut scratch = self.begin(0, senders.len());
         self.swap(&mut scratch);
@@ -163,7 +162,7 @@ impl Walker<'_> {
     }
 
     fn begin(&mut self, k: usize, senders: usize) -> Sample {
-        // steps near multiples of the golden ratio spread few points evenly
+        // offsets that are multiples of the golden ratio spread a few points evenly
         let golden = (k + 1) as f64 * 0.618_033_988_749_895;
         let mut step = (golden.fract() * senders as f64) as usize;
         while gcd(step as u128, senders as u128) != 1 {
@@ -186,7 +185,7 @@ impl Walker<'_> {
         std::mem::swap(&mut self.cuts, &mut sample.cuts);
     }
 
-    /// Whether the destinations of all terminals can be listed in few enough steps.
+    /// Whether the destinations of all terminals can be listed with few enough steps.
     fn can_list(&self, senders: &[u32]) -> bool {
         let (mut probed, mut destinations, mut sources) = (0, 0, 0);
         for &router in senders.iter().step_by(senders.len().div_ceil(PROBES)) {
@@ -201,7 +200,7 @@ impl Walker<'_> {
         destinations / sources.max(1) * in_all / 8 <= MAX_STEPS
     }
 
-    /// Packets of random terminals of a router to random destinations, where they can't be listed.
+    /// Packets of random terminals of a router to random destinations, if these can't be listed.
     fn draw_flows(&mut self, from: u32, count: usize) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let sources: Vec<_> = self.sources(from).collect();
@@ -249,7 +248,7 @@ impl Walker<'_> {
             mean = self.cross_cuts(flow, rate);
             (followed.starts, followed.paths) = (followed.starts + 1, followed.paths + 1);
         } else {
-            // intermediates begin elsewhere on their list for each pair
+            // for each pair, the intermediates begin at another place of their list
             let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
             let (picked, all) = self.pick_starts(flow.from, flow.packet, paths, begin);
             let (each, packets) = (rate / picked.len() as f64, self.packets(rate, flow.length));
@@ -264,9 +263,8 @@ impl Walker<'_> {
         mean
     }
 
-    /// At most `most` of the packets that a source may make of this one, at equal distances on the list of all, and the
-    /// length of that list. The other packets are never made, because a network may have tens of thousands of
-    /// intermediates.
+    /// At most `most` of the possible packets of a source for this packet, at equal distances in the list of all, and the length of that
+    /// list. The other packets are never created, because a network may have tens of thousands of intermediates.
     pub(super) fn pick_starts(&self, from: u32, packet: Packet, most: usize, begin: f64) -> (Vec<Packet>, usize) {
         let starts = self.starts(from, packet);
         let (all, count) = (starts.count(), starts.count().min(most));
@@ -274,7 +272,7 @@ impl Walker<'_> {
         ((0..count).map(|k| starts.nth(place(k))).collect(), all)
     }
 
-    /// The bound and its interval: see the head of this file.
+    /// The bound and its interval, as described at the head of this file.
     fn bound(&self, samples: &[Sample]) -> (f64, (f64, f64)) {
         let (low, load, high) = if self.cuts.is_some() {
             let rates: &[Rate] = &self.net.common.rates;
@@ -296,7 +294,7 @@ impl Walker<'_> {
     }
 }
 
-/// The load of the busiest channel, between its least and its highest likely value.
+/// Estimate of the load of the busiest channel, its lowest likely value, and its highest likely value.
 fn busiest(samples: &[Sample]) -> (f64, f64, f64) {
     let channels = samples[0].load.len();
     let sums: Vec<f64> = (0..channels).map(|c| samples.iter().map(|sample| sample.load[c]).sum()).collect();
@@ -309,7 +307,7 @@ fn busiest(samples: &[Sample]) -> (f64, f64, f64) {
     ((other - T95 * other_error).min(load), load, (naive + T95 * naive_error).max(load))
 }
 
-/// Flows at equal distances in the sum of all rates, each with an equal share of it.
+/// Picks flows at equal distances in the running sum of all rates; each gets an equal share of the sum.
 fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
     let total: f64 = flows.iter().map(|flow| flow.rate).sum();
     let each = total / count as f64;
@@ -324,7 +322,7 @@ fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
     picked
 }
 
-/// Mean and its standard error.
+/// The mean, and the standard error of the mean.
 fn mean_and_error(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;

@@ -1,5 +1,4 @@
-//! Tests that the walk over an idle network takes the hops that the routing takes, and that hops not taken cost no
-//! work.
+//! Tests that the walk over an idle network takes the same hops as the routing, and that hops not taken cost no work.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -10,18 +9,18 @@ use weft_api::walk::Step;
 use weft_models::routing::RoutingConfig;
 use weft_topology::Graph;
 
-/// The first step, and the steps behind it of equal cost that are also a detour, or also none.
+/// The first step, and all steps after it that have equal cost and agree with it in whether they are detours.
 fn equal_to_first(steps: &[Step]) -> Vec<String> {
     let cost = |step: &Step| (step.cost.map(|cost| (cost.hops, cost.bias)), step.after.flags & DETOUR);
     let first = steps.first().map(cost);
     steps.iter().take_while(|step| Some(cost(step)) == first).map(|step| format!("{step:?}")).collect()
 }
 
-/// Follows a packet by its first steps; all of them must be named by `first_steps`, with few others.
+/// Follows a packet by its first steps; `first_steps` must return all of them, with few others.
 fn follow(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) {
     let coords = routing.coordinates(graph);
     let mut at = from;
-    // two legs may cross the whole network twice, in a row of three routers four links
+    // two legs may cross the whole network twice; in a row of three routers these are four links
     for _ in 0..graph.routers().max(2 * graph.diameter() + 1) {
         let here = coords[at as usize];
         let (all, first) = (routing.steps(here, &packet, 1), routing.first_steps(here, &packet, 1));
@@ -41,10 +40,10 @@ fn first_steps_are_the_first_of_all_steps() {
     let mut followed = 0;
     for example in RoutingConfig::examples() {
         for (_, graph) in small_networks().iter().filter(|(_, graph)| example.config.fits(graph)) {
-            // a table is for one graph only
+            // a table fits only one graph
             let Ok(routing) = example.config.build(graph) else { continue };
             if routing.needs().sees_terminals {
-                continue; // its paths belong to pairs of terminals, and it chooses nothing
+                continue; // its paths belong to pairs of terminals, and it makes no choices
             }
             let coords = routing.coordinates(graph);
             let draws = routing.draws().outcomes(Packet::default(), 1);
@@ -63,7 +62,7 @@ fn first_steps_are_the_first_of_all_steps() {
     assert!(followed > 1000, "{followed}");
 }
 
-/// The ports of the path that `next` names.
+/// The ports of the path that `next` returns.
 fn path(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) -> Vec<u16> {
     let (coords, mut at, mut ports) = (routing.coordinates(graph), from, Vec::new());
     while let Some(hop) = routing.take_next(coords[at as usize], &mut packet, 1)
@@ -122,7 +121,7 @@ fn a_sample_makes_only_the_packets_that_it_follows() {
     let walker = Walker::new(&spec, &net);
     let (picked, all) = walker.pick_starts(0, between_routers(net.coords[200]), 3, 0.5);
     assert_eq!(all, spec.graph.routers() as usize);
-    // in the middle of the thirds of 264 routers
+    // the middles of the thirds of 264 routers
     let middles = [44, 132, 220].map(|router: usize| net.coords[router]);
     assert_eq!(picked.iter().map(|packet| packet.target).collect::<Vec<_>>(), middles);
 }
@@ -137,8 +136,7 @@ fn all_paths_of_ugal_in_a_dragonfly_are_followed_without_its_detours() {
         let net = assemble::net(&spec).expect("a network");
         let mut walker = Walker::new(&spec, &net);
         let means = walker.walk_all().expect("few enough steps");
-        // a pair is one start; at most two choices, because the adaptive routing chooses again, and a step per other
-        // hop
+        // a pair is one start; there are at most two choices, because the adaptive routing chooses again, and one step for each other hop
         let most = u64::from(spec.graph.routers()).pow(2) * (1 + 2 * STEPS_OF_CHOICE + 3);
         assert!(walker.steps <= most, "{routing}: {} steps, {} hops", walker.steps, means.hops);
     }

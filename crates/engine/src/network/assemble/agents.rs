@@ -1,4 +1,4 @@
-//! Sets up the policy in the blocks: its agents, their control packets, and the faults that they notice.
+//! Sets up the policy in the blocks: its agents, their control packets, and the faults that the blocks detect.
 
 use super::builder::Builder;
 use crate::network::failures::{Fault, OwnEnd};
@@ -15,7 +15,7 @@ use weft_kernel::parts::faults::Faults;
 use weft_topology::{Peer, Port, Trunk};
 
 impl Builder<'_> {
-    /// The failures and repairs that the ends of links in this block notice.
+    /// The failures and repairs that the ends of links in this block detect.
     pub(super) fn faults(&self, routers: &[RouterPlace], ports: &[Planned]) -> Faults {
         if !self.net.faults.repair.any() {
             return Faults::default();
@@ -30,7 +30,7 @@ impl Builder<'_> {
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
                 Far::Nowhere => None,
             };
-            // a link is known by the class of either channel
+            // a link has the class of either of its channels
             let named = move |f: &&Fault, to| f.names(from, to, port.back) && !f.names(from, to, port.class);
             let trunk = self.spec.graph.trunk(from, number);
             let member = trunk.members().position(|member| member == number).unwrap_or(0) as u16;
@@ -45,7 +45,7 @@ impl Builder<'_> {
         Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())
     }
 
-    /// The block as the service for control packets sees it. `queue`: most packets that may wait for one link.
+    /// The block in the form that the service for control packets needs. `queue`: the most packets that may wait for one link.
     fn place(&self, queue: u64) -> Place {
         let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
         Place {
@@ -71,7 +71,7 @@ impl Builder<'_> {
             managed: self.manages(&out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
-        // agents have entries only for the channels that they manage, so other networks need no memory for them
+        // agents have entries only for the channels that they manage, so other networks need no memory for such entries
         let injection = |out: Output<'_>| {
             let id = block.interfaces().terminals[out.router as usize].id;
             let router = self.division.number(self.spec.graph.terminal_at(id).0);
@@ -99,8 +99,7 @@ impl Builder<'_> {
         self.spec.managed[usize::from(out.class)] && out.kind != ChannelEnd::Unused
     }
 
-    /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
-    /// routers.
+    /// Sets the state of all links that are not on in cycle 0, and enters these links in the link-state tables of the routers.
     fn switch_off(&self, block: &mut dyn AnyBlock) {
         for o in 0..block.inputs() {
             let out = block.output(o);

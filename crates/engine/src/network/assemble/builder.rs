@@ -1,4 +1,4 @@
-//! Describes the blocks of a network, from which the kernel builds them.
+//! Describes the blocks of a network; the kernel builds them from this description.
 
 use super::division::Division;
 use super::parameters;
@@ -109,7 +109,7 @@ impl Builder<'_> {
         ports
     }
 
-    /// The terminals of these ports, in their order. Their injection channels follow the ports.
+    /// The terminals at these ports, in the order of the ports. The injection channels of the terminals follow the ports.
     fn terminals(&self, ports: &[Port]) -> Vec<Terminal> {
         let ids = ports.iter().filter_map(|port| match port.far {
             Far::Terminal(t) => Some(t),
@@ -118,25 +118,25 @@ impl Builder<'_> {
         (ports.len() as u32..).zip(ids).map(|(out, id)| self.terminal(id, out)).collect()
     }
 
-    /// The link class of each channel that leaves the ports and the terminals.
+    /// The link class of each channel that leaves one of the ports or terminals.
     fn classes(ports: &[Port], terminals: usize) -> impl Iterator<Item = u8> + '_ {
         ports.iter().map(|port| port.class).chain(std::iter::repeat_n(0, terminals))
     }
 
-    /// Computes the most events that can be in flight at once. If that is far more than any run reaches, a generous
-    /// part of it is enough.
+    /// Computes the most events that can be in flight at once, to reserve memory for them. If the number is far above that of any real run,
+    /// a smaller but generous number is used.
     fn room(&self, ports: &[Port], terminals: usize) -> Room {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[usize::from(class)].capacity as usize;
         let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
         let buffered = ports.iter().map(|port| per_channel(port.back)).sum::<usize>() / shortest;
-        // on the link, and staged before it: in overload 16 were too few
+        // flits on the link, and flits staged before it: in overload 16 were too few
         let on_wire = |class: u8| {
             let link = &net.links[usize::from(class)];
             (link.latency + net.router.after_grant + 32).min(u64::from(link.capacity)) as usize
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
-        // credits return on the opposite channel, whose class may be another one
+        // credits return on the opposite channel, which may have another class
         let credit = self.longest(|l| l.credit_latency);
         let longest = self.longest(|l| l.latency + credit + u64::from(l.capacity));
         let flit = net.common.rates.iter().map(|rate| rate.cycles_per_flit()).max().unwrap_or(1);
@@ -150,13 +150,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Cycles by which flits on a channel in its slowest mode may arrive later than at the full rate.
+    /// The most cycles by which flits on a channel in its slowest mode arrive later than at the full rate.
     fn slowed(&self) -> u64 {
         let of_class = |(c, link): (usize, &LinkClass)| parameters::slowed(self.spec, c, link);
         self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
-    /// Most deliveries in flight of which sources will be notified. Each terminal receives at most one tail per cycle.
+    /// The most deliveries in flight that sources will be notified of. Each terminal receives at most one tail per cycle.
     fn to_deliver(&self, terminals: usize) -> usize {
         if self.net.tells { 64 * terminals } else { 0 }
     }
@@ -178,7 +178,7 @@ impl Builder<'_> {
             next_act: sources.iter().map(|sources| sources.all().next_act()).min().unwrap_or(NOT_DUE),
             terminal_of,
             busy: Active::new(terminals.len()),
-            // a terminal with queues may have set an alarm for a later cycle already
+            // a terminal with queues may already have set an alarm for a later cycle
             alarms: Wheel::new(1024, if queues.each > 0 { 4 } else { 1 } * terminals.len() + 1),
             queues,
             limits: Limits::default(),
@@ -189,7 +189,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The terminals of the sources of each job, as `sources` and `streams` number them.
+    /// The terminals of the sources of each job, in the order in which `sources` and `streams` number the sources.
     fn terminal_of(&self, terminals: &[Terminal]) -> Vec<Vec<u32>> {
         let is_in =
             |t: usize, j: usize| self.net.places.of(terminals[t].id).iter().any(|&(of, _)| usize::from(of) == j);
@@ -230,7 +230,7 @@ impl Builder<'_> {
         self.division.routers(self.b).iter().copied().flat_map(ports).collect()
     }
 
-    /// Mail for every block, with memory for the items that can be sent to it in one window.
+    /// Mailboxes for every block, with memory for all items that can be sent to it in one window.
     fn outbox(&self, ports: &[Port]) -> Vec<Mail> {
         let net = self.net;
         let blocks = self.division.blocks();
@@ -242,11 +242,10 @@ impl Builder<'_> {
         }
         let mut outbox = vec![Mail::default(); blocks];
         for (mail, channels) in outbox.iter_mut().zip(channels) {
-            // A window is at most as long as the latency of a link, and an input or output passes one flit per
-            // allocation step.
+            // A window is at most as long as the latency of a link, and each input or output passes at most one flit per allocation step.
             let steps = self.longest(|l| (l.latency + net.router.after_grant) * u64::from(net.router.speedup));
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
-            // in short runs, every second flit is followed by the end of its run
+            // if runs are short, every second flit is followed by an event for the end of its run
             let events = if self.has_streams() { most + most / 2 } else { most };
             *mail = Mail::with_capacity(MailRoom {
                 flits: events,
@@ -292,7 +291,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The sources of the terminals of each job. Numbers the terminals, and sets when each source is first due.
+    /// Builds the sources of the terminals of each job. Numbers the terminals, and sets when each source is first due.
     fn sources(&self, terminals: &mut [Terminal]) -> Vec<JobSources> {
         let of_job = |(j, job): (usize, &NetJob)| {
             let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();
@@ -306,7 +305,7 @@ impl Builder<'_> {
         self.net.jobs.iter().enumerate().map(of_job).collect()
     }
 
-    /// The sources of the terminals of each job, and the queues that they fill.
+    /// Builds the sources of the terminals of each job, and the queues that the sources fill.
     fn streams(&self, terminals: &[Terminal], rules: &InterfaceRules) -> (Vec<JobSources>, Queues) {
         let mut streams = vec![Vec::new(); terminals.len()];
         let of_job = |(j, job): (usize, &NetJob)| {

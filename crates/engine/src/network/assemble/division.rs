@@ -1,9 +1,9 @@
-//! The routers of each block, and the order in which they are divided.
+//! The routers of each block, and the order of routers that is cut into blocks.
 //!
-//! Most networks are divided as their routers are numbered. A tree numbers its routers level by level, so that cuts between numbers
-//! would give one block all leaves and another all routers above them. So the subtrees below the top are dealt out to the
-//! blocks in turns, each with its share of the top. Ranks of a program that send at the same time are often neighbours, and then all
-//! blocks have work at the same time.
+//! In most networks this is the order of the routers' numbers. A tree numbers its routers level by level, so cuts between numbers would put
+//! all leaves into one block and all routers above them into another. Therefore the subtrees below the top are assigned to the blocks in
+//! turn, each with its share of the top routers. Ranks of a program that send at the same time are often neighbours. With this assignment
+//! all blocks then have work at the same time.
 
 use std::sync::Arc;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
@@ -12,16 +12,16 @@ use weft_topology::{Graph, Levels, Structure, Tree};
 /// The routers of each block, in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Division {
-    /// The routers of the first block, then those of the next.
+    /// The routers of the first block, then the routers of the next block, and so on.
     routers: Vec<u32>,
-    /// Where the routers of each block begin, and the end of the last block.
+    /// The index at which the routers of each block begin, and the end of the last block.
     first: Vec<usize>,
-    /// The block of each router, and its first port among those of the block.
+    /// For each router, its block, and the index of its first port among the ports of the block.
     places: Arc<[(u32, u32)]>,
 }
 
 impl Division {
-    /// `block_of`: the block of each router. `None` if a block before the last one has no router.
+    /// `block_of`: the block of each router. `None` if a block other than the last has no router.
     fn of(graph: &Graph, block_of: &[u32]) -> Option<Self> {
         let blocks = block_of.iter().max().map_or(0, |&last| last as usize + 1);
         let (mut routers, mut first) = (vec![Vec::new(); blocks], vec![0]);
@@ -48,7 +48,7 @@ impl Division {
         &self.routers[self.first[block]..self.first[block + 1]]
     }
 
-    /// The number of a router among those of its block.
+    /// The index of a router among those of its block.
     pub fn number(&self, router: u32) -> u32 {
         let routers = self.routers(self.block(router) as usize);
         routers.binary_search(&router).expect("a router of its block") as u32
@@ -59,17 +59,17 @@ impl Division {
         self.places[router as usize].0
     }
 
-    /// The first port of a router among those of its block.
+    /// The index of a router's first port among the ports of its block.
     pub fn base(&self, router: u32) -> u32 {
         self.places[router as usize].1
     }
 
-    /// The block of each router, and its first port there.
+    /// For each router, its block and the index of its first port there.
     pub fn places(&self) -> &Arc<[(u32, u32)]> {
         &self.places
     }
 
-    /// The block of each channel that leaves a router, and its number there.
+    /// For each channel that leaves a router, its block and its number there.
     pub fn channels(&self, graph: &Graph) -> Vec<(u32, u32)> {
         let of_router = |router: u32| {
             (0..graph.ports(router).len() as u32).map(move |port| (self.block(router), self.base(router) + port))
@@ -77,7 +77,7 @@ impl Division {
         (0..graph.routers()).flat_map(of_router).collect()
     }
 
-    /// Writes it, so that [`Self::read`] finds it again.
+    /// Writes the division in the form that [`Self::read`] reads.
     pub fn keep(&self, to: &mut Writer) {
         self.places.iter().map(|place| place.0).collect::<Vec<_>>().keep(to);
     }
@@ -90,11 +90,11 @@ impl Division {
     }
 }
 
-/// The routers of a network in the order in which blocks divide them.
+/// The routers of a network, in the order that is cut into blocks.
 #[derive(Debug)]
 pub(super) struct Order {
     pub routers: Vec<u32>,
-    /// Where the units begin which a block best has whole (rows, groups, subtrees), and the end.
+    /// The places at which units begin (rows, groups, subtrees), and the end. A unit is best put into a block as a whole.
     pub units: Vec<u32>,
 }
 
@@ -126,7 +126,7 @@ impl Order {
             let (position, size) = (before[level as usize], u64::from(levels.size(level)));
             before[level as usize] += 1;
             let subtree = position * subtrees / size;
-            // routers above each other come together
+            // routers above each other get neighbouring places
             let share = (2 * position + 1) * u64::from(u32::MAX) / size;
             places.push(((subtree % turns, subtree), share, level, router));
         }
@@ -141,7 +141,7 @@ impl Order {
         Self { routers: routers.collect(), units }
     }
 
-    /// The division at these places of the order: where each block begins, and the end of the last one.
+    /// Cuts the order at these places: the beginning of each block, and the end of the last one.
     pub fn divide(&self, graph: &Graph, bounds: &[u32]) -> Division {
         let mut block_of = vec![0; self.routers.len()];
         for (block, both) in (0..).zip(bounds.windows(2)) {
@@ -159,7 +159,7 @@ impl Order {
         place_of
     }
 
-    /// The unit of each router.
+    /// The index of the unit of each router.
     pub fn unit_of(&self) -> Vec<u32> {
         let mut unit_of = vec![0; self.routers.len()];
         for (unit, both) in (0..).zip(self.units.windows(2)) {

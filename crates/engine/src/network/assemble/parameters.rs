@@ -11,16 +11,16 @@ use weft_api::walk::Proof;
 use weft_kernel::parts::pace::Rates;
 use weft_units::{Cycles, Refusal};
 
-/// Flits that may wait behind the switch for a slow link, which carries less than one flit per cycle. One flit crosses
-/// the switch while another one waits. So the link is never idle for want of a grant.
+/// Number of flits that may wait after the switch for a slow link, which carries less than one flit per cycle. While a flit waits, another
+/// one crosses the switch. Therefore the link is never idle because a grant is missing.
 const STAGED: u32 = 2;
 
-/// Longest delay of a link or a router [cycles]: the wheels need a slot for every cycle that an event can lie ahead.
+/// Longest delay of a link or a router [cycles]: the wheels need a slot for each cycle that an event can be ahead.
 const MAX_DELAY: Cycles = 1 << 20;
 
-/// Refuses wormhole flow control under a routing with an escape. An escape helps only packets at the head of a queue.
-/// With virtual cut-through every blocked packet is at the head of a queue, or behind one that is. A worm may instead
-/// be stuck behind the tail of another worm, whose head is stuck elsewhere.
+/// Refuses wormhole flow control with a routing that relies on an escape. An escape only helps packets at the head of a queue. With virtual
+/// cut-through every blocked packet is at the head of a queue, or behind one that is. A worm may be blocked behind the tail of another
+/// worm, whose head is blocked elsewhere.
 pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {
@@ -45,11 +45,11 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
-    // VC allocation as a separate stage is round robin; priorities of classes then count only in network interfaces
+    // VC allocation as a separate stage is always round robin; priorities of classes then have an effect only in network interfaces
     Ok(by_age || spec.has_priorities() && spec.router.vc_realloc == 0)
 }
 
-/// Refuses a limit that packets of the run exceed.
+/// Refuses a limit that some packets of the run do not meet.
 pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
     let (speedup, longest) = (spec.router.input_speedup, spec.traffic.longest());
     if speedup == InputSpeedup::One && longest > 1 {
@@ -85,11 +85,10 @@ pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
     Ok(spec.router.hold_switch)
 }
 
-/// Cycles from the grant to the first cycle on the link, so that a head flit without contention spends `delay` cycles
-/// in a router.
+/// Cycles from the grant to the first cycle on the link, chosen so that a head flit without contention spends `delay` cycles in a router.
 pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
-    // with VC allocation as a separate stage the grant comes one step after the arrival, which is a cycle at speedup 1
+    // if VC allocation is a separate stage, the grant comes one step after the arrival; this is a cycle at speedup 1
     let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
     router.delay.checked_sub(waits).ok_or_else(|| {
         Refusal::new(
@@ -100,7 +99,7 @@ pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     })
 }
 
-/// The part of the delay that a head behind another packet waits for again.
+/// The part of the router delay that a head waits again after the packet in front of it has left.
 pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
     if router.routing_delay > router.delay {
@@ -114,7 +113,7 @@ pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     Ok(router.routing_delay)
 }
 
-/// Free flits that a buffer must have before a packet may be sent into it.
+/// Number of free flit slots that a buffer must have before a packet may be sent into it.
 pub(super) fn room(spec: &Spec) -> u32 {
     if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 }
 }
@@ -150,7 +149,7 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
     })
 }
 
-/// Size of a VC in which each of `destinations` has a buffer [flits].
+/// Size of a VC that contains a buffer for each of `destinations` [flits].
 fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Refusal> {
     let all = u64::from(link.buffer) * u64::from(destinations);
     u16::try_from(all).map_err(|_| {
@@ -164,14 +163,14 @@ fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Ref
     })
 }
 
-/// Whether links of class `c` are limited by more than credits and one flit per cycle.
+/// Whether links of class `c` have limits other than credits and one flit per cycle.
 fn is_paced(spec: &Spec, c: usize) -> bool {
     let slows = spec.managed[c] && spec.slowest_mode() != Rate::ONE;
     spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
 }
 
-/// Cycles that waiting flits of a channel of class `c`, and the next ones to cross it, take in its slowest mode. 0 if it has
-/// no slower mode.
+/// Extra cycles for the waiting flits of a channel of class `c`, and for the next flits that cross it, in its slowest mode. The result is 0
+/// if there is no slower mode.
 pub(crate) fn slowed(spec: &Spec, c: usize, link: &LinkClass) -> u64 {
     let slowest = spec.slowest_mode();
     if !spec.managed[c] || slowest == Rate::ONE {
@@ -181,7 +180,7 @@ pub(crate) fn slowed(spec: &Spec, c: usize, link: &LinkClass) -> u64 {
     (u64::from(staged(spec, c).min(capacity)) + 3) * link.rate.times(slowest).cycles_per_flit()
 }
 
-/// Most flits that may wait for a link of class `c`.
+/// The most flits that may wait for a link of class `c`.
 fn staged(spec: &Spec, c: usize) -> u32 {
     match spec.router.output_buffer {
         Some(flits) => flits,
@@ -190,7 +189,7 @@ fn staged(spec: &Spec, c: usize) -> u32 {
     }
 }
 
-/// The rates of the links, if one is paced. Refuses rates at which routers and terminals cannot send.
+/// The rates of the links, if at least one link is paced. Refuses rates at which routers and terminals cannot send.
 pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
     if !(0..spec.links.len()).any(|c| is_paced(spec, c)) {
         return Ok(None);
@@ -229,7 +228,8 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
     Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
 }
 
-/// Refuses too few VCs for the classes of the routing and their lanes (`needed`, in words), and a buffer into which no packet fits.
+/// Refuses fewer VCs than the classes of the routing and their lanes need (`needed`, in words), and a buffer that is too small for a
+/// packet.
 fn check_buffer(spec: &Spec, link: &LinkClass, needed: &str, classes: u8, name: &str) -> Result<(), Refusal> {
     let path = |key: &str| format!("links.{name}.{key}");
     if link.vcs < classes {
@@ -273,7 +273,7 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
     Ok(())
 }
 
-/// The VCs of each VC class on links of class `c`: the VC classes of the routing in each set of VCs (`ranges`).
+/// For each VC class, its VCs on links of class `c`. Each set of VCs (`ranges`) contains all VC classes of the routing.
 fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -> [u16; 16] {
     let (mut all, each) = ([0u16; 16], usize::from(sets.links()[c].each));
     for (set, &(from, size)) in ranges.iter().enumerate() {
@@ -284,11 +284,11 @@ fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -
     all
 }
 
-/// The VCs of each routing class on links of class `c`. The classes, and the lanes of each, get equal shares of the VCs that packets
-/// may use. A class that enters rings has the same VCs as the class that moves on in them.
+/// For each VC class of the routing, its VCs on links of class `c`. Classes, and the lanes of each class, get equal shares of the VCs that
+/// packets may use. A class on which packets enter rings has the same VCs as the class on which they move on.
 fn vcs_of(c: usize, needed: &Needs, sets: &VcSets, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
-    // from the highest VC on: the VCs of rings that declare their number
+    // counted down from the highest VC: the VCs of rings that declare their number
     let mut usable = usable;
     for (entry, vcs) in needed.ring_entries_on(c).filter_map(|entry| Some((entry, u32::from(entry.vcs?)))) {
         vcs_of[usize::from(entry.move_on)] = ((1u32 << usable) - (1u32 << (usable - vcs))) as u16;

@@ -9,26 +9,25 @@ use weft_api::state::Packet;
 use weft_topology::{Graph, Link};
 use weft_units::Refusal;
 
-/// The routers of every block. It depends only on the spec and the number of blocks.
-/// `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't be more blocks than
-/// groups.
+/// The division into blocks: the routers of every block. It depends only on the spec and the number of blocks. `whole_groups`: routers read
+/// the queues of their group, so each group must be in one block, and there can't be more blocks than groups.
 ///
 /// Blocks have about equal work, estimated from the ports of their routers and the terminals of programs ([`work`]).
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Division {
     partition_by(spec, blocks, whole_groups, &work(spec))
 }
 
-/// The same by the work of each router.
+/// The same division, for a given work of each router.
 pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Division {
     let order = Order::of(&spec.graph, blocks);
     order.divide(&spec.graph, &bounds_in(&order, spec, blocks, whole_groups, work))
 }
 
-/// Where each block begins in the order, and the end of the last block.
+/// The place in the order at which each block begins, and the end of the last block.
 ///
-/// A unit (a row, a group) stays whole if there are enough units for all blocks.
-/// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing if links inside of a
-/// unit are as long as those between units, because blocks then wait for each other no more often.
+/// A unit (a row, a group) is not split if there are enough units for all blocks. Units are split if whole units leave more than the share
+/// [`IDLE_SHARE`] of the time idle, and the split costs nothing. It costs nothing if the links inside a unit are as long as those between
+/// units: blocks then do not wait for each other more often.
 fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Vec<u32> {
     let graph = &*spec.graph;
     let units = order.units.len() as u32 - 1;
@@ -50,8 +49,8 @@ fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work
     with_whole_nodes(spec, with_notes_at_once, bounds, (order, steps))
 }
 
-/// Cycles after which terminals of a node act on each other: the least over the jobs of which a node is divided among these blocks.
-/// `None`: no node is divided.
+/// Cycles after which terminals of the same node affect each other: the minimum over the jobs that have a node in several of these blocks.
+/// `None` if no node is split.
 pub(crate) fn notes_after(spec: &Spec, division: &Division) -> Option<u64> {
     let block = |terminal: u32| division.block(spec.graph.terminal_at(terminal).0);
     let is_divided = |node: &[u32]| node.iter().any(|&terminal| block(terminal) != block(node[0]));
@@ -65,7 +64,8 @@ fn nodes<'a>(spec: &Spec, job: &'a Job) -> impl Iterator<Item = &'a [u32]> {
     job.terminals.chunks(together.max(1)).filter(move |_| together > 1)
 }
 
-/// Moves bounds down to `steps` that divide no node of these jobs. There are fewer blocks if there are fewer such steps.
+/// Moves the bounds between blocks down to `steps` that split no node of these jobs. If there are too few such steps, the result has fewer
+/// blocks.
 fn with_whole_nodes<'a>(
     spec: &Spec,
     jobs: impl Iterator<Item = &'a Job>,
@@ -73,7 +73,7 @@ fn with_whole_nodes<'a>(
     (order, steps): (&Order, &[u32]),
 ) -> Vec<u32> {
     let place_of = order.place_of();
-    // by place in the order: nodes that begin before it and end there or later
+    // indexed by place in the order: nodes that begin before the place and end there or later
     let mut divided = vec![0i32; place_of.len() + 1];
     for node in jobs.flat_map(|job| nodes(spec, job)) {
         let places = node.iter().map(|&terminal| place_of[spec.graph.terminal_at(terminal).0 as usize]);
@@ -98,8 +98,8 @@ fn with_whole_nodes<'a>(
 /// Number of ports whose work equals that of a terminal with an active source, such as a program.
 const PORTS_PER_ACTIVE_TERMINAL: u64 = 16;
 
-/// The work of each router, as estimated before a run. A port counts one, since it moves the flits. A terminal of a
-/// program counts [`PORTS_PER_ACTIVE_TERMINAL`] more.
+/// The work of each router, as estimated before a run. A port counts 1, because it moves the flits. A terminal of a program counts
+/// [`PORTS_PER_ACTIVE_TERMINAL`] in addition.
 fn work(spec: &Spec) -> Vec<u64> {
     let graph = &*spec.graph;
     let ports = |router: u32| u64::from(graph.port_base(router + 1) - graph.port_base(router));
@@ -111,7 +111,7 @@ fn work(spec: &Spec) -> Vec<u64> {
     work
 }
 
-/// The work of all routers before each router, and before the end.
+/// The total work of the routers before each router, and before the end.
 fn before(work: impl Iterator<Item = u64>) -> Vec<u64> {
     let sum = |sum: &mut u64, own: u64| {
         *sum += own;
@@ -120,16 +120,17 @@ fn before(work: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(work.scan(0, sum)).collect()
 }
 
-/// Share by which the largest block may exceed the mean before units are split.
+/// If the work of the largest block exceeds the mean by more than this share, units are split.
 const IDLE_SHARE: f64 = 0.05;
 
-/// Bounds of `blocks` blocks, at the begins of `units`, with about as much work each. `work`: that before each router and before the end.
+/// Bounds of `blocks` blocks of about equal work; each bound is at the beginning of one of the `units`. `work`: the work before each router
+/// and before the end.
 fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     let (count, all) = (units.len() as u32 - 1, work[work.len() - 1]);
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
-        // the last unit that begins no later; each block has at least one
+        // the last unit that does not begin later; each block has at least one unit
         let unit =
             units[..count as usize].partition_point(|&first| work[first as usize] <= due).saturating_sub(1) as u32;
         bounds.push(unit.clamp(bounds[b as usize - 1] + 1, count - (blocks - b)));
@@ -138,7 +139,7 @@ fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     bounds.into_iter().map(|unit| units[unit as usize]).collect()
 }
 
-/// The work of the largest block over the mean of all, less 1: the share of the time for which the others wait.
+/// The work of the largest block divided by the mean, minus 1: the share of time for which the other blocks wait.
 fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     let of_block = |both: &[u32]| work[both[1] as usize] - work[both[0] as usize];
     let largest = bounds.windows(2).map(of_block).max().unwrap_or(0);
@@ -146,8 +147,8 @@ fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     largest as f64 * (bounds.len() - 1) as f64 / all as f64 - 1.0
 }
 
-/// Whether some link between routers of one unit is shorter than all between units: to cut it would shorten the windows in which
-/// blocks run alone.
+/// Whether a link between routers of the same unit is shorter than all links between units. Cutting such a link would shorten the windows
+/// in which blocks run independently.
 fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     let alone = |class: u8| {
         let link = &spec.links[usize::from(class)];
@@ -167,34 +168,35 @@ pub(crate) fn usual_blocks(graph: &Graph, threads: usize) -> usize {
     blocks_by_size(graph).next_multiple_of(threads.max(1))
 }
 
-/// Most blocks. More would cost memory and time at the barrier, and no machine has so many cores.
+/// The largest number of blocks. More blocks would cost memory and time at the barrier, and no machine has as many cores.
 const MAX_BLOCKS: usize = 4096;
 
-/// Bytes of a second-level cache that a network may fill.
+/// Number of bytes of a second-level cache that a network may fill.
 const CACHE: u64 = 3 << 19;
 
-/// Whether the state of the ports and the packets in flight together do not fit into the second-level cache.
+/// Whether the state of the ports and the packets in flight together exceed the second-level cache.
 pub(super) fn is_larger_than_cache(spec: &Spec) -> bool {
     let of_ports = port_bytes(&spec.graph);
-    // if the ports alone are too large, no distances are measured
+    // if the ports alone are too large, distances are not computed
     of_ports > CACHE || of_ports + (packets_under_way(spec) * size_of::<Packet>() as f64) as u64 > CACHE
 }
 
-/// Bytes of the input and output units.
+/// Number of bytes of the input and output units.
 fn port_bytes(graph: &Graph) -> u64 {
     u64::from(graph.port_base(graph.routers())) * 192
 }
 
-/// Every two blocks have memory for mail, which with more blocks than this would be larger than the state of the ports.
+/// The largest number of blocks that is chosen by size. Each pair of blocks has memory for mail, which would exceed the state of the ports
+/// with more blocks.
 const MOST_BY_SIZE: usize = 256;
 
-/// Number of blocks with which the state of a block fits into the second-level cache, if the whole network does not.
+/// Number of blocks for which the state of a block fits into the second-level cache, if the whole network does not fit.
 fn blocks_by_size(graph: &Graph) -> usize {
     let bytes = port_bytes(graph);
     if bytes < 8 << 20 { 1 } else { ((bytes / (768 << 10)) as usize).min(MOST_BY_SIZE) }
 }
 
-/// Refuses interleaved groups under a routing that reads the queues of its group: each group must lie in one block.
+/// Refuses interleaved groups with a routing that reads the queues of its group: each group must be in one block.
 pub(super) fn refuse_split_groups(graph: &Graph, needs: &Needs, name: &str) -> Result<(), Refusal> {
     let together = graph.structure().groups.as_ref().is_some_and(|groups| groups.run().is_some());
     if needs.reads_group && !together {
@@ -213,7 +215,7 @@ mod tests {
     use super::*;
     use weft_topology::{GraphBuilder, Groups, Peer, Port, Structure};
 
-    /// Four routers in a ring, router r in group r mod 2 or r / 2.
+    /// Four routers in a ring; router r is in group r mod 2 (interleaved) or r / 2.
     fn two_groups(interleaved: bool) -> Graph {
         let mut builder = GraphBuilder::new("pairs", ["side"]);
         let port = |peer, class| Port { peer, class };
@@ -241,7 +243,7 @@ mod tests {
         Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec")
     }
 
-    /// The first router of each block, and the end of the last one, of a network that is divided as it is numbered.
+    /// The first router of each block, and the end of the last block, for a network that is divided in the order of its numbers.
     fn firsts(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
         let division = partition(spec, blocks, whole_groups);
         let all: Vec<u32> = (0..division.blocks()).flat_map(|block| division.routers(block)).copied().collect();
@@ -250,7 +252,7 @@ mod tests {
         firsts.chain([spec.graph.routers()]).collect()
     }
 
-    /// The work before each router, and the begins of units of `grain` routers.
+    /// The work before each router, and the beginnings of units of `grain` routers.
     fn work_and_units(spec: &Spec, grain: usize) -> (Vec<u64>, Vec<u32>) {
         let routers = spec.graph.routers();
         (before(work(spec).into_iter()), (0..routers).step_by(grain).chain([routers]).collect())
@@ -261,10 +263,10 @@ mod tests {
         let spec = spec(r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
         let (work, rows) = work_and_units(&spec, 22);
         let (_, single) = work_and_units(&spec, 1);
-        // 22 rows on 16 blocks: two rows where 22 / 16 = 1.375 are the mean
+        // 22 rows on 16 blocks: the largest block has two rows, and the mean is 22 / 16 = 1.375
         assert!((uneven(&work, &bounds(&work, 16, &rows)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
         let split = firsts(&spec, 16, false);
-        // 31 routers where 484 / 16 = 30.25 are the mean
+        // the largest block has 31 routers, and the mean is 484 / 16 = 30.25
         assert!((uneven(&work, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
         assert_eq!(firsts(&spec, 11, false), bounds(&work, 11, &rows), "two rows each");
         assert_eq!(firsts(&spec, 30, false), bounds(&work, 30, &single), "more blocks than rows");
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn blocks_have_as_many_ports_and_each_has_a_router() {
-        // a fat tree as it is sold: its levels have routers of different sizes
+        // a fat tree whose levels have routers of different sizes, as products have
         let spec = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, r#"{"up_down": {}}"#);
         for blocks in 1..=spec.graph.routers() {
             let division = partition(&spec, blocks as usize, false);
@@ -315,11 +317,11 @@ mod tests {
         job.workload =
             serde_json::from_str(&format!(r#"{{"programs": {{"program": {program}}}}}"#)).expect("a workload");
         job.terminals.truncate(4);
-        // (4 x (5 + 16) + 12 x 5) / 2 = 72 of work, of which each of the first routers has 21
+        // half of the work is (4 x (5 + 16) + 12 x 5) / 2 = 72; each of the first routers has 21
         assert_eq!(firsts(&spec, 2, false), [0, 3, 16]);
     }
 
-    /// Pods of 2 leaves and 2 routers above them, and 4 routers on top: each block gets every second pod, and half of the top.
+    /// The tree has pods of 2 leaves and 2 routers above them, and 4 top routers: each block gets every second pod, and half of the top.
     #[test]
     fn pods_of_a_tree_are_dealt_out_in_turns() {
         let tree = spec(r#"{"fat_tree": {"k": 4}}"#, r#"{"up_down": {}}"#);
@@ -345,16 +347,16 @@ mod tests {
             spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
             (notes_after(&spec, &partition(&spec, 2, false)), firsts(&spec, 2, false))
         };
-        // two routers: each node has a terminal at both
+        // two routers: each node has one terminal at each router
         let single = r#"{"single_router": {"terminals": 4}}"#;
         assert_eq!(halves(single, "0ns"), (None, vec![0, 2]));
         assert_eq!(halves(single, "30cycles"), (Some(30), vec![0, 1, 2]));
-        // four routers: the first two have the first two nodes
+        // four routers: the first two routers have the first two nodes
         let pair = r#"{"hyperx": {"widths": [2], "terminals_per_router": 2}}"#;
         assert_eq!(halves(pair, "30cycles"), (None, vec![0, 2, 4]));
     }
 
-    /// Nodes of two terminals, on groups of 3: only every second bound between groups divides no node.
+    /// Nodes have two terminals, and groups have 3: only every second bound between groups splits no node.
     #[test]
     fn groups_stay_whole_where_nodes_do() {
         let dragonfly =
@@ -367,7 +369,7 @@ mod tests {
         assert_eq!(firsts(&spec, 4, false), [0, 2, 6, 8, 12], "bounds at 0, 3, 6, 9 and 12, moved by a router");
     }
 
-    /// Packets on long links fill a cache that the state of the ports does not fill.
+    /// Packets on long links fill a cache that is larger than the state of the ports.
     #[test]
     fn packets_under_way_count_as_state() {
         let dragonfly =

@@ -1,5 +1,5 @@
-//! Builds parts of `Net`: rules of routers and faults, slow paths and times; and the properties by which shortcuts are
-//! chosen.
+//! Builds parts of `Net`: the rules of routers and faults, the slow paths and the times. Also collects the properties by which shortcuts
+//! are selected.
 
 use super::{lookahead, parameters, partition};
 use crate::network::classes::VcSets;
@@ -14,7 +14,7 @@ use weft_kernel::net::{FaultRules, NetJob, Repair, RouterRules, SlowPaths, Table
 use weft_kernel::shortcuts::facts::Facts;
 use weft_units::Refusal;
 
-/// The rules of the routers. `paced`: some link is paced.
+/// The rules of the routers. `paced`: at least one link is paced.
 pub(super) fn router(spec: &Spec, needs: &Needs, common: &Common, paced: bool) -> Result<RouterRules, Refusal> {
     let router = &spec.router;
     let input_speedup = parameters::input_speedup(spec)?;
@@ -52,8 +52,8 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The properties by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced.
-/// `maps_queues`: queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
+/// The properties by which the shortcuts are selected. `watches`: packets are watched. `paced`: at least one link is paced. `maps_queues`:
+/// queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
@@ -96,13 +96,13 @@ pub(super) fn slow_paths(
     terminals_paced: bool,
 ) -> SlowPaths {
     let &Facts { needs, watches, paced_links: paced, .. } = facts;
-    // counted by job, because there are several jobs or a workload reports latencies separately
+    // counted for each job, because there are several jobs, or because a workload reports latencies separately
     let by_job =
         jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
     let hears_packets = jobs.iter().any(|job| job.hears_packets);
     let ends = jobs.iter().any(|job| job.workload.total().is_some() || job.workload.progress().ends());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
-    // a delivery does more than add to the sums
+    // a delivery has more effects than additions to the sums
     let does_more = by_job || hears_packets || ends || changes || spec.phases.auto_warmup;
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
@@ -132,7 +132,7 @@ pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal>
     })
 }
 
-/// Refuses sources that act on events of others before blocks have exchanged their mail, which happens at most once per
+/// Refuses sources that react to events of other blocks before the blocks have exchanged their mail. The exchange happens at most once per
 /// latency of a link.
 fn exchanges_in_time(spec: &Spec) -> Result<(), Refusal> {
     let longest = spec.links.iter().map(|link| link.latency).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Tests that in every cycle each direction of each ring has room for a packet.
+//! Tests that each direction of each ring has room for a packet in every cycle.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use weft_api::state::{ChannelEnd, NO_REQUEST, NONE};
 use weft_topology::TopologyConfig;
 
-/// VCs, packets that the buffer of a VC holds, and flits of a packet.
+/// Number of VCs, number of packets that fit into the buffer of a VC, and number of flits of a packet.
 type Buffers = (u8, u32, u32);
 
 /// Full load on a torus with one terminal per router.
@@ -25,8 +25,8 @@ fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buff
     spec
 }
 
-/// How many more packets each ring has room for, if the buffers behind each channel hold `in_all`. A ring is named by
-/// its port and by its router with coordinate 0. A packet takes room when its head gets a VC, and frees it when its
+/// For each ring, the number of further packets for which it has room, if the buffers behind each channel have room for `in_all` packets. A
+/// ring is identified by its port and by its router with coordinate 0. A packet occupies room from the time its head gets a VC until its
 /// head gets the next VC.
 fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     let block = &sim.blocks[0];
@@ -37,7 +37,7 @@ fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     for (o, out) in block.outs().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
         let router = block.router(out.router as usize);
         let port = o as u32 - router.base;
-        // the terminal has port 0, each dimension has the next two ports
+        // the terminal is at port 0; each dimension has the next two ports
         let line = sim.net.coords[router.id as usize] & !(0xff << ((port - 1) / 2 * 8));
         let input = block.input(out.peer as usize);
         let mut taken = heads_on_links[out.peer as usize];
@@ -54,7 +54,7 @@ fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     places
 }
 
-/// The least room (in packets) of any ring in any of 5,000 cycles.
+/// The smallest room (in packets) of any ring, over 5,000 cycles.
 fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 {
     let spec = full(widths, pattern, dateline, buffers);
     let in_all = i64::from(buffers.0) * i64::from(buffers.1);
@@ -67,7 +67,7 @@ fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 
     fewest
 }
 
-/// In each of these cases a ring would fill up if packets entered it wherever there is room for one packet.
+/// In each of these cases a ring would become full if a packet could enter it whenever there is room for one packet.
 #[test]
 fn each_ring_keeps_its_bubble() {
     for (widths, pattern, buffers) in [

@@ -1,16 +1,16 @@
-//! Refuses a routing whose declarations omit facts that the loop or the check of dependencies needs.
+//! Refuses a routing whose declarations omit facts that the loop or the dependency check needs.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
 use std::collections::HashSet;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::Packet;
 
-/// Number of packets that draw at their source, for each pair of routers in a sample.
+/// For each pair of routers in a sample, number of packets that make random choices at their source.
 const DRAWN: u32 = 8;
 
 impl Walks<'_> {
-    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not say so: the loop would
-    /// not call them.
+    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not declare it: the loop would not call these
+    /// methods.
     pub fn check_needs(&self) -> Result<(), Lost> {
         let last_to_first: Vec<u32> = self.sample().collect();
         for (from, to) in self.sample().zip(last_to_first.into_iter().rev()) {
@@ -29,7 +29,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Refuses a routing whose `inject` draws something that `detours` does not list: the walks start from that list.
+    /// Refuses a routing whose `inject` makes a random choice that `detours` does not list: the walks start from that list.
     pub fn check_detours(&self) -> Result<(), Lost> {
         if !self.needs.draws_path {
             return Ok(());
@@ -63,8 +63,7 @@ impl Walks<'_> {
         })
     }
 
-    /// Refuses an escape that some head can't fall back on. Calls `turn` with every hop on escapes and the escape hop
-    /// after it.
+    /// Refuses an escape that is not available to every head. Calls `turn` with every hop on an escape channel and the escape hop after it.
     pub fn check_escapes(&self, mut turn: impl FnMut(Taken, Hop)) -> Result<(), Lost> {
         if self.needs.decides != Decides::EachStep {
             let what = "relies on escapes, but a head that has asked for another hop never asks for its escape";
@@ -101,7 +100,7 @@ impl Walks<'_> {
         let routers = 0..self.graph.routers();
         let hops = routers.map(|from| if from == to { Ok(None) } else { escape(from).map(Some) });
         let hops: Vec<Option<(Hop, u32)>> = hops.collect::<Result<_, _>>()?;
-        // routers from which the escapes are known to lead to `to`
+        // routers from which the escapes are already known to lead to `to`
         let mut arrives: Vec<bool> = hops.iter().map(Option::is_none).collect();
         for from in 0..self.graph.routers() {
             let mut path = vec![from];

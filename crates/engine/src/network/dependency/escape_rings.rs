@@ -1,8 +1,8 @@
-//! Routings whose packets may always escape into a ring that visits every router (M. Garcia et al., ICPP 2012).
+//! Checks routings whose packets may always escape into a ring that visits every router (M. Garcia et al., ICPP 2012).
 //!
-//! Outside the rings packets may depend on each other in any way. A ring keeps a bubble, so its packets move on; each of them
-//! passes its destination router within one round and leaves there. So there is room in the ring again and again, and a packet
-//! that waits outside gets into it. This needs whole packets in a buffer (`network/bubbles.rs`), and that
+//! Outside the rings packets may depend on each other in any order. A ring keeps a bubble, so its packets move on. Each packet in the ring
+//! passes its destination router within one round and leaves the ring there. Therefore room in the ring becomes free again and again, and a
+//! packet that waits outside eventually enters it. This needs whole packets in a buffer (`network/bubbles.rs`), and that
 //! - each ring is one: its hops lead from router to router, visit all, and no two rings share VCs;
 //! - a packet between routers, outside the rings, may enter one at each router, unless it is delivered there;
 //! - a packet in a ring may move on in it at each router, unless it is delivered there.
@@ -15,16 +15,16 @@ use std::collections::HashMap;
 use weft_api::routing::{Decides, Hop};
 use weft_api::walk::{EscapeRing, RingHop, Step};
 
-/// Most states of packets that the check follows to each destination of a sample.
+/// The most states of packets that the check follows to each destination of a sample.
 const MOST_STATES: usize = 20_000;
 
-/// Most destinations of the sample.
+/// The most destinations of the sample.
 const DESTINATIONS: usize = 8;
 
 const MEND: &str = "look at `steps`, `taken` and the rings of `proof`";
 
 impl Dependencies<'_> {
-    /// Adds the dependencies along the rings, and refuses a routing whose packets can't rely on them.
+    /// Adds the dependencies along the rings, and refuses a routing whose packets can't always use the rings.
     pub(super) fn escape_rings(&mut self, walks: &Walks, rings: &[EscapeRing]) -> Result<(), Lost> {
         if walks.needs.decides != Decides::EachStep {
             let what = "relies on rings, but a head that has asked for another hop never asks for the ring";
@@ -40,7 +40,7 @@ impl Dependencies<'_> {
             }
         }
         if self.ring_entries.is_empty() {
-            return Ok(()); // without bubbles the rings are cycles, and a check with merged classes only looks for cycles
+            return Ok(()); // without bubbles the rings are cycles, and a check with merged classes only searches for cycles
         }
         for to in walks.sample().step_by(walks.sample().count().div_ceil(DESTINATIONS).max(1)) {
             walks.some_states(to, MOST_STATES, |last, at, steps| {
@@ -50,7 +50,7 @@ impl Dependencies<'_> {
         Ok(())
     }
 
-    /// Follows a ring for one round; returns the nodes of its channels. Adds an edge from each to the next.
+    /// Follows a ring for one round; returns the nodes of its channels. Adds an edge from each of these nodes to the next.
     fn along(&mut self, ring: &EscapeRing) -> Result<Vec<Node>, Lost> {
         let routers = self.graph.routers();
         let hop =
@@ -78,7 +78,7 @@ impl Dependencies<'_> {
         }
     }
 
-    /// Refuses a state of a packet to router `to` in which it can't escape.
+    /// Refuses a state of a packet to router `to` from which it can't escape into a ring.
     fn may_escape(
         &self,
         to: u32,
