@@ -230,12 +230,12 @@ impl Clock {
         self.duration(time, path).map(|duration| duration.cycles)
     }
 
-    /// The same as [`Clock::cycles`], for a value that refusals name.
+    /// A time in cycles, like [`Clock::cycles`], for a value that refusals name.
     pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
         time.duration(self.cycle_fs, path)
     }
 
-    /// The same as [`Clock::duration`], for a limit or a mean. A time that is not a whole number of cycles is rounded up.
+    /// A time in cycles, like [`Clock::duration`], for a limit or a mean. A time that is not a whole number of cycles is rounded up.
     pub fn limit(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
         self.duration(time.rounded_up(self.cycle_fs), path)
     }

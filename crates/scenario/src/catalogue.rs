@@ -83,7 +83,7 @@ pub enum Routers {
     /// Separate boxes.
     #[default]
     Switches,
-    /// Parts of a node, as in a torus of nodes or between servers. They have no price, but their cables do.
+    /// Parts of a node, as in a torus of nodes or between servers. Nodes have no price, but their cables do.
     Nodes,
 }
 

@@ -1,4 +1,4 @@
-//! The table of channels, written as Parquet. It has one row per direction of each link, over the measured window.
+//! The table of channels, written as Parquet. The table has one row per direction of each link, over the measured window.
 
 use crate::energy::Energy;
 use crate::routers;

@@ -50,7 +50,7 @@ pub enum ClassVcsConfig {
     Shared,
 }
 
-/// The queues of every network interface. They hold the packets of a terminal that are ready.
+/// The queues of every network interface. The queues hold the packets of a terminal that are ready.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceConfig {

@@ -23,14 +23,14 @@ use weft_engine::{
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
-/// A run of a network. It contains everything on which the results depend.
+/// A run of a network. A scenario contains everything on which the results depend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// A line of text for tables and plots, 1 to 100 characters. It must not be a path, because it is the name of the folder of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Nominal speed of a link [bits per second], such as 400Gb/s. It sets `cycle` or `flit`, if one or both are left out. A
+    /// Nominal speed of a link [bits per second], such as 400Gb/s. The speed sets `cycle` or `flit`, if one or both are left out. A
     /// channel carries a flit per cycle. With neither of them, a cycle is 1ns, and a flit is the number of bits that a link carries
     /// in a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct Scenario {
     /// Length of a cycle, the time in which a channel carries one flit [a time in seconds, not in cycles].
     #[serde(default = "one_nanosecond")]
     pub cycle: Time,
-    /// Size of a flit [bits or bytes]. It converts energy per bit into energy per flit.
+    /// Size of a flit [bits or bytes]. The size converts energy per bit into energy per flit.
     #[serde(default = "flit_of_48_bits")]
     pub flit: Bits,
     /// Size of a coarse flit [bits or bytes], a multiple of the flit. If it is set, the scenario runs with this flit. Times become
@@ -69,7 +69,8 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "QueueingConfig::is_usual")]
     pub queueing: QueueingConfig,
     /// Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more
-    /// slowly. It limits the rate of a queue per destination, so network interfaces then have these queues. Default: none.
+    /// slowly. Congestion control limits the rate of a queue per destination, so network interfaces then have these queues.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "CongestionConfig::is_usual")]
     pub congestion_control: CongestionConfig,
     /// The queues of network interfaces. Default: one queue, from which a terminal sends one packet after the other. With a
@@ -79,7 +80,7 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
-    /// Keys for the cost of the measured power in a year. They change no result.
+    /// Keys for the cost of the measured power in a year. The keys of the bill change no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<BillConfig>,
     /// Links and routers that fail during the run, and may return.
@@ -116,7 +117,7 @@ pub struct Link {
     /// Size of the input buffer of each virtual channel [flits]. Default: 32flits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Flits>,
-    /// Memory of an input port [bytes or flits], instead of `buffer`. It is divided into equal parts, one per queue.
+    /// Memory of an input port [bytes or flits], instead of `buffer`. The memory is divided into equal parts, one per queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port_buffer: Option<PortMemory>,
     /// The parts of `port_buffer`: one for each queue of the queueing scheme (`nominal`), or one for each queue that packets reach
@@ -132,8 +133,8 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Router {
-    /// The switch of a published paper. It gives values to the keys of `router`, `cycle`, `flit` and `links.default` that the
-    /// scenario leaves out. Default: none.
+    /// The switch of a published paper. The preset gives values to the keys of `router`, `cycle`, `flit` and `links.default` that
+    /// the scenario leaves out. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
     /// Time from the arrival of a head flit to its start on the next link, without contention [time].
@@ -143,7 +144,7 @@ pub struct Router {
     #[serde(skip_serializing_if = "is_no_time")]
     pub delay_per_doubling: Time,
     /// Time that a VC is closed to the next head after a packet has left it [time], because routes are computed one packet at a
-    /// time. This time is a part of `delay`.
+    /// time. The routing delay is a part of `delay`.
     pub routing_delay: Time,
     /// VC turn-round [allocation steps]. With 0, a head takes a VC and crosses the switch in one step. With 1, the head crosses the
     /// switch one step after it took the VC.
@@ -206,10 +207,11 @@ pub struct PowerConfig {
     /// policy uses. A policy names modes in its parameters. Default: `half` and `quarter`, at these shares of the bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<Vec<ModeConfig>>,
-    /// Prices of a channel by mode. They replace the whole default table. Default: the TCEP model. It has 23.44pJ/bit of the full
-    /// rate in every state except `off`, and 7.81pJ/bit in addition for sent bits.
+    /// Prices of a channel by mode. Written prices replace the whole default table. Default: the TCEP model. The TCEP model has
+    /// 23.44pJ/bit of the full rate in every state except `off`, and 7.81pJ/bit in addition for sent bits.
     pub prices: Prices,
-    /// The prices of channels of a link class (`terminal`, `dim0`, `global`, ...) by mode. They replace all of `prices` for this class.
+    /// The prices of channels of a link class (`terminal`, `dim0`, `global`, ...) by mode. Prices of a class replace all of
+    /// `prices` for this class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub class_prices: BTreeMap<String, Prices>,
     /// The price of every router, without its links. Default: nothing.

@@ -86,8 +86,8 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
 /// all its decisions once.
 const SETTLED: Cycles = 10;
 
-/// A window that ends with the last batch begins in cycle 0, when links are in the states that the policy gives them initially.
-/// These initial states must not last for a large part of the window.
+/// A window that ends with the last batch begins in cycle 0, when links are in the states that the policy gives them initially. The
+/// initial states must not last for a large part of the window.
 fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     if spec.phases.stop != Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);

@@ -50,7 +50,7 @@ pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<
     expand_with(file_name, text, sets, Vec::new())
 }
 
-/// The same as [`expand`], but files in `attached` are taken from there.
+/// Does the work of [`expand`], but takes files in `attached` from there.
 pub fn expand_with(
     file_name: &str,
     text: &str,

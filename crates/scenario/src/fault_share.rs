@@ -1,4 +1,4 @@
-//! A share of the links or routers fails. They are drawn once, from a separate seed.
+//! A share of the links or routers fails. The failing parts are drawn once, from a separate seed.
 
 use crate::assemble::Clock;
 use crate::diagnostic::suggestion;

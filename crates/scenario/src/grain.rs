@@ -135,8 +135,8 @@ impl Coarse {
     }
 
     /// The times of links and routers. A link and the router before it are rounded together, and so are the two delays of a credit.
-    /// A grain arrives as a whole with its first flit. It is delivered in the cycle in which its last flit would be. `delay`: the
-    /// delay of routers.
+    /// A grain arrives as a whole with its first flit. A grain is delivered in the cycle in which its last flit would be. `delay`:
+    /// the delay of routers.
     fn of_hops(&self, fine: &Scenario, delay: Time, coarse: &mut Map<String, Value>) {
         let delay = self.fs(delay);
         for (class, link) in &fine.links {
@@ -165,7 +165,7 @@ fn size(bits: u64) -> String {
 }
 
 impl Scenario {
-    /// This scenario with its grain as its flit, after every default was written out. `None` if it has no grain. `delay`: delay of
+    /// The scenario with its grain as its flit, after every default was written out. `None` if it has no grain. `delay`: delay of
     /// its routers \[cycles\].
     pub(crate) fn coarse(&self, delay: Cycles) -> Result<Option<Self>, Refusal> {
         let Some(grain) = self.grain else { return Ok(None) };

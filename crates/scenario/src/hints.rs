@@ -42,7 +42,7 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     spec.ways_back().into_iter().enumerate().map(longest).collect()
 }
 
-/// Hints about small buffers of links between routers. They may be too small to keep the links busy, or to let an adaptive routing
+/// Hints about small buffers of links between routers. Small buffers may fail to keep the links busy, or to let an adaptive routing
 /// detect a full link behind them. Also hints about a warm-up that may take very long, and the routing's hints about its
 /// parameters.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {

@@ -95,8 +95,8 @@ pub use warnings::Warning;
 pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
-/// Version of the result model, the meaning of results. It is a part of the hash, so results of another version are never used for
-/// this one.
+/// Version of the result model, the meaning of results. The version is a part of the hash, so results of another version are never
+/// used for this one.
 ///
 /// Version 28: a run that `measure.stop.complete.max_window` ends before its batches or programs are complete ends as
 /// `not_complete`. In earlier versions it ended as `saturated`. Results have `ranks` and `ended_ranks` for programs.
@@ -111,8 +111,8 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// request outputs some cycles after they have arrived. A trace keeps messages that arrived before their receives were cancelled.
 ///
 /// Version 25: if several packets are delivered in one cycle, a node with several interfaces takes them in the order of its
-/// terminals. Before, the order followed the work of the loop, so a run without shortcuts could have other numbers. Programs with
-/// rails or planes may change.
+/// terminals. In earlier versions the order followed the work of the loop, so a run without shortcuts could have other numbers.
+/// Programs with rails or planes may change.
 ///
 /// Version 24: under `recn` a queue set aside also notifies its senders of a congested output that is farther away. Numbers of such runs
 /// change, and `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary the share of a queue's terminals
@@ -126,10 +126,11 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version 22: a program of `scheduler` begins at the scheduling pass at which it starts; next to programs that sent, it could begin later.
 /// `schedule.parquet` has waits, slowdowns and energies, and `utilisation.parquet` is new. Version 21: `most_bytes` of `nekbone`,
 /// `multigrid` and `hilo` counts the bytes that ranks send in collectives. Version 20: with several queues at a terminal, a window ends
-/// with its programs or batches. Before, it lasted until `max_window`. Version 19: `transfer_cycles` of a rank counts each transfer that
-/// ends while it waits. This includes the rendezvous messages that the rank sends. The transfer of a rendezvous begins with the receive.
-/// The summary has the time to solution. Version 18: an automatic warm-up, and a window that ends by confidence, test each message class.
-/// So do `queue_memory_cycles`, `latency_growth_share` and `queues_settled`. Before, these tests used the mean over all packets.
+/// with its programs or batches. In earlier versions the window lasted until `max_window`. Version 19: `transfer_cycles` of a rank counts
+/// each transfer that ends while it waits. The count includes the rendezvous messages that the rank sends. The transfer of a rendezvous
+/// begins with the receive. The summary has the time to solution. Version 18: an automatic warm-up, and a window that ends by confidence,
+/// test each message class. The keys `queue_memory_cycles`, `latency_growth_share` and `queues_settled` also cover each message class. In
+/// earlier versions, these tests used the mean over all packets.
 ///
 /// Version 17: a flit that a terminal sends on a link in a slower mode takes its whole time on the link. Version 16: the allocator
 /// `three_stage` skips outputs at which no more flits may wait for their link. Version 15: the bound of paths takes account of buffers that
@@ -142,10 +143,10 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// file). Version 9: under a policy that repeats itself, `saturated` is judged over whole periods, and is null if there is none. A load
 /// next to batches is also judged with `stop: complete`. `queues_settled` ignores the time that packets wait for sleeping links, and loads
 /// that follow the network. Version 8: for loads that burst, `saturated` is judged by the offered flits (before, it was false unless the
-/// drain failed), and is null if they do not decide it. The same holds for phases. Version 7: `dragonfly_ugal` over an intermediate group
-/// counts the hops that a packet makes, up to 5 (before, up to 6), so its numbers change. Version 6 adds dropped packets and records of
-/// control packets. Agents answer before they send requests, and have another shadow link as soon as one drains. `warmup: auto` waits for
-/// latencies over the periods of a policy. Version 5 adds the power state, control packets and faults. `history_window` counts the flits
-/// that the link has taken, not those that have crossed the switch, so numbers of runs with that sensor change. Version 4 adds keys to 3
-/// (times, bits, references of energy, mean powers, states of links over time) and changes no number.
+/// drain failed), and is null if they do not decide it. Phases are judged in the same way. Version 7: `dragonfly_ugal` over an intermediate
+/// group counts the hops that a packet makes, up to 5 (before, up to 6), so its numbers change. Version 6 adds dropped packets and records
+/// of control packets. Agents answer before they send requests, and have another shadow link as soon as one drains. `warmup: auto` waits
+/// for latencies over the periods of a policy. Version 5 adds the power state, control packets and faults. `history_window` counts the
+/// flits that the link has taken, not those that have crossed the switch, so numbers of runs with that sensor change. Version 4 adds keys
+/// to 3 (times, bits, references of energy, mean powers, states of links over time) and changes no number.
 pub const RESULT_MODEL_VERSION: u32 = 28;

@@ -19,14 +19,14 @@ use weft_units::{Cycles, Duration, Refusal, Time};
 #[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Measure {
     /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over 500 cycles
-    /// each). Under a policy that switches links, the share of links that draw power must settle as well. This is judged by 6 or
-    /// more means, each over the time in which the policy takes all its decisions once. Default: `auto` under a policy that
-    /// switches links, unless the load changes or ends at given times or something fails. Otherwise 10000cycles; no warm-up with
-    /// `stop: complete`.
+    /// each). Under a policy that switches links, the share of links that draw power must settle as well. The share of links is
+    /// judged by 6 or more means, each over the time in which the policy takes all its decisions once. Default: `auto` under a
+    /// policy that switches links, unless the load changes or ends at given times or something fails. Otherwise 10000cycles; no
+    /// warm-up with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles. It is also
-    /// at least 30 times the time in which a policy that switches links takes all its decisions once.
+    /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles. The limit is also at
+    /// least 30 times the time in which a policy that switches links takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]. Energy and loads are measured in the window.
@@ -35,7 +35,8 @@ pub struct Measure {
     /// 100000000000cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
-    /// The longest drain [time]. This is the time after the window in which its packets are delivered. Default: 10 times the window.
+    /// The longest drain [time]. The drain is the time after the window in which the packets of the window are delivered. Default:
+    /// 10 times the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_limit: Option<Time>,
     /// Number of parts into which the window is divided for the confidence interval, 2 to 1000. With `stop: complete`, its
@@ -96,8 +97,8 @@ pub enum Warmup {
 pub enum StopConfig {
     /// The window grows by whole batches until the mean packet latency is known well enough.
     Confidence(Confidence),
-    /// The window ends when all batches of packets are delivered and all programs have ended. It is extended to the next multiple
-    /// of 32 cycles.
+    /// The window ends when all batches of packets are delivered and all programs have ended. The window is extended to the next
+    /// multiple of 32 cycles.
     Complete(Complete),
 }
 
@@ -118,7 +119,7 @@ pub struct Confidence {
 #[serde(deny_unknown_fields)]
 pub struct Complete {
     /// The longest window [time]. A run that takes longer is cut off, and has no time of completion. The window ends with the last
-    /// delivery. It is extended to the next multiple of 32 cycles.
+    /// delivery. The window is extended to the next multiple of 32 cycles.
     #[serde(default = "a_million_cycles")]
     pub max_window: Time,
 }

@@ -22,7 +22,7 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     }
 }
 
-/// The same as [`check_line`], and refuses paths, because the results of a scenario are in a folder of its name.
+/// Checks a name with [`check_line`], and refuses paths, because the results of a scenario are in a folder of its name.
 pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
     check_line(path, name)?;
     if name.contains(['/', '\\']) || name.starts_with('.') {

@@ -5,7 +5,7 @@ use weft_engine::Spec;
 use weft_engine::spec::LinkClass;
 use weft_topology::{Graph, Grid, Levels, Line, Peer, Structure};
 
-/// The positions of the routers, and the number of channels. It counts channels as the table of channels does.
+/// The positions of the routers, and the number of channels. Channels are counted as in the table of channels.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));

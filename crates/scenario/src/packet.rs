@@ -34,7 +34,7 @@ pub struct Several {
 pub struct Size {
     /// Length of these packets [flits], 1 to 65535.
     pub size: Flits,
-    /// Weight of these packets, above 0. Their share of all packets is this weight divided by the sum of all weights.
+    /// Weight of these packets, above 0. The share of these packets is this weight divided by the sum of all weights.
     pub weight: f64,
 }
 

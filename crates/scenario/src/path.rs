@@ -322,8 +322,8 @@ fn check_model(
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
 }
 
-/// The help line of an unknown key of the section at `path`. It names a key of an enclosing section, or the section to which a key
-/// of this name belongs, or the nearest name. Then it lists all keys.
+/// The help line of an unknown key of the section at `path`. The line names a key of an enclosing section, or the section to which
+/// a key of this name belongs, or the nearest name. Then it lists all keys.
 fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     let around = || schema::near(name, path).map(|other| format!("did you mean `{other}`?"));
     let here = nearest(name, valid.iter().copied());

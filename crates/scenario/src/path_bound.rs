@@ -1,10 +1,10 @@
 //! The load at which the fullest channel of a network is full, if the paths of its packets alone determine it.
 //!
 //! # Source
-//! The formulas are those of `queues`. Let a queue carry r flits per cycle. It is offered the share s of r. The variance of the
-//! offered flits is v flits per cycle. Its mean wait is v / (2 r (1 - s)) cycles. Its relaxation time, after which its first state
-//! has no effect, is v / (r (1 - s)^2) cycles. A shorter run cannot distinguish the load from the capacity: one standard deviation
-//! of the offered flits equals their difference.
+//! The formulas are those of `queues`. Let a queue carry r flits per cycle. The queue is offered the share s of r. The variance of
+//! the offered flits is v flits per cycle. The mean wait of the queue is v / (2 r (1 - s)) cycles. The queue's relaxation time,
+//! after which its first state has no effect, is v / (r (1 - s)^2) cycles. A shorter run cannot distinguish the load from the
+//! capacity: one standard deviation of the offered flits equals their difference.
 
 use crate::queues::variance;
 use serde_json::{Map, Value, json};

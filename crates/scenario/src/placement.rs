@@ -17,7 +17,7 @@ const PLACES: u64 = 0x706c_6163;
 pub enum Placement {
     /// First and last terminal, both included.
     Range([u32; 2]),
-    /// These terminals, in this order.
+    /// The terminals in this list, in this order.
     List(Vec<u32>),
     /// All terminals of these routers, router by router: numbers, or ids of a graph file.
     Routers(Vec<RouterName>),

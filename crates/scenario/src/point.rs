@@ -63,7 +63,7 @@ impl Point {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
 
-    /// Refuses a scenario whose routing, VCs or policy cannot run on its network. This takes less time than [`Point::imply`].
+    /// Refuses a scenario whose routing, VCs or policy cannot run on its network. This check takes less time than [`Point::imply`].
     pub fn check_network(&self) -> Result<(), Diagnostic> {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
@@ -93,8 +93,8 @@ impl Point {
         yaml::write(&self.resolved)
     }
 
-    /// The same as [`Point::resolved_yaml`], for the folder of the results. It has no bill, because the bill may change while the
-    /// results do not.
+    /// The resolved scenario as in [`Point::resolved_yaml`], for the folder of the results. The bill is left out, because it may
+    /// change while the results do not.
     pub(crate) fn kept_yaml(&self) -> String {
         yaml::write(&without_bill(&self.resolved))
     }
@@ -293,9 +293,9 @@ fn bandwidths(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().map(|link| json!(link.rate.per_cycle()))
 }
 
-/// Largest number of flits per cycle that one VC of each link class can carry, at most that of the channel. It is the buffer of the
-/// VC divided by the round trip of a credit. This is because a flit crosses the link and the next router before its buffer place is
-/// free again.
+/// Largest number of flits per cycle that one VC of each link class can carry, at most that of the channel. This limit is the
+/// buffer of the VC divided by the round trip of a credit. In one round trip a flit crosses the link and the next router before its
+/// buffer place is free again.
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     let limit = |(link, cycles): (&weft_engine::spec::LinkClass, u64)| {
         json!((f64::from(link.buffer) / cycles as f64).min(link.rate.per_cycle()))

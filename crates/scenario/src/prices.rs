@@ -1,10 +1,11 @@
-//! The price of a channel: static energy by mode, plus energy per sent bit. The price of a router has three parts: static energy (a
-//! different one while all its ports are off), energy per port that is on, and energy per crossing bit.
+//! The price of a channel: static energy by mode, plus energy per sent bit. The price of a router: static energy (a different one
+//! while all its ports are off), energy per port that is on, and energy per crossing bit.
 //!
 //! # Source
-//! Default: the TCEP paper's link (ISCA 2018). It takes 31.25 pJ/bit at full rate; 23.44 pJ/bit of this are also drawn without
-//! traffic. Waking, draining and shadow count as on. At half and at a quarter of the bandwidth the price is 0.69 and 0.54 of this.
-//! These values are on the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers are free.
+//! Default: the TCEP paper's link (ISCA 2018). The link takes 31.25 pJ/bit at full rate; 23.44 pJ/bit of this are also drawn
+//! without traffic. Waking, draining and shadow count as on. At half and at a quarter of the bandwidth the price is 0.69 and 0.54
+//! of this. Prices of slower modes are on the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers
+//! are free.
 //! # Guarantees
 //! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. A price may be a fraction: a static price per bit that the
 //! link could carry, if its rate is not a whole number of flits per cycle. The denominator of the price is that of the rate.
@@ -253,8 +254,8 @@ pub struct RouterPrice {
     /// sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asleep: Option<Power>,
-    /// Power of each port to a link or a terminal [power]. It counts in every cycle in which the channel that leaves the router at
-    /// this port is not off.
+    /// Power of each port to a link or a terminal [power]. The power counts in every cycle in which the channel that leaves the
+    /// router at this port is not off.
     pub per_port: Power,
     /// Energy per bit that crosses the router [energy per bit].
     pub per_bit: EnergyPerBit,

@@ -5,25 +5,25 @@
 //! congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv.
 //! Appl. Probability 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait in it for w
 //! cycles on average. Then its initial state fades by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle this takes
-//! 8 c w^2 / v cycles; v is still that of a channel of one flit per cycle.
+//! 8 c w^2 / v cycles. In this formula v is still that of a channel of one flit per cycle.
 //!
 //! # Guarantees
 //! If the load equals the capacity, a queue grows, and its wait after t cycles is sqrt(2 v t / pi) cycles. So it never counts as
-//! settled: 4 w^2 / v is 2.5 t. A queue may be left over from a time in which links woke. It does not count as settled either, if
-//! it drains more slowly at this load than the run lasts.
+//! settled: 4 w^2 / v is 2.5 t. A queue may be left over from a time in which links woke. This queue does not count as settled
+//! either, if it drains more slowly at this load than the run lasts.
 //!
 //! The wait is the mean wait in the run itself. If the run was too short for its queues to grow, the wait is short, and the queues
 //! seem to fade fast. So a window with latencies that still grow (`engine/src/run/steady.rs`) does not count as settled either.
 //!
-//! The longest wait until a link is on again, which the policy imposes on a packet, does not count as queueing. It is subtracted
-//! from the mean if links were switched.
+//! The longest wait until a link is on again, which the policy imposes on a packet, does not count as queueing. This wait is
+//! subtracted from the mean if links were switched.
 //!
 //! The time for which a workload holds a reply back does not count as queueing either. The run counts it for each reply, and it is
 //! subtracted.
 //!
-//! Without queues, the latency of a packet has four parts: delays, latencies, the time of heads on slow links (counted in the run),
-//! and (P - 1) s cycles for the other P - 1 flits. The slowest link of the path takes s cycles for a flit. The number of packets
-//! that cross each kind of link is estimated from the flits of the channels, by state.
+//! Without queues, the latency of a packet has four parts: delays, latencies, the time of heads on slow links, and the time of the
+//! other flits. The run counts the time of heads. The other P - 1 flits take (P - 1) s cycles. The slowest link of the path takes s
+//! cycles for a flit. The number of packets that cross each kind of link is estimated from the flits of the channels, by state.
 //!
 //! With message classes the packets of each class are also judged. The longest memory of queues counts, and the largest growth of
 //! latencies.
@@ -33,7 +33,7 @@
 //! packets. No packet is assumed to cross two of these links. So if a few packets cross several slow links each, queues are longer
 //! than the result. The difference is at most (P - 1) (s - 1) cycles for each further link. The number of packets that wait for
 //! links: if only a few do, a queue as short as that wait is not detected. The place at which packets wait. Weft spreads the
-//! waiting time evenly over the routers of a path. It counts the time before injection as one queue. A backlog of a few terminals
+//! waiting time evenly over the routers of a path. Weft counts the time before injection as one queue. A backlog of a few terminals
 //! appears in the mean over all terminals as a short one.
 
 use serde_json::{Map, Value, json};
@@ -42,8 +42,8 @@ use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutco
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
-/// A run must last this many times w^2 / v to count as settled. That is half of the relaxation time, because means over many queues
-/// are known better than the length of a single queue.
+/// A run must last this many times w^2 / v to count as settled. The limit is half of the relaxation time, because means over many
+/// queues are known better than the length of a single queue.
 const RELAXATION: f64 = 4.0;
 
 /// The keys of the summary about queues: time in queues, the memory of these queues, the share by which latencies still grow, and
@@ -89,9 +89,9 @@ fn memory_of_classes(spec: &Spec, outcome: &Outcome, spent: &Spent) -> Result<f6
     })
 }
 
-/// The same for a phase of the load: the memory of its queues, and whether the phase had lasted longer than this memory at its end,
-/// or at the end of the window. The time since the first cycle of the phase counts. Only a phase that began before the window is
-/// judged, because a phase that begins in it shows how its queues grow.
+/// The keys about queues for a phase of the load: the memory of its queues, and whether the phase had lasted longer than this
+/// memory. The time since the first cycle of the phase counts. Only a phase that began before the window is judged, because a phase
+/// that begins in it shows how its queues grow.
 pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
     let sums = &phase.packets.sums;
     // the time on slow links is counted for the whole window, so each flit gets the same share of it

@@ -5,9 +5,9 @@
 //! # Guarantees
 //! Packets are assigned to the cycle in the window in which they are delivered or dropped, whenever they were created. So a packet
 //! that a fault delays does not count as slow before the fault. *Before* is the window up to its first failure. *During* is all
-//! later cycles in which some part is broken. *After* is all later cycles in which the whole network works. Together they are the
-//! window. `baseline.rs` judges when packets have recovered, that is, arrive as before. If no comparison is possible, the number is
-//! null, and there is a reason.
+//! later cycles in which some part is broken. *After* is all later cycles in which the whole network works. The three parts
+//! together are the window. `baseline.rs` judges when packets have recovered, that is, arrive as before. If no comparison is
+//! possible, the number is null, and there is a reason.
 //! # Validation
 //! `scenario/tests/recovery.rs`: runs with known answers.
 

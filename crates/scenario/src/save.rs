@@ -1,4 +1,4 @@
-//! Result folders. They are written next to their final place and then renamed, so that a folder is either complete or absent.
+//! Result folders. Folders are written next to their final place and then renamed, so that a folder is either complete or absent.
 
 use crate::finished::Finished;
 use crate::table::write;

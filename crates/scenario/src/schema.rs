@@ -1,4 +1,4 @@
-//! The JSON Schema of the configuration types. It is published, and used to check keys, names of models and paths.
+//! The JSON Schema of the configuration types. The schema is published, and used to check keys, names of models and paths.
 
 use crate::config::Scenario;
 use crate::diagnostic::nearest;
@@ -9,7 +9,7 @@ use weft_programs::generators::ProgramFile;
 use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
-/// The schema of program files. Its references also resolve in [`TYPES`], which contains the same types.
+/// The schema of program files. The references of this schema also resolve in [`TYPES`], which contains the same types.
 static PROGRAM_FILE: LazyLock<Value> = LazyLock::new(|| schema_for!(ProgramFile).to_value());
 
 /// A position in the schema; references are followed.
@@ -52,7 +52,7 @@ impl Schema {
         self.ends_in(" ?flits?")
     }
 
-    /// Whether times at and below this position are times of computers and not of the network. These times need not be whole cycles.
+    /// Whether times at and below this position are times of computers and not of the network. Times of computers need not be whole cycles.
     pub fn is_exact(&self) -> bool {
         self.0["x-exact"] == true
     }

@@ -1,8 +1,8 @@
 //! Shares of a run's energy for the programs of a workload, as columns of the table of these programs.
 //!
-//! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. Its share
-//! of each dynamic energy is its share of the flits: on links to terminals, on links between routers, and in routers. The shares of
-//! programs are rounded down to whole yoctojoules. Together with the rest they add up to the bill of the run.
+//! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. A
+//! program's share of each dynamic energy is its share of the flits: on links to terminals, on links between routers, and in
+//! routers. The shares of programs are rounded down to whole yoctojoules. The shares and the rest add up to the bill of the run.
 
 use crate::bill;
 use crate::channels::{Channel, Channels};

@@ -37,8 +37,8 @@ pub(crate) fn pairs(histogram: &Histogram<u64>) -> Vec<[u64; 2]> {
     histogram.iter_recorded().map(|step| [step.value_iterated_to(), step.count_at_value()]).collect()
 }
 
-/// Jain's index of some loads, (sum)^2 / (n * sum of squares). It is 1 if all are equal, and 1 / n if a single one has the whole
-/// load. `None` if nothing was sent.
+/// Jain's index of some loads, (sum)^2 / (n * sum of squares). The index is 1 if all are equal, and 1 / n if a single one has the
+/// whole load. `None` if nothing was sent.
 pub(crate) fn jain(loads: &[u64]) -> Option<f64> {
     let sum: f64 = loads.iter().map(|&x| x as f64).sum();
     let squares: f64 = loads.iter().map(|&x| x as f64 * x as f64).sum();

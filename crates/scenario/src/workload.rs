@@ -44,7 +44,7 @@ pub struct Traffic {
     /// Workload: the packets of terminals, and their times. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
-    /// Packets are requests, which their destinations answer. This is short for `workload: {request_reply: ...}`.
+    /// Packets are requests, which their destinations answer. `reply` is short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
     /// Message class of the packets: a name under `classes`. With `jobs`: the class of jobs without their own class.
@@ -88,10 +88,11 @@ pub struct Phase {
 pub enum BatchSize {
     /// Number of packets that every terminal sends.
     PerTerminal(u32),
-    /// Number of packets that every group of the topology sends. They are divided evenly among its terminals; the first terminals
-    /// get the remainder.
+    /// Number of packets that every group of the topology sends. The packets are divided evenly among the terminals of the group;
+    /// the first terminals get the remainder.
     PerGroup(u32),
-    /// Number of packets that the job sends. They are divided evenly among its terminals; the first terminals get the remainder.
+    /// Number of packets that the job sends. The packets are divided evenly among the terminals of the job; the first terminals get
+    /// the remainder.
     PerJob(u32),
 }
 
@@ -125,7 +126,7 @@ pub struct JobConfig {
     /// Workload: the packets of terminals, and their times. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
-    /// Packets are requests, which their destinations answer. This is short for `workload: {request_reply: ...}`.
+    /// Packets are requests, which their destinations answer. `reply` is short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
     /// Message class of the job's packets: a name under `classes`. Jobs of different classes may share terminals.
@@ -361,7 +362,7 @@ impl Scenario {
 }
 
 impl Plan<'_> {
-    /// The job. Its terminals inject at most `most` flits per cycle.
+    /// The job. The terminals of the job inject at most `most` flits per cycle.
     fn job(&self, clock: &Clock, most: f64) -> Result<spec::Job, Refusal> {
         if self.workload.config().model().has_own_demand() {
             return self.job_of_own_demand();

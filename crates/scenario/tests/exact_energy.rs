@@ -181,7 +181,7 @@ impl Numbers {
         )
     }
 
-    /// The same with all prices times a thousand.
+    /// A copy with all prices times a thousand.
     fn dearer(&self) -> Self {
         let times = |price: u64| price * 1000;
         Self {

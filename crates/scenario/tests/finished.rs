@@ -244,7 +244,8 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 #[test]
 fn queues_settle_if_the_run_is_longer_than_they_remember() {
     // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and 1 cycle of ejection. In the
-    // outcome by hand, 80 flits are accepted and 40 cross each kind of channel: (40 + 40) * 1 + 40 * 10 cycles over 80 flits.
+    // outcome by hand, 80 flits are accepted and 40 cross each kind of channel. The result is (40 + 40) * 1 + 40 * 10 cycles over
+    // 80 flits.
     let empty = 2.0 + 6.0 + 1.0;
     let mut point = point();
     point.scenario.traffic.batch = None;

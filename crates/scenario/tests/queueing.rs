@@ -102,8 +102,8 @@ fn each_mistake_is_refused_at_its_place_and_its_remedy_works() {
 #[test]
 fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
     // Dimension order on a torus of 3x3 with a terminal each has 2 VC classes. After a link of dimension 0, a packet goes either up
-    // or down in dimension 1, or to the terminal. Rings of 3 have no second hop. That is 3 lanes, and 1 lane after a link of
-    // dimension 1.
+    // or down in dimension 1, or to the terminal. Rings of 3 have no second hop. A link of dimension 0 has 3 lanes, and a link of
+    // dimension 1 has 1 lane.
     let buffers = |sets: &[(&str, &str)]| {
         let spec = checked(PORTS, sets).unwrap().spec().unwrap();
         spec.links.iter().map(|link| link.buffer).collect::<Vec<_>>()

@@ -1,5 +1,5 @@
-//! Each recording is a key of the schema, and is refused at its place. It is written as a table of its name with the columns that
-//! it declares. A new recording needs only its file and its line.
+//! Each recording is a key of the schema, and is refused at its place. The recording is written as a table of its name with the
+//! columns that it declares. A new recording needs only its file and its line.
 
 use crate::newcomers::NewcomerConfig;
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -90,7 +90,7 @@ fn what_the_engine_refuses_is_shown_in_the_file() {
 
 #[test]
 fn one_vc_carries_its_buffer_in_a_round_trip() {
-    // two terminals send to each other over one VC of 32 flits; a credit takes 1 cycle in the router, 100 there, 100 back and 1 more
+    // two terminals send to each other over one VC of 32 flits. A credit takes 1 cycle in the router, 100 there, 100 back and 1 more
     let yaml = "{topology: {mesh: {widths: [2], terminals_per_router: 1}}, routing: dimension_order,
         links: {default: {latency: 100cycles, vcs: 1, buffer: 32flits}, terminal: {latency: 1cycle}},
         traffic: {pattern: bit_complement, load: 1}, measure: {warmup: 2020cycles, window: 20200cycles}}";

@@ -1,5 +1,5 @@
 //! The three-stage allocator. Stage 1 (`choose`): every head chooses an output. Stage 2: every input picks one of its VCs that may
-//! send. Stage 3: every output chooses one of the inputs that picked it. There is one pass, without iterations.
+//! send. Stage 3: every output chooses one of the inputs that picked it. The allocator makes one pass, without iterations.
 //!
 //! # Source
 //! BlueGene/L: N. R. Adiga et al., "Blue Gene/L torus interconnection network", IBM J. R&D 49(2/3), 2005.

@@ -5,13 +5,13 @@
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with the parameters of Y. Zhu et al.,
 //! "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, at 40 Gb/s.
 //! # Parameters
-//! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. It rises to `mark_share` at
-//! `mark_to`, and is 1 above. `notify_every` \[time\]: a receiver notifies the source of a flow at most once in this time. `gain`: g.
-//! `alpha_timer` \[time\]: alpha shrinks by g after this time without a notification. `rise_timer` \[time\], `rise_bytes` \[bytes\]: a
-//! flow recovers by one step after each of them. `fast_recovery`: F. The target of a flow stays as it is before step F of either
-//! counter. `increase` \[bandwidth\]: added to the target with each step from F on. `hyper_increase` \[bandwidth\]: added instead from
-//! step F of both counters on, once for each step of the slower counter above F - 1. Default: `increase` is added as before.
-//! `least_rate` \[bandwidth\]: no flow is slower.
+//! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. The probability of a mark rises
+//! to `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: a receiver notifies the source of a flow at most
+//! once in this time. `gain`: g. `alpha_timer` \[time\]: alpha shrinks by g after this time without a notification. `rise_timer`
+//! \[time\], `rise_bytes` \[bytes\]: a flow recovers by one step after each of them. `fast_recovery`: F. The target of a flow stays as
+//! it is before step F of either counter. `increase` \[bandwidth\]: added to the target with each step from F on. `hyper_increase`
+//! \[bandwidth\]: added instead from step F of both counters on, once for each step of the slower counter above F - 1. Default:
+//! `increase` is added as before. `least_rate` \[bandwidth\]: no flow is slower.
 //! # Guarantees
 //! The cut uses alpha before its update. A flow is free again when its rate is within a thousandth of the line rate. The next
 //! notification of a free flow begins with alpha 1. The gap behind a packet follows from the flow's rate when the packet began.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The changes of mode during which a channel carries no traffic. Such a change begins when the channel has drained.
+/// The changes of mode during which a channel carries no traffic. A change that stops traffic begins when the channel has drained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {

@@ -1,5 +1,6 @@
-//! If a packet of several flits leaves a router on a detour, it avoids the direct link of its path. This file records that link for
-//! each packet. The head decides on the detour, but all flits count: a packet of 5,000 flits may need several epochs to leave.
+//! If a packet of several flits leaves a router on a detour, it avoids the direct link of its path. This file records the avoided
+//! link for each packet. The head decides on the detour, but all flits count: a packet of 5,000 flits may need several epochs to
+//! leave.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;
@@ -37,8 +38,8 @@ impl Detours {
     }
 
     /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if its flit
-    /// counts now. That is the case for a packet of one flit, and for a head that leaves in this step. Other flits count when they
-    /// leave (`sends`).
+    /// counts now. A detour counts now for a packet of one flit, and for a head that leaves in this step. Later flits of a long
+    /// packet count when they leave (`sends`).
     #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
         if self.single { detour.direct } else { self.long_chooses(detour) }

@@ -14,21 +14,22 @@
 //! use leads to it. At width 1 everywhere the links that are on are a spanning tree of the leaves, and routers without such a path
 //! sleep. All leaves stay connected at any widths, over paths with the same number of links as before. Utilisation is the share of
 //! the flits that a channel can carry, given its bandwidth and the credits of its buffers. If a level is above `high`, the policy
-//! widens the highest level that can grow, at or below the busy level, to about width * utilisation / high. All links that wake are
-//! on after `wake`, and packets use the new links only then. Otherwise the levels shrink, from the leaves up. Each shrinks to the
-//! least width at which all busiest channels stay below `low`: width * utilisation / new width, at this level and above. Links that
-//! are to go off take no new packets from then on. They stay on until no packet in flight has chosen them, so no head ever waits
-//! for a dark link. If a level gets too busy meanwhile, its links are used again at once. Only one change is in progress at a time,
-//! and a whole epoch without a change precedes the next one. Up/down paths on fewer links stay free of deadlock.
+//! widens the highest level that can grow, at or below the busy level. The new width is about width * utilisation / high. All links
+//! that wake are on after `wake`, and packets use the new links only then. Otherwise the levels shrink, from the leaves up. Each
+//! shrinks to the least width at which all busiest channels stay below `low`: width * utilisation / new width, at this level and
+//! above. Links that are to go off take no new packets from then on. These links stay on until no packet in flight has chosen them,
+//! so no head ever waits for a dark link. If a level gets too busy meanwhile, its links are used again at once. Only one change is
+//! in progress at a time, and a whole epoch without a change precedes the next one. Up/down paths on fewer links stay free of
+//! deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on allow it.
 //! The policy chooses other links as replacements. Packets use the replacements when they are awake, and the replaced links go off.
-//! At each choice of a link up, the policy uses the links from which failed links cut off the fewest leaves, and among equal links
-//! the first ones. The width gives their number. If two leaves that can be joined are not joined by these links, the policy uses
-//! more links. So another core above the same routers replaces a dead core, or a core with a failed link. If a link of a leaf
+//! At each choice of a link up, the policy uses the links from which failed links cut off the fewest leaves. Among equal links it
+//! uses the first ones. The width gives their number. If two leaves that can be joined are not joined by these links, the policy
+//! uses more links. So another core above the same routers replaces a dead core, or a core with a failed link. If a link of a leaf
 //! fails, or a router in between, the tree moves to other links up everywhere. As soon as the replacements are on, packets are lost
-//! only between leaves that no up/down path of working links joins. Until then, packets for which no path is on are discarded. This
-//! takes at most `wake` and the rest of the change in progress. Links and routers that return are used as before.
+//! only between leaves that no up/down path of working links joins. Until then, packets for which no path is on are discarded.
+//! Replacements take at most `wake` and the rest of the change in progress. Links and routers that return are used as before.
 //! # Not modelled
 //! The time in which utilisations and faults reach a controller, and in which its orders come to the routers. Widths of single
 //! pods: one busy pod widens its level everywhere. Demands of flows, which would show how a load spreads over fewer links.
@@ -87,7 +88,7 @@ pub struct ElasticTree {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// One link up of each router that is in use. Together these links are a spanning tree of the leaves.
+    /// A spanning tree of the leaves: one link up of each router that is in use.
     #[default]
     SpanningTree,
     AllOn,

@@ -1,4 +1,4 @@
-//! Per direction: a channel that was idle for the time `idle` goes off, or to another mode. It returns when a packet requests it.
+//! Per direction: a channel that was idle for the time `idle` goes off, or to another mode. The channel returns when a packet requests it.
 //!
 //! # Source
 //! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`,
@@ -7,16 +7,16 @@
 //! `idle` [time]: how long the channel must have been idle (`t_down`). `rho`: the same as a share: idle = transition / rho, rounded up
 //! to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of idle channels, `off` or a mode that
 //! the scenario names. `changes`: whether the channel carries traffic during a change. `switch_at` [bytes or bits]: amount of data that
-//! must wait for a channel in the mode `to` before its change to the full rate begins, rounded up to whole flits. With `break_even` it
-//! is the least amount that leaves no later with the change than without it. Without `switch_at` the first packet brings the channel
-//! back to the full rate. `power.manages` says whether links of terminals are managed.
+//! must wait for a channel in the mode `to` before its change to the full rate begins. The amount is rounded up to whole flits. With
+//! `break_even` it is the least amount that leaves no later with the change than without it. Without `switch_at` the first packet
+//! brings the channel back to the full rate. `power.manages` says whether links of terminals are managed.
 //! # Guarantees
 //! Never drops a flit. No flit starts on a channel in a mode that carries no traffic, nor during a change that stops traffic. With `to:
 //! off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic this
 //! packet does not wait: it crosses at the lower rate until the full rate is back. With `switch_at` the packet also crosses at the lower
 //! rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender, behind the packets that hold the
-//! channel. If the packets that hold the channel have not left within an idle time, the channel carries traffic again. It checks again an
-//! idle time later.
+//! channel. If the packets that hold the channel have not left within an idle time, the channel carries traffic again. The policy checks
+//! the channel again an idle time later.
 //! # Not modelled
 //! Retraining errors. Credits travel on a side channel that is always on and is not billed.
 //! # Validation
@@ -46,11 +46,11 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per direction: a channel that was idle for the time `idle` goes off, or to another mode. It returns when a packet requests it.
+/// Per direction: a channel that was idle for the time `idle` goes off, or to another mode. The channel returns when a packet requests it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
-    /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
+    /// Time after which an idle channel goes down. A channel is idle while no flit waits for the link or is on its way to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Time>,
     /// In place of `idle`: the transition as a share of the idle time, above 0 and at most 1. The idle time is transition / rho.

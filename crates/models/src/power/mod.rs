@@ -1,8 +1,8 @@
 //! The registry of link power policies.
 //!
 //! Each channel belongs to the router that sends on it, and so does the channel's state. Some policies act through the agents of
-//! each block. Agents receive timers, control packets, and the requests of packets for links. Others act through an overseer
-//! between two cycles (`api/policy.rs`, `api/agents.rs`).
+//! each block. Agents receive timers, control packets, and the requests of packets for links. Other policies act through an
+//! overseer between two cycles (`api/policy.rs`, `api/agents.rs`).
 
 weft_units::registry! {
     /// Every link power policy.
@@ -88,7 +88,7 @@ impl PolicyConfig {
         Self::declared().filter_map(of).collect()
     }
 
-    /// What routings know of links that the policy switches off.
+    /// Kinds of knowledge that routings have of links that the policy switches off.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links
     }
@@ -116,8 +116,8 @@ weft_units::codes! {
                 load and change to this one by `traffic.phases` before the window.";
 }
 
-/// Warns that a link goes off after less idle time than a switch takes. Such a link can starve the links behind it, and then those
-/// links also go off. `path`: the path of the policy in the scenario.
+/// Warns that a link goes off after less idle time than a switch takes. A link that goes off this early can starve the links behind
+/// it, and then those links also go off. `path`: the path of the policy in the scenario.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} of idleness, and takes {transition} to go off and again to wake: while packets wait for \

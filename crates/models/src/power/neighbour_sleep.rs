@@ -2,7 +2,7 @@
 //! link return.
 //!
 //! # Source
-//! None: ours. The same policy per direction is `idle_timeout` (Zahn et al., HiPINEB 2019). The agreement of two ends by request
+//! None: ours. `idle_timeout` (Zahn et al., HiPINEB 2019) is the same policy per direction. The agreement of two ends by request
 //! and answer is that of J. Kim et al., "TCEP", ISCA 2018.
 //! # Parameters
 //! `idle` \[time\]: how long both directions must have been idle; transition \[time\]: duration of going off and of waking.
@@ -144,7 +144,7 @@ enum Say {
     Refuse,
     /// A packet waits for the link. Sent on the side channel.
     Wake,
-    /// This end is awake. Sent on the side channel.
+    /// This end of the link is awake. Sent on the side channel.
     Awake,
 }
 
@@ -159,15 +159,15 @@ impl Say {
 enum Step {
     /// It carries packets.
     Carries,
-    /// It has sent `sleep`, and waits for the answer.
+    /// This end has sent `sleep`, and waits for the answer.
     Asks,
-    /// It goes off as soon as the packet with its answer has left.
+    /// This end goes off as soon as the packet with its answer has left.
     Leaves,
     /// The channel goes off, or is off.
     Sleeps,
     /// It wakes.
     Wakes,
-    /// It is awake, and waits until the other end is awake.
+    /// This end is awake, and waits until the other end is awake.
     IsAwake,
 }
 

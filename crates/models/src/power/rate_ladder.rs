@@ -1,7 +1,7 @@
 //! Each channel changes its rate with its traffic. The steps are the modes that carry traffic.
 //!
 //! # Source
-//! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3: at the end of each epoch
+//! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3. At the end of each epoch
 //! the rate of a link goes a step down or up, depending on the utilisation in the epoch. Each channel decides alone. The paper has
 //! one threshold. Two thresholds keep a link from changing its rate for ever. TCEP (ISCA 2018) uses this policy for comparison, but
 //! its changes cost nothing.

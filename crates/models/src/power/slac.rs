@@ -6,28 +6,28 @@
 //! 1 is always on.
 //! # Parameters
 //! `low`, `high`: mean occupied share of the input buffers of a router, from 0 to 1. `wake_per_link` \[time\]: warming a stage takes this
-//! time for each of its links. `averaging` \[time\]: window of the mean; also the time between two decisions. `release`: with `never`,
-//! a stage that has come on stays on; with `below_low`, it goes off as soon as the router that requested it is below `low`.
-//! `initial`: stages that are on in cycle 0.
+//! time for each of its links. `averaging` \[time\]: window of the mean; also the time between two decisions. `release`: with `never`, a
+//! stage that has come on stays on. With `below_low`, it goes off as soon as the router that requested it is below `low`. `initial`:
+//! stages that are on in cycle 0.
 //! # Guarantees
-//! One sequencer decides for the whole network, without delay. At the end of each window, the utilisation of a router is that of
-//! the fullest of its input ports from other routers. All VCs of a port count. A flit occupies its place from the cycle of its
+//! A single sequencer decides for the whole network, without delay. At the end of each window, the utilisation of a router is that
+//! of the fullest of its input ports from other routers. All VCs of a port count. A flit occupies its place from the cycle of its
 //! arrival to the cycle of its departure, both included. If the utilisation of any router is above `high`, the next stage warms.
-//! Its state is `waking`. The request comes from the router with the highest utilisation; if several have it, from the router with
-//! the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above `high`, and the router
-//! that requested the stage is below `low`. If the stage was on from the beginning, every router must be below `low`. The stage
-//! then takes no new packets, drains, and goes dark at the end of a window. The stage that came on last goes off first. Only one
-//! stage changes at a time: while it warms or drains, and for one whole window afterwards, nothing else is decided. A dark stage
-//! has no flit, no missing credit, and no packet in flight that might need it.
+//! The state of a warming stage is `waking`. The request comes from the router with the highest utilisation; if several have it,
+//! from the router with the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above
+//! `high`, and the router that requested the stage is below `low`. If the stage was on from the beginning, every router must be
+//! below `low`. The stage then takes no new packets, drains, and goes dark at the end of a window. The stage that came on last goes
+//! off first. Only one stage changes at a time: while it warms or drains, and for one whole window afterwards, nothing else is
+//! decided. A dark stage has no flit, no missing credit, and no packet in flight that might need it.
 //! # Choices
-//! The reason for the default `never`: the TCEP paper gives 25 % and 75 % as thresholds. It says that the newest stage is turned
-//! off if the router that asked for it later sees less than the low threshold. If this means the mean occupancy of a buffer, as in
-//! `below_low`, it contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of 32 flits, links
-//! of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage that
-//! made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But the paper has
-//! all links on at high load, and every stage under tornado from load 0.05 on. The two results agree if a stage stays on as long as
-//! the load lasts; `never` is the simplest rule of that kind. Its price: after a peak of the load (phases, bursts, batches that
-//! end), the stages stay on and save nothing.
+//! The reason for the default `never`: the TCEP paper gives 25 % and 75 % as thresholds. The paper says that the newest stage is
+//! turned off if the router that asked for it later sees less than the low threshold. If this means the mean occupancy of a buffer,
+//! as in `below_low`, it contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of 32 flits,
+//! links of 10 cycles). So they are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage
+//! that made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But the
+//! paper has all links on at high load, and every stage under tornado from load 0.05 on. The two results agree if a stage stays on
+//! as long as the load lasts; `never` is the simplest rule of that kind. The price of `never`: after a peak of the load (phases,
+//! bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
 //! The time in which a request reaches the sequencer and in which its command comes to the routers. Lasers: their number is that of
 //! the links here.
@@ -88,7 +88,8 @@ pub enum Release {
     /// Stages never go off: `low` has no effect.
     #[default]
     Never,
-    /// A stage goes off as soon as the router that requested it is below `low`. At a steady load the stage then goes on and off for ever.
+    /// A stage goes off as soon as the router that requested it is below `low`. At a steady load the stage then switches on and off
+    /// for ever.
     BelowLow,
 }
 
@@ -221,7 +222,7 @@ impl PolicyModel for Slac {
     }
 }
 
-/// Stage of the link between two routers, counted from 0. This is the stage of the lower row.
+/// Stage of the link between two routers, counted from 0. A link belongs to the stage of its lower row.
 fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
     rows[a as usize].min(rows[b as usize]).into()
 }

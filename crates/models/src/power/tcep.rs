@@ -7,7 +7,7 @@
 //! # Parameters
 //! `hub`: member of every subnetwork whose star is never switched off. `high_water`: U_hwm \[share of a link\]. `activation_epoch`,
 //! `deactivation_epoch`, `wake` \[time\]. `shadow`: how long a link stays ready before it goes off. `initial`: links on in cycle 0.
-//! `algorithm`: form of Algorithm 1. `spares`: the links that a router may switch off. `even` is ours, not the paper's: it applies from
+//! `algorithm`: form of Algorithm 1. `spares`: the links that a router may switch off. `even` is ours, not the paper's. It applies from
 //! the demand `from` \[flits/cycle to each other member\] on, and fills links up to the share `target` (see `spares.rs`).
 //! `utilisation`: the direction of a link that counts. `guard`: whether the link that was activated last stays on while an inner link
 //! is above half the high-water mark. `deactivate`: whether links are switched off at all. `phase`: whether the epochs of all routers
@@ -21,22 +21,23 @@
 //! # Choices
 //! A request that arrives in an epoch is judged at the end of the epoch. Deactivations are judged at ends of deactivation epochs, after
 //! activations. The best request is the one with the highest virtual utilisation, and among equal ones that of the router with the lower
-//! number. A router that waits for the activation of its own link agrees only to a better request. It may agree although it wants to
-//! deactivate another link itself. If both ends of a link request the same, one request is void. The other request is answered like every
-//! request. If a router cannot carry out an agreement, it withdraws. When a packet takes a detour over a link, the link counts as above the
-//! high-water mark if it was above the mark in the last epoch. If a router must request another path to several members, it chooses the
-//! first destination of the epoch. A shadow link goes off at the first end of an epoch at which its router begins nothing else and has no
-//! request without an answer. The lower end of a link sends a new state to the other members. Control packets are single flits on a
-//! separate VC with strict priority. They overtake data flits that wait for a link, one per cycle and link. They go directly or over the
-//! hub (over any other member if both are cut). Credits, and the messages "drained" and "awake", travel on the side channel of the link.
+//! number. A router that waits for the activation of its own link agrees only to a better request. A waiting router may agree although it
+//! wants to deactivate another link itself. If both ends of a link request the same, one request is void. The other request is answered
+//! like every request. If a router cannot carry out an agreement, it withdraws. When a packet takes a detour over a link, the link counts
+//! as above the high-water mark if it was above the mark in the last epoch. If a router must request another path to several members, it
+//! chooses the first destination of the epoch. A shadow link goes off at the first end of an epoch at which its router begins nothing else
+//! and has no request without an answer. The lower end of a link sends a new state to the other members. Control packets are single flits
+//! on a separate VC with strict priority. Control packets overtake data flits that wait for a link, one per cycle and link. Control packets
+//! go directly or over the hub (over any other member if both are cut). Credits, and the messages "drained" and "awake", travel on the side
+//! channel of the link.
 //!
 //! An end that drains tests every 4 cycles whether it has drained. The loop has no event for this, for two reasons. First, a
 //! credit, a withdrawn request or a departing flit may be the last condition. The loop would have to test each credit of every
 //! network. Second, an event would switch links off up to 3 cycles earlier, and results would change.
 //! # Not modelled
 //! The buffers of control flits: a control flit waits for its link without a limit. Conflicts of control flits in the crossbar. The
-//! cycle by which a control flit delays the flits that already wait for its link (flits that come later do wait). Supply droop.
-//! Clock recovery beyond the wake-up delay.
+//! cycle by which a control flit delays flits that already wait for its link (later flits do wait). Supply droop. Clock recovery
+//! beyond the wake-up delay.
 //! # Validation
 //! `engine/tests/tcep.rs`: least power and latency at least power; every message once on networks of two to four routers; the same
 //! results as always-on if nothing is switched; connected in every cycle; nothing lost over random load steps; the same results on

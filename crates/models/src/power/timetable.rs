@@ -8,10 +8,10 @@
 //! do not). `transition` \[time\]: duration of going down and of waking.
 //! # Guarantees
 //! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of its VCs then finish
-//! first, and flits with a grant leave. Then the channel goes down for one transition, and is off. It wakes one transition before
-//! `until` and is on at `until`. Packets that wait for it do not wake it earlier. Every row ends, so no packet waits for ever. The
-//! policy never drops a flit. If the packets leave too late for the channel to go down and to wake, the channel opens again and
-//! stays on in that row. Packets of one flit hold no VC, so their channels go down at `from`.
+//! first, and flits with a grant leave. Then the channel goes down for one transition, and is off. The channel wakes one transition
+//! before `until` and is on at `until`. Packets that wait for it do not wake it earlier. Every row ends, so no packet waits for
+//! ever. The policy never drops a flit. If the packets leave too late for the channel to go down and to wake, the channel opens
+//! again and stays on in that row. Packets of one flit hold no VC, so their channels go down at `from`.
 //! # Not modelled
 //! Packets that know the timetable and take detours.
 //! # Validation

@@ -11,15 +11,16 @@
 //! busiest member. `forecast`: members wake ahead of bursts that come at even intervals (ours, `thresholds/forecast.rs`).
 //! # Guarantees
 //! Never drops a flit. The two directions of a member are in the same state. Members wake if the utilisation of either direction was above
-//! u_on. They go off if that of both directions was below u_off in their last windows. The members with the lowest numbers wake first, and
-//! those with the highest numbers go off first. Member 0 is always on, unless it fails. A member that is to go off is closed first, and
-//! heads take the other members. It goes off when both ends have reported that no packet holds it, no flit is on it, and all credits have
-//! returned. If the utilisation of a direction exceeds u_on meanwhile, the member is opened again. An end knows only its own channels and
-//! the messages of the other end, which come on the side channel of the first working member. Nothing is decided during a change. Under a
-//! constant load members stop changing, because thresholds with which they could alternate for ever are refused. A member that has failed
-//! counts as a link that carries nothing. At the end of a window another member, which works, wakes in its place. The last working member
-//! stays on. Meanwhile packets wait for the member that wakes. With `forecast`, the members that the third of several bursts at even
-//! intervals needed are on when the fourth burst begins. They stay on until the burst is two windows late.
+//! u_on. Members go off if the utilisation of both directions was below u_off in their last windows. The members with the lowest numbers
+//! wake first, and those with the highest numbers go off first. Member 0 is always on, unless it fails. A member that is to go off is
+//! closed first, and heads take the other members. The closed member goes off when both ends have reported that no packet holds it, no
+//! flit is on it, and all credits have returned. If the utilisation of a direction exceeds u_on meanwhile, the member is opened again. An
+//! end knows only its own channels and the messages of the other end, which come on the side channel of the first working member. Nothing
+//! is decided during a change. Under a constant load members stop changing, because thresholds with which they could alternate for ever
+//! are refused. A member that has failed counts as a link that carries nothing. At the end of a window another member, which works, wakes
+//! in its place. The last working member stays on. Meanwhile packets wait for the member that wakes. With `forecast`, the members that the
+//! third of several bursts at even intervals needed are on when the fourth burst begins. These members stay on until the burst is two
+//! windows late.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is always on and is not billed.
 //! # Validation

@@ -10,8 +10,8 @@
 //! their mean.
 //! # Guarantees
 //! Never drops a flit, and links carry packets in every cycle. The two directions of a link have the same width. A link becomes wider if
-//! the utilisation of either direction was above u_on of its present rate. It becomes narrower if the utilisation of both directions was
-//! below u_off in their last windows. Nothing is decided during a change. Under a constant load the width stops changing, because
+//! the utilisation of either direction was above u_on of its present rate. A link becomes narrower if the utilisation of both directions
+//! was below u_off in their last windows. Nothing is decided during a change. Under a constant load the width stops changing, because
 //! thresholds with which it could alternate for ever are refused.
 //! # Not modelled
 //! Retraining errors. Lanes that go off or wake: until a change ends, the link keeps its earlier rate and draws the power of the

@@ -9,7 +9,7 @@
 //! # Guarantees
 //! In the dimension of the channel, the destinations of a band are next to each other.
 //! # Not modelled
-//! Hybrid (KNS) networks, for which the scheme was made. Here it applies to all networks with dimensions.
+//! Hybrid (KNS) networks, for which the scheme was made. In Weft the scheme applies to all networks with dimensions.
 //! # Validation
 //! `conformance/src/queueing.rs`: lanes, order, no stall.
 

@@ -8,10 +8,10 @@
 //! # Guarantees
 //! A flow keeps its lane on its whole path, so its packets stay in order if they take the same path.
 //! # Not modelled
-//! Other hash functions of the destination.
+//! Alternative hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs`: on a 4-ary tree, links above the leaves carry destinations with one residue modulo four, if links up
-//! are chosen by the digits from the lowest on, as computed there. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`: on a 4-ary tree whose links up follow the digits from the lowest on. Links above the leaves carry
+//! destinations with one residue modulo four, as computed there. `conformance/src/queueing.rs`: lanes, order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 //! `standard`: number of queues before the destination group, and at the router where packets enter it over the global link
 //! \[count\]. In another group, the number of the destination group counts. In the router of entry, the number of the destination's
 //! router within the group counts. The queue is this number modulo `standard`. `escape`: number of queues on the local links of the
-//! destination group, after a global link \[count\]. There the queue is the destination modulo `escape`.
+//! destination group, after a global link \[count\]. On these links the queue is the destination modulo `escape`.
 //! # Guarantees
 //! The two levels share no queue.
 //! # Not modelled

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! The tables that map service levels to virtual lanes in InfiniBand, by input and output (InfiniBand Architecture Specification,
-//! volume 1, section 7.6.6). Here they are written by destination.
+//! volume 1, section 7.6.6). In Weft the tables are written by destination.
 //! # Parameters
 //! `lanes`: rows of queues. Each row has one number per terminal, for packets to this terminal. `rows`: rule by which packets use a
 //! row. `one`: there is one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N). `input`: packets use
@@ -37,7 +37,7 @@ pub struct Map {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {
-    /// There is one row.
+    /// The table has one row.
     #[default]
     One,
     /// Each row is for a range of consecutive sources: with R rows, source s of N uses row floor(s R / N).

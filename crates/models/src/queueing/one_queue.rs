@@ -1,4 +1,4 @@
-//! One queue: a scheme that separates no packets. Packets wait behind each other whatever their destination.
+//! A single queue: a scheme that separates no packets. Packets wait behind each other whatever their destination.
 //!
 //! # Source
 //! "1q" of F. Zahn et al., "On the Interactions of Congestion Management and Energy Saving in Interconnection Networks", HiPINEB

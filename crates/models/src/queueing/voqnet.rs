@@ -1,8 +1,8 @@
 //! Virtual output queues at network level: each destination has a queue, so a packet never waits behind a packet for another terminal.
 //!
 //! # Source
-//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks. It is the reference without
-//! head-of-line blocking.
+//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks. The scheme is the reference
+//! without head-of-line blocking.
 //! # Parameters
 //! `ideal`: use the ideal map even in a network of 17 terminals or fewer.
 //! # Guarantees

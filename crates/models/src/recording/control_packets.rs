@@ -1,7 +1,7 @@
 //! Records each control packet of the power policy, the messages between routers.
 //!
-//! A packet is recorded where it leaves, and again where it arrives, which may be in another block. The limit counts the packets of
-//! all blocks together, like that of `link_states`.
+//! A packet is recorded when it leaves, and again when it arrives, possibly in another block. The limit counts the packets of all
+//! blocks together, like that of `link_states`.
 //!
 //! # Source
 //! None: this records the packets of the agents of a power policy.

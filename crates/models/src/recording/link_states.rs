@@ -1,7 +1,7 @@
 //! Link states over time: the intervals in which each managed channel was in each state, over the whole run.
 //!
 //! A block records the changes of its own channels. The limit counts the changes of all blocks together, so the record does not
-//! depend on the blocks. It contains all changes before the cycle of the first change beyond the limit.
+//! depend on the blocks. The record contains all changes before the cycle of the first change beyond the limit.
 //!
 //! # Source
 //! None: the record of the changes of a power policy.

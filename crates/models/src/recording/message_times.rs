@@ -5,9 +5,9 @@
 //! # Parameters
 //! `max_messages` \[messages\]: largest number of messages to keep.
 //! # Guarantees
-//! A message begins when the sender's processor has finished its part. It arrives with its last packet, before the receiver's
-//! processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend on blocks
-//! and threads.
+//! A message begins when the sender's processor has finished its part. A message arrives with its last packet, before the
+//! receiver's processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend
+//! on blocks and threads.
 //! # Not modelled
 //! Messages that have not arrived when the run ends.
 //! # Validation

@@ -31,7 +31,7 @@ impl RecordingConfig {
         self.declares()
     }
 
-    /// This recording, as the request of a run.
+    /// Converts the recording to a request of a run.
     pub fn asked(&self) -> Asked {
         Asked { name: self.name(), model: self.model().share() }
     }

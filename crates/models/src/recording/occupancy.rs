@@ -36,7 +36,7 @@ const SAMPLES: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
-    /// Time between samples [time]. It doubles whenever there would be more than 1024 samples (fewer if there are many ports).
+    /// Time between samples [time]. The time doubles whenever there would be more than 1024 samples (fewer if there are many ports).
     pub every: Time,
 }
 
@@ -127,7 +127,7 @@ pub struct Samples {
     /// For each buffer of the block: the row of the channel that leads to it, and the channel's link class.
     #[kept(fixed)]
     rows: Vec<Option<(u32, u8)>>,
-    /// One reading per sample and buffer.
+    /// A reading for each sample and buffer.
     readings: Vec<QueueReading>,
     /// Cycles of the samples.
     times: Vec<u64>,

@@ -9,8 +9,8 @@
 //! Exact to the cycle, over the measured window. Only managed channels count.
 //! # Not modelled
 //! The state of the channels that lead to the router, because they belong to other routers. Time and energy that a router would
-//! need to go to sleep and to wake. The cost of a sleeping router is `power.router_price.asleep`. There a router sleeps only if the
-//! channels that lead to it are also off.
+//! need to go to sleep and to wake. The cost of a sleeping router is `power.router_price.asleep`. In that price model, a router
+//! sleeps only if the channels that lead to it are also off.
 //! # Validation
 //! `engine/tests/link_states.rs`: the result equals the recorded spans of all links, cycle by cycle, in any number of blocks. An
 //! idle network under `idle_timeout` sleeps in every cycle of the window, and under `always_on` in none.

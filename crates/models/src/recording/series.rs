@@ -29,7 +29,7 @@ const SAMPLES: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Time between samples [time]. It doubles whenever there would be more than 1024 samples (fewer if there are many channels).
+    /// Time between samples [time]. The time doubles whenever there would be more than 1024 samples (fewer if there are many channels).
     pub every: Time,
     /// Whether a row describes a link class or a channel.
     #[serde(default)]
@@ -271,7 +271,8 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Joins every two successive intervals. Their flits are added, and the states are those at the end of the second.
+    /// Joins every two successive intervals. The flits of two intervals are added, and the states are those at the end of the
+    /// second interval.
     fn halve(&mut self) {
         let (width, modes) = (self.width, self.rows.modes);
         for k in 0..self.taken / 2 {

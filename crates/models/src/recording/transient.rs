@@ -3,11 +3,12 @@
 //! # Source
 //! None: the usual curve of a network's response to a change of load.
 //! # Parameters
-//! `bin` [time]: width of a bin. It doubles whenever there would be more than 1024 bins.
+//! `bin` [time]: width of a bin. The width doubles whenever there would be more than 1024 bins.
 //! # Guarantees
 //! Every delivered packet is in the bin of its creation time; its latency includes the source queue. Memory is bounded.
 //! # Not modelled
-//! Packets that are not delivered by the end of the run. They are in no bin, so the last bins of a saturated run show too low a latency.
+//! Packets that are not delivered by the end of the run. Undelivered packets are in no bin, so the last bins of a saturated run
+//! show too low a latency.
 //! # Validation
 //! `engine/tests/workload.rs`: bins add up to the sums of the window, and follow an offered load that changes.
 
@@ -27,7 +28,7 @@ const BINS: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transient {
-    /// Width of a bin [time]. It doubles whenever there would be more than 1024 bins.
+    /// Width of a bin [time]. The width doubles whenever there would be more than 1024 bins.
     pub bin: Time,
 }
 

@@ -25,7 +25,7 @@ pub(crate) const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "termi
 
 /// The bounds; the traffic gives each its name.
 pub(crate) trait SharedBounds: Sized {
-    /// Every packet crosses ceil(8 / 2) - 1 = 3 links of the ring in one direction, so each channel of this direction carries the
+    /// Every packet crosses ceil(8 / 2) - 1 = 3 links of the ring in one direction. So each channel of this direction carries the
     /// load of 3 routers.
     fn bound_by_tornado_on_a_ring(self) -> Self;
 
@@ -36,7 +36,7 @@ pub(crate) trait SharedBounds: Sized {
     fn bound_by_one_neighbor(self) -> Self;
 
     /// Let m <= 1 flits take the link to the neighbor, and d flits take detours. The other 4 links of a router carry first and
-    /// second hops of detours, so 2 d <= 4. Together 4 terminals send m + d <= 3 flits.
+    /// second hops of detours, so 2 d <= 4. In total 4 terminals send m + d <= 3 flits.
     fn bound_with_detours_around_one_neighbor(self) -> Self;
 
     /// A group of 8 terminals has 8 global links. Minimal packets (m <= 1) take one link and detours take two: m + 2 d <= 8, so m +

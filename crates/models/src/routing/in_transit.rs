@@ -1,11 +1,11 @@
 //! In-transit adaptive routing: a head decides in every allocation step, and leaves its minimal path if the minimal output is
 //! occupied. Hops have no order of VC classes. A stuck packet escapes into a ring that keeps a bubble.
 //!
-//! A routing of this kind defines the minimal hops, the detours, and the number of detours that a packet may take. This file gives
-//! it the triggers and thresholds, the rings, and the injection control.
+//! A routing of this kind defines the minimal hops, the detours, and the number of detours that a packet may take. `InTransit`
+//! gives the routing the triggers and thresholds, the rings, and the injection control.
 //!
-//! This file writes two fields of a packet: `dim` (0 at the source, 1 outside rings, 2 and more in a direction of a ring) and
-//! `lane` (number of departures from rings). The routing writes `phase`.
+//! `InTransit` writes two fields of a packet: `dim` and `lane`. `dim` is 0 at the source, 1 outside rings, and 2 or more in a
+//! direction of a ring; `lane` is the number of departures from rings. The routing writes `phase`.
 
 mod keys;
 mod rings;
@@ -91,7 +91,7 @@ impl InTransit {
     }
 
     /// Most hops of a packet. `outside`: largest number of links in one stay outside of rings. The number of stays outside is one
-    /// more than the number of allowed departures from a ring. There are as many stays inside as outside.
+    /// more than the number of allowed departures from a ring. The packet has as many stays inside as outside.
     pub fn most_hops(&self, outside: u32) -> u32 {
         (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
     }
@@ -228,8 +228,8 @@ impl InTransit {
         direction
     }
 
-    /// A random one of the outputs that are open, were not granted in this cycle, and have at most this occupancy (of more than
-    /// `MOST` outputs, only the first ones are considered).
+    /// A random output among those that are open, were not granted in this cycle, and have at most this occupancy. Of more than
+    /// `MOST` outputs, only the first ones are considered.
     pub fn pick<Q: View + ?Sized>(
         &self,
         here: &Q,

@@ -143,7 +143,7 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
     }
 }
 
-/// Text of a remedy: names the routings of this graph, except `own`, for which the number of VC classes does not grow with the
+/// Text of a remedy. It names the routings of this graph, except `own`, for which the number of VC classes does not grow with the
 /// length of paths.
 fn with_few_classes(graph: &Graph, own: &str) -> String {
     let few = |&(name, about): &(&'static str, About)| about.few_classes && about.routes_graph(graph) && name != own;
@@ -151,8 +151,8 @@ fn with_few_classes(graph: &Graph, own: &str) -> String {
     format!("take a routing that needs fewer VC classes: {}", names.join(", "))
 }
 
-/// The refusal of a graph that the routing does not route. It names the routings that route it, and the topologies that this
-/// routing routes.
+/// The refusal of a graph that the routing does not route. The refusal names the routings that route the graph, and the topologies
+/// that this routing routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::declared().filter(|(_, about)| about.routes_graph(graph));
     let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();

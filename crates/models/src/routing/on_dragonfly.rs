@@ -101,7 +101,7 @@ impl Groups {
         self.first_local
     }
 
-    /// Number of wired global ports of a router. They come before the other global ports.
+    /// Number of wired global ports of a router. Wired global ports come before the other global ports.
     #[inline(always)]
     pub fn wired_global_ports(&self, at: u64) -> u16 {
         let per_router = self.gateway.len() as u32 / self.per_group;
@@ -109,8 +109,8 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
-    /// Rank of a hop on paths on which the VC class is the number of global links crossed: local links of class 0, then global
-    /// links, then local links of class 1, and so on.
+    /// Rank of a hop, if the VC class is the number of global links crossed. The order is: local links of class 0, global links,
+    /// local links of class 1, and so on.
     pub fn rank(&self, hop: Hop) -> u32 {
         2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
     }
@@ -157,7 +157,7 @@ impl Groups {
         2 + u32::from(out) + u32::from(across) + u32::from(into)
     }
 
-    /// The next hop. Its VC class is the number of global links crossed (`packet.lane`), plus `shift` on local links.
+    /// The next hop. The VC class of the hop is the number of global links crossed (`packet.lane`), plus `shift` on local links.
     #[inline(always)]
     pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
         let (port, global) = self.hop(at, to, packet, seed);

@@ -1,5 +1,5 @@
-//! Code that routings of any graph share. It has the distances from every router to every router with terminals, the choice among
-//! next hops, VC classes by hop, and answers that are the same for all these routings.
+//! Code that routings of any graph share. The file has the distances from every router to every router with terminals, and the
+//! choice among next hops. It also has VC classes by hop, and answers that are the same for all these routings.
 
 use super::{Classes, Ports, class_per_hop, same_classes, with_few_classes};
 use schemars::JsonSchema;
@@ -193,7 +193,7 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
     }
 
-    /// The same distances with a table of first ports, if the table is small. Without it, reading the distances of all neighbours
+    /// Adds a table of first ports to the distances, if the table is small. Without it, reading the distances of all neighbours
     /// takes longer.
     pub fn with_first_ports(self, graph: &Graph) -> Self {
         let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());

@@ -16,9 +16,10 @@ pub enum Dateline {
     /// Class 0 until the wrap link; class 1 on it and after it.
     #[default]
     Crossing,
-    /// A packet gets its class when it enters the dimension, and keeps the class. This balances the classes better.
+    /// A packet gets its class when it enters the dimension, and keeps the class. Classes that are chosen at entry balance the load
+    /// of the classes better.
     Entry,
-    /// One class for all VCs, and a bubble in each ring: a packet that enters a ring needs room for two packets, and a packet that
+    /// All VCs are one class, and each ring has a bubble. A packet that enters a ring needs room for two packets, and a packet that
     /// moves on needs room for one. The rule needs virtual cut-through, buffers for two packets, and packets and replies of one
     /// length.
     Bubble,
@@ -99,8 +100,8 @@ impl Grid {
         self.ports[d] + u16::from(!up)
     }
 
-    /// Whether a minimal path from coordinate `own` to another one leads up, and whether one leads down. Both are minimal if the
-    /// coordinate is half way round a ring.
+    /// Whether a minimal path from coordinate `own` to another one leads up, and whether one leads down. The two directions are
+    /// both minimal if the coordinate is half way round a ring.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {

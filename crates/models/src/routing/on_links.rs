@@ -30,8 +30,8 @@ impl Lines {
         here.table().between(&self.nets, d, own, to)
     }
 
-    /// The member over which a packet goes from an intermediate to member `to`. It is the hub, or otherwise another member with
-    /// active links to both. `None` if no member has such links.
+    /// The member over which a packet goes from an intermediate to member `to`. This member is the hub, or otherwise another member
+    /// with active links to both. `None` if no member has such links.
     pub fn over_hub<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> Option<u8> {
         let (ways, table) = (self.ways(here, d, own, to), here.table());
         let known = [table.hub(d), table.next_hub(d)].into_iter().find(|&hub| ways >> hub & 1 != 0);
@@ -133,7 +133,7 @@ pub(super) mod walks {
     }
 }
 
-/// The lines of a grid, for a routing that uses link states only under some policies. It has no lines until the power policy
+/// The lines of a grid, for a routing that uses link states only under some policies. There are no lines until the power policy
 /// publishes the states of links.
 #[derive(Debug, Clone)]
 pub struct SwitchedLines {
@@ -165,14 +165,14 @@ impl SwitchedLines {
         self.are_there()
     }
 
-    /// The same as `Lines::assume_first`, if there are lines.
+    /// Calls `Lines::assume_first`, if there are lines.
     pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         if let Some(lines) = self.lines.as_mut().filter(|_| self.are_published) {
             lines.assume_first(policy, managed);
         }
     }
 
-    /// The same as `Lines::assume_all`; returns false if there are no lines.
+    /// Calls `Lines::assume_all`, if there are lines; otherwise returns false.
     pub fn assume_all(&mut self) -> bool {
         self.lines.as_mut().is_some_and(Lines::assume_all)
     }

@@ -34,8 +34,8 @@ impl TwoLegs {
         Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// The same paths through the network without its failed parts. The second leg keeps its first class, because packets are in
-    /// flight. After a first leg that has become longer, it begins with a higher class ([`turn`](Self::turn)).
+    /// The paths through the network without its failed parts. The second leg keeps its first class, because packets are in flight.
+    /// After a first leg that has become longer, it begins with a higher class ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
         let leg = self.leg.rebuild(left)?;
         let (classes, _) = classes_of_both(left, &leg.needs().classes);

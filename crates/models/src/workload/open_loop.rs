@@ -4,11 +4,12 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
 //! open-loop measurement with infinite source queues.
 //! # Parameters
-//! The workload has no parameters. It uses those of the job: pattern and load \[flits/cycle\] of each phase, packet length
-//! \[flits\], injection process, batch \[packets\].
+//! The workload has no parameters. The workload uses the parameters of the job: pattern and load \[flits/cycle\] of each phase,
+//! packet length \[flits\], injection process, batch \[packets\].
 //! # Guarantees
 //! The creation time and the destination of a packet depend only on the seed and its terminal. A source that falls behind loses no
-//! packets. It creates the next packet when the one before has left, with the creation time that an infinite queue would give.
+//! packets. The source creates the next packet when the one before has left, with the creation time that an infinite queue would
+//! give.
 //! # Not modelled
 //! Source queues of finite length.
 //! # Validation

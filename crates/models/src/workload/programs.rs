@@ -22,12 +22,12 @@
 //! the receiver's part. A message becomes packets of the greatest length and one shorter packet at the end. A message of 0 bytes is one
 //! flit. An interface sends messages one after the other. A node is one terminal, or `rails` consecutive terminals of the job. An interface
 //! sends to the interface with the same number at the other node, so that each interface can be in a separate network plane. Requests and
-//! answers use the first interface of their message. A message up to `eager` is sent at once. Its send has finished when the processor has
-//! done its part. A longer message is a rendezvous. Its request, one flit, costs processor time at both ends. When the matching receive is
-//! posted, the receiver's interface answers with one flit, and the sender's interface sends the data. The send has finished when the data
-//! have left, and the receive when the data have arrived. Requests and answers have priority over data. Receives match messages as in the
-//! rank machine of `programs`. The ends of computations are rounded to cycles. These rounding errors do not add up. The program has ended
-//! when every rank has finished all operations.
+//! answers use the first interface of their message. A message up to `eager` is sent at once. The send of such a message has finished when
+//! the processor has done its part. A longer message is a rendezvous. The request of a rendezvous, one flit, costs processor time at both
+//! ends. When the matching receive is posted, the receiver's interface answers with one flit, and the sender's interface sends the data.
+//! The send has finished when the data have left, and the receive when the data have arrived. Requests and answers have priority over data.
+//! Receives match messages as in the rank machine of `programs`. The ends of computations are rounded to cycles. Rounding errors of
+//! computations do not add up. The program has ended when every rank has finished all operations.
 //!
 //! Packets do not carry the ranks, the tag and the size of a message. The sender writes these into a table that both ends can read. The key
 //! is the sending node and a number that packets carry. The sender writes the entry before the first packet leaves. Only the receiver of
@@ -113,8 +113,8 @@ pub struct Programs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub injection_latency: Option<Time>,
-    /// Time of a message, a request, or the report of a finished send between an interface of a node and its processors [time],
-    /// rounded up to cycles. With 0 all terminals of a node are in one block of the simulation.
+    /// Time of a message, a request, or a report of a finished send [time], rounded up to cycles. It applies between an interface
+    /// of a node and its processors, in each direction. With 0 all terminals of a node are in one block of the simulation.
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     #[schemars(extend("x-exact" = true))]
     pub host_latency: Time,
@@ -220,13 +220,13 @@ impl Programs {
         !is_no_time(&self.start)
     }
 
-    /// The same program, started in a cycle.
+    /// A copy of this program that starts in a given cycle.
     pub(super) fn starting_at(&self, cycle: u64) -> Self {
         Self { start: Time::Cycles(cycle), ..self.clone() }
     }
 
-    /// The same program with `ranks` ranks. Refuses a program without a key for its number of ranks; `path` is the dotted path of
-    /// this workload.
+    /// A copy of this program with `ranks` ranks. Refuses a program without a key for its number of ranks; `path` is the dotted
+    /// path of this workload.
     pub(super) fn of_ranks(&self, ranks: u32, path: &str) -> Result<Self, Refusal> {
         let no_key = |what: String| {
             let help = "name a program of a generator that has the key `ranks`";
@@ -245,12 +245,12 @@ impl Programs {
         Ok(Self { program: Some(program), ..self.clone() })
     }
 
-    /// The same program, with computations that take `scale` times as long.
+    /// A copy of this program, with computations that take `scale` times as long.
     pub(super) fn scaled_by(&self, scale: f64) -> Self {
         Self { compute_scale: scale, ..self.clone() }
     }
 
-    /// The same program with this number of ranks at each node.
+    /// A copy of this program with this number of ranks at each node.
     pub(super) fn at_nodes_of(&self, ranks: u32) -> Self {
         Self { ranks_per_terminal: ranks, ..self.clone() }
     }
@@ -260,8 +260,8 @@ impl Programs {
         self.ranks_per_terminal.max(1)
     }
 
-    /// An ideal network with the interfaces of this program. Its links carry a flit per cycle. `units`: length of a cycle [fs] and
-    /// size of a flit [bits].
+    /// An ideal network with the interfaces of this program. The links of this network carry a flit per cycle. `units`: length of a
+    /// cycle [fs] and size of a flit [bits].
     pub(super) fn on_an_ideal_network(
         &self,
         (cycle_fs, flit_bits): (u128, u64),

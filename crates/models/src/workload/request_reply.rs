@@ -18,8 +18,8 @@
 //! `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The engine then
 //! requires VCs and queues for replies that no request can block.
 //! # Not modelled
-//! Service times that differ between requests; a limit on the replies that wait at a terminal, besides its buffer; requests that
-//! more than one terminal answers.
+//! Service times that differ between requests. A limit on the replies that wait at a terminal, apart from its buffer. Requests that
+//! several terminals answer.
 //! # Validation
 //! `engine/tests/workload.rs`: round trips without contention are exact to the cycle, and there is one reply for each request at
 //! any load. `conformance/src/workload.rs`: nothing is lost, and the number of blocks has no effect. `engine/tests/workload.rs`: a
@@ -47,7 +47,7 @@ pub struct RequestReply {
     /// Length of a reply [flits], 1 to 65535.
     #[serde(default = "one_flit")]
     pub packet: Flits,
-    /// Time from the delivery of a request until its reply may be sent [time]. It is a part of the reply's latency.
+    /// Time from the delivery of a request until its reply may be sent [time]. The turnaround is a part of the reply's latency.
     #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
     pub turnaround: Time,
     /// Largest number of requests of a terminal without a reply. At this number the terminal creates no further request. Default: no limit.
@@ -301,8 +301,8 @@ struct Terminals {
     parts: usize,
     #[kept(each)]
     terminals: Vec<Terminal>,
-    /// The replies that wait to be sent. The pool reserves some entries for each terminal. It grows if a terminal receives more
-    /// requests than it can answer.
+    /// The replies that wait to be sent. The pool reserves some entries for each terminal. The pool grows if a terminal receives
+    /// more requests than it can answer.
     replies: Pool<Reply>,
 }
 
@@ -473,8 +473,8 @@ mod tests {
     use weft_api::workload::LoadPhase;
     use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
 
-    /// Simulates a terminal at full load. Its requests are answered after varying delays, and it also receives requests. Returns
-    /// the number of requests that it sent.
+    /// Simulates a terminal at full load. The terminal's requests are answered after varying delays, and it also receives requests.
+    /// Returns the number of requests that it sent.
     fn play(limit: u32) -> u32 {
         let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();
         let pattern = uniform.build(&Population::of(2), "pattern").unwrap();

@@ -20,18 +20,19 @@
 //! The workload uses two keys of the job: `terminals`, and `packet` \[flits\].
 //! # Guarantees
 //! Each program starts once, at a scheduling pass at or after its submission. In each pass the scheduler repeatedly takes the program that
-//! `order` chooses among the submitted programs that have not started. This program gets the first free nodes in the order of the terminals
-//! of the job, or those that `placement` chooses. A node belongs to one program at a time. So if a program does not fill its last node, the
-//! rest of this node is idle. With `cores_per_node` each rank has a core instead. A program gets the first free cores, and other programs
-//! can use the rest of its last node. The interface of a node sends the packets of the node's programs in turn. When a program ends, its
-//! nodes or cores become free at the first pass that is at least a period after the end. The run time is the end of the last program.
+//! `order` chooses among the submitted programs that have not started. The chosen program gets the first free nodes in the order of the
+//! terminals of the job, or those that `placement` chooses. A node belongs to one program at a time. So if a program does not fill its last
+//! node, the rest of this node is idle. With `cores_per_node` each rank has a core instead. A program gets the first free cores, and other
+//! programs can use the rest of its last node. The interface of a node sends the packets of the node's programs in turn. When a program
+//! ends, its nodes or cores become free at the first pass that is at least a period after the end. The run time is the end of the last
+//! program.
 //!
 //! All blocks make the same decisions. In a pass they use only ends that are at least a period old, and since then the blocks have
 //! exchanged all messages. So a period must be longer than the latency of every link.
 //!
-//! The energy of a program consists of a share of the network's static energy, and shares of the dynamic energy of its terminal links, its
-//! other links and its routers. Its share of the static energy is the number of its terminals times its run time, divided by the number of
-//! all terminals of the network times the window. For a shared terminal, the program's cores count. Its share of each dynamic energy is
+//! The energy of a program has four parts: shares of the network's static energy, and of the dynamic energy of terminal links, other links
+//! and routers. A program's share of the static energy is the number of its terminals times its run time, divided by the number of all
+//! terminals of the network times the window. For a shared terminal, the program's cores count. A program's share of each dynamic energy is
 //! that of the flits delivered to it. Each flit counts as often as it crossed such a link or a router. The remaining energy belongs to idle
 //! terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled

@@ -3,18 +3,19 @@
 //! # Source
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults. It is
+//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults. A bin is
 //! also off if its mean latency is so high, or its flits so few, that chance does not explain it. Chance explains [`LIMIT`]
 //! standard deviations of a bin, including the error of the mean, and more for bins of fewer packets. A bin without packets is off,
 //! even if the flits of bins vary strongly. Among many bins, some bin is off by chance now and then. So a bin that is off without a
 //! loss counts only directly after the event, or if another one is less than [`HOLD`] bins away. Recovery ends with the last bin
-//! that counts, and not before the routing has its new tables. It is known only if [`HOLD`] bins follow. A bin that is exactly at
-//! the limit is off in one case of two. So all [`HOLD`] bins pass by chance in one case of 256. The time from a failure ends with
-//! the next change. It is the recovery while the part is still broken. The time from a return is a separate number.
+//! that counts, and not before the routing has its new tables. The recovery is known only if [`HOLD`] bins follow. A bin that is
+//! exactly at the limit is off in one case of two. So all [`HOLD`] bins pass by chance in one case of 256. The time from a failure
+//! ends with the next change. This time is the recovery while the part is still broken. The time from a return is a separate
+//! number.
 //!
-//! The interval of a time begins with the end of the last bin that is above the limit by [`CERTAIN`] of its own standard errors. It
-//! ends with the first later bin that is below the limit by as many. A bin with a few late packets varies more than the bins before
-//! the fault, and its own error measures this. Runs with other seeds differ by this amount.
+//! The interval of a time begins with the end of the last bin that is above the limit by [`CERTAIN`] of its own standard errors.
+//! The interval ends with the first later bin that is below the limit by as many. A bin with a few late packets varies more than
+//! the bins before the fault, and its own error measures this. Runs with other seeds differ by this amount.
 //! # Not modelled
 //! Deviations of less than [`LIMIT`] standard deviations of a bin. Deviations shorter than two bins, unless they begin with the
 //! event. A shorter latency than before does not count as a deviation: after a fault more links may be on.
@@ -156,7 +157,7 @@ impl Baseline {
         Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
     }
 
-    /// Whether the bin differs from the bins before the fault by more than chance. Before the test, the bin is moved toward them by
+    /// Whether the bin differs from the bins before the fault by more than chance. For the test, the bin is moved toward them by
     /// `errors` of its own standard errors.
     fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
         let (mean, deviation) = self.flits;
@@ -175,9 +176,9 @@ impl Baseline {
         bin.dropped > self.dropped
     }
 
-    /// The time from an event to the end of the last bin that counts as off, or to the new tables if these come later. It is 0 if
-    /// no bin counts and the tables do not change. If the time is not known, returns the reason: the span has fewer than [`HOLD`]
-    /// bins, or fewer than [`HOLD`] bins follow.
+    /// The time from an event to the end of the last bin that counts as off, or to the new tables if these come later. The time is
+    /// 0 if no bin counts and the tables do not change. If the time is not known, returns the reason: the span has fewer than
+    /// [`HOLD`] bins, or fewer than [`HOLD`] bins follow.
     pub fn back(&self, span: &Span) -> Result<Time, String> {
         let Span { event, lasts, rebuilt, next, end } = *span;
         let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();
@@ -221,7 +222,7 @@ fn standard_error(bin: &Arrived, mean: f64) -> f64 {
 }
 
 /// The cycle at which the window, at this number of packets per cycle, has enough bins from `begin` on. The bins are at least `bin`
-/// cycles long. Their length is such that half as many packets more than needed are expected in a bin.
+/// cycles long. The length of a bin is such that half as many packets more than needed are expected in it.
 fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
     while packets * (bin as f64) < 1.5 * LEAST_PACKETS as f64 {
         bin = bin.checked_mul(2)?;

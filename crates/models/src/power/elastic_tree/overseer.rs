@@ -1,4 +1,4 @@
-//! The overseer of the elastic tree: at the end of each epoch it reads the utilisation of each level, and changes the widths of all
+//! The overseer of the elastic tree. At the end of each epoch it reads the utilisation of each level, and changes the widths of all
 //! levels together. If links have failed, it uses other links in their place.
 
 use super::plan::{Failed, Plan, Tree};
@@ -27,7 +27,8 @@ pub(super) struct Sizer {
     failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
-    /// Whether a change of links has ended in this epoch. If so, the utilisation of the epoch does not show the effect of the new widths.
+    /// Whether a change of links has ended in this epoch. After such a change, the utilisation of the epoch does not show the
+    /// effect of the new widths.
     has_changed: bool,
     /// For each level: the utilisation of its busiest channel in the last epoch.
     #[kept(each)]

@@ -1,13 +1,13 @@
 //! Finds the smallest set of links of a subnetwork that carries a matrix of traffic.
 //!
-//! A set of links must contain the star around the hub. It carries the traffic if two conditions hold. On average, flits meet
-//! queues no longer than on a channel whose utilisation is the mark. No channel is above the middle between the mark and 1. A pair
-//! of members with a link uses this link up to the mark. The rest of its flits, and all flits of a pair without a link, divide
-//! evenly among the members with links to both ends. If no member has links to both ends, the link must carry all flits of the
-//! pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the links between members
-//! other than the hub are removed, the least used first. Among equal ones the order is such that every member loses about the same
-//! number. The plan is the smallest set found for any k. If there is little traffic, few members need many links. If there is much
-//! traffic, all members need equally many links: then all channels are used alike, as the lower bound requires.
+//! A set of links must contain the star around the hub. A set of links carries the traffic if two conditions hold. On average,
+//! flits meet queues no longer than on a channel whose utilisation is the mark. No channel has a utilisation above (1 + mark) / 2.
+//! A pair of members with a link uses this link up to the mark. The rest of its flits, and all flits of a pair without a link,
+//! divide evenly among the members with links to both ends. If no member has links to both ends, the link must carry all flits of
+//! the pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the links between
+//! members other than the hub are removed, the least used first. Among equal ones the order is such that every member loses about
+//! the same number. The plan is the smallest set found for any k. If there is little traffic, few members need many links. If there
+//! is much traffic, all members need equally many links: then all channels are used alike, as the lower bound requires.
 
 /// For each member, the set of members that it has a link to; one word per member.
 pub(super) type Links = Vec<u64>;
@@ -48,7 +48,7 @@ impl Traffic<'_> {
     pub fn fits(&self, links: &Links, used: &mut Vec<f64>) -> bool {
         self.spread(links, used);
         let most = self.mark.midpoint(1.0);
-        // behind a channel of utilisation u about u / (1 - u) flits wait, which is 1 / (1 - u) for each flit on the channel
+        // about u / (1 - u) flits wait behind a channel of utilisation u, which is 1 / (1 - u) for each flit on the channel
         let (mut flits, mut waiting) = (0.0, 0.0);
         for &used in used.iter() {
             if used > most {
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn permutations_take_the_star_while_it_carries_them_and_then_some_of_their_own_links() {
-        // each of 8 members sends to the third member after it, and to the next one; over the star, each channel carries the flits
+        // each of 8 members sends to the third member after it, and to the next one. Over the star, each channel carries the flits
         // of one member
         let found = |third: f64, next: f64| {
             let mut sent = vec![0.0; 64];

@@ -62,8 +62,9 @@ pub struct Line {
     /// \[from\]\[to\]: counters of the channels at the end of the last activation epoch.
     #[kept(each)]
     counts: Vec<Counts>,
-    /// \[from\]\[to\]: traffic between members, as a share of a channel. There are three: of the last activation epoch, the sum
-    /// over the activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if any has ended.
+    /// \[from\]\[to\]: traffic between members, as a share of a channel. The first matrix is of the last activation epoch, and the
+    /// second is the sum over the activation epochs of this deactivation epoch. The third is the mean over the last deactivation
+    /// epochs, if any has ended.
     latest: Vec<f64>,
     pub gathered: Vec<f64>,
     mean: Vec<f64>,
@@ -229,7 +230,7 @@ impl Line {
     }
 
     /// Adds the matrix of the deactivation epoch that ends to the mean. If its traffic is much more than the mean, the mean starts
-    /// again from this epoch, because links for a part of the traffic would be too few for all of it. Larger bursts give an epoch
+    /// again from this epoch. Links for a part of the traffic would be too few for the whole traffic. Larger bursts give an epoch
     /// less weight, and need a larger excess, because long packets last for several activation epochs.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
@@ -270,8 +271,8 @@ impl Line {
         self.begin(policy, network, plan, now);
     }
 
-    /// If the present links are too few for the traffic of the last activation epoch plus a reserve: adds the missing links, and
-    /// keeps the links that still drain.
+    /// Adds missing links if the present links are too few for the traffic of the last activation epoch plus a reserve. Also keeps
+    /// the links that still drain.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
         let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));

@@ -91,9 +91,9 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Break-even number of flits: if at least this number of flits waits, they leave no later with a change to the full rate than at
-/// the slower rate. The change takes t cycles, the full rate is h flits per cycle, and the slower rate is l = h s. Then t + B / h
-/// <= B / l holds if B >= t h s / (1 - s).
+/// Break-even number of flits: the least number of waiting flits that leave no later with a change to the full rate than at the
+/// slower rate. The change takes t cycles, the full rate is h flits per cycle, and the slower rate is l = h s. Then t + B / h <= B
+/// / l holds if B >= t h s / (1 - s).
 fn break_even(full: Rate, share: Rate, transition: u64) -> u128 {
     let (flits, cycles) = (u128::from(full.flits()), u128::from(full.cycles()));
     let (part, of) = (u128::from(share.flits()), u128::from(share.cycles()));

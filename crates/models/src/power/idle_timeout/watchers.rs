@@ -184,7 +184,7 @@ impl Watchers {
         channels.set_timer(o, channels.now() + self.times.idle);
     }
 
-    /// Called when no packet holds the channel any more. It changes as soon as its last flit has left.
+    /// Called when no packet holds the channel any more. The channel changes as soon as its last flit has left.
     fn begin_change(&mut self, o: usize, channels: &mut dyn Channels) {
         match OFF.flits_leave_in(channels, o) {
             0 => self.rise(o, channels),

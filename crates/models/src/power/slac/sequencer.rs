@@ -1,4 +1,4 @@
-//! The sequencer is the overseer of SLaC: at the end of each averaging window it reads the state of all routers, and switches one
+//! The sequencer is the overseer of SLaC. At the end of each averaging window it reads the state of all routers, and switches one
 //! stage at a time.
 
 use super::{Gauge, Initial, OFF, Release, Runtime, stage_of};

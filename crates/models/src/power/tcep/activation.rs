@@ -1,5 +1,5 @@
-//! Decisions at the end of an activation epoch. An agent agrees to at most one of the requests to activate a link. It also requests
-//! a link that it needs itself.
+//! Decisions at the end of an activation epoch. An agent agrees to at most one of the requests to activate a link. An agent also
+//! requests a link that it needs itself.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -23,7 +23,7 @@ impl Team {
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
         let epoch = self.epochs(channels, r) as u32;
-        // the order is random if packets have no path: if the same link were always first, routers that wait for each other's links
+        // The order is random if packets have no path. If the same link were always first, routers that wait for each other's links
         // would refuse each other for ever
         let place = |value: u32, id: u32| match value {
             CUT => channels.draw(id, epoch, 0x7d),
@@ -62,8 +62,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// Whether the router can fulfil the request at output `o`: it can activate that link, or request its own link to the member
-    /// that the request names.
+    /// Whether the router can fulfil the request at output `o`. It must be able to activate that link, or to request its own link
+    /// to the member in the request.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -97,8 +97,8 @@ impl Team {
 
     /// The link to request: the value of the request, the tie-breaker among equal values, and the output. Links that waiting
     /// packets need come first, then links of stars. Then comes the link with the highest virtual utilisation, in the subnetworks
-    /// in which detours fill a link. Among equal links, it is the link after the one that was refused last, because the other end
-    /// of that link may itself have to wait for a long time.
+    /// in which detours fill a link. Among equal links, it is the link after the one that was refused last. The other end of the
+    /// refused link may itself have to wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,

@@ -1,6 +1,6 @@
-//! State of an agent: its links, its requests, and its place in its subnetworks. Its actions are in the other files: `duties.rs`
-//! after calls of the engine, `answers.rs` after control packets. `channel.rs` follows changes of links, and `epoch.rs` ends
-//! epochs.
+//! State of an agent: its links, its requests, and its place in its subnetworks. The agent's actions are in the other files:
+//! `duties.rs` after calls of the engine, `answers.rs` after control packets. `channel.rs` follows changes of links, and `epoch.rs`
+//! ends epochs.
 
 use super::Rules;
 use super::link::End;
@@ -15,8 +15,7 @@ use weft_api::subnetworks::Views;
 /// A request of another router, which this agent answers at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
-    /// How much the sender needs the link: flits that would have taken it, or a rank above all of these (`FIRST`,
-    /// `CUT`).
+    /// The sender's need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
     pub value: u32,
     /// `Some(c)`: the request is about this router's link to member `c`. `None`: it is about the link on which the request came.
     pub yours: Option<u8>,
@@ -30,15 +29,15 @@ pub(super) struct LinkAgent {
     pub faults: u8,
     /// Number of faults of the link so far. The ends put this number into their messages, so that messages from before a fault are void.
     pub era: u8,
-    /// Whether the link was on when it broke, in a run in which links are never switched off. If so, the link goes on again after
-    /// the repair.
+    /// Whether the link was on when it broke, in a run in which links are never switched off. If the link was on, it switches on
+    /// again after the repair.
     pub returns: bool,
     /// First cycle in which the side channel of the link can deliver another packet.
     pub side_free: u64,
     /// Virtual utilisation in this epoch: flits with this link as direct path that left on a detour, because the link was not
     /// active. A long packet counts in each epoch with the flits that it sent in the epoch.
     pub virtually: u32,
-    /// The same count, with flits that took a detour for any reason.
+    /// Virtual utilisation including all other detours: flits with this link as direct path that took a detour for any reason.
     pub around: u32,
     /// Whether the outgoing channel was above the high-water mark in the last activation epoch.
     pub was_crowded: bool,
@@ -64,7 +63,7 @@ impl LinkAgent {
 }
 
 /// A record that a packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
-/// This is a reason to request another path to that member.
+/// The agent then has a reason to request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,
@@ -110,7 +109,7 @@ pub(super) struct RouterAgent {
 pub(super) struct Team {
     #[kept(fixed)]
     pub rules: Arc<Rules>,
-    /// One per output of the block.
+    /// State of the links, with one entry per output of the block.
     #[kept(each)]
     pub links: Vec<LinkAgent>,
     #[kept(each)]

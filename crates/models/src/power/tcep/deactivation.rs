@@ -1,6 +1,6 @@
-//! Switches links off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a link, or
-//! sends a request of its own (`spares.rs` chooses the link). From then on the link is a shadow link. It goes off later, at the end
-//! of an activation epoch.
+//! Switches links off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a link.
+//! Otherwise it may send a request of its own (`spares.rs` chooses the link). From then on the link is a shadow link. The shadow
+//! link goes off later, at the end of an activation epoch.
 
 use super::agent::Team;
 use super::link::Want;
@@ -9,8 +9,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// Lets a shadow link whose time is over drain and then go off. This is a physical transition, so it begins only if
-    /// no other has begun in this epoch.
+    /// Lets a shadow link whose time is over drain and then go off. Going off is a physical transition, so it begins only if no
+    /// other has begun in this epoch.
     pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;
@@ -25,8 +25,9 @@ impl Team {
         }
     }
 
-    /// Agrees to the request for the best link that may go off, and refuses the others. It does so even if its own request has no
-    /// answer yet. If the other end also agrees to that request, the agent withdraws it. Returns whether there were any requests.
+    /// Agrees to the request for the best link that may go off, and refuses the others. The agent agrees even if its own request
+    /// has no answer yet. If the other end also agrees to that request, the agent withdraws it. Returns whether there were any
+    /// requests.
     pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
         let crossing = self.cross(r, Want::Deactivate);
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));

@@ -27,7 +27,7 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. That is the case if no request is open or in
+    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. The conditions: no request is open or in
     /// flight, nothing was sent in this deactivation epoch, and no link can go off or is needed. With faults, or with a hub that
     /// moves, the result is false.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {

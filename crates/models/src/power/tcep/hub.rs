@@ -35,8 +35,8 @@ impl Team {
         }
     }
 
-    /// Router `r` notifies the other members that it is the hub. It does so if it is the next hub, and all its links to them are active or
-    /// have failed.
+    /// Router `r` notifies the other members that it is the hub. It sends this announcement if it is the next hub, and all its
+    /// links to the other members are active or have failed.
     pub(super) fn crown(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         let own = self.member(r, d);
         let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();
@@ -61,7 +61,7 @@ impl Team {
         }
     }
 
-    /// Records that member `crowned.1` is the hub of subnetwork `d`. It announced itself in cycle `crowned.0`.
+    /// Records that member `crowned.1` is the hub of subnetwork `d`. The member announced itself in cycle `crowned.0`.
     fn hub_is(&mut self, channels: &mut dyn Channels, r: usize, d: usize, crowned: (u32, u8)) {
         channels.views_mut().set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;

@@ -1,10 +1,10 @@
-//! One end of a link, as a state machine: each message and each end of an epoch changes its state. The state machine uses nothing
+//! An end of a link, as a state machine: each message and each end of an epoch changes its state. The state machine uses nothing
 //! else, so that a test can explore every state of two ends and of the messages between them (`link_model.rs`).
 //!
 //! Every request gets one answer. When the answer comes, the requesting end carries out the agreed change, or withdraws. A
 //! withdrawal undoes what the answering end has begun. An answer settles all earlier requests to its receiver, so an end sends its
-//! own requests after its answers. A link goes dark, or carries flits again, when both ends have reported that they are ready. They
-//! report it on the side channel of the link, which also carries credits.
+//! own requests after its answers. A link goes dark, or carries flits again, when both ends have reported that they are ready. The
+//! ends report it on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
@@ -110,7 +110,7 @@ impl End {
         }
     }
 
-    /// Whether this end can still make the link active again by itself. This is possible until it has reported that it is drained,
+    /// Whether this end can still make the link active again by itself. An end can do so until it has reported that it is drained,
     /// because the link is not dark before.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone

@@ -1,11 +1,10 @@
-//! A test that explores every state that two ends of a link can reach, with every message that can be in flight between
-//! them.
+//! A test that explores every reachable state of two ends of a link, with every possible message in flight between them.
 //!
 //! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one. Epochs are
-//! far longer than any path. A message sent at the end of an epoch has arrived by the end of the next epoch; a message sent in
-//! between has arrived by the end of the epoch after that. Both hold for the epochs of the sender and of the receiver. After an end
-//! has refused a request, it may request the same link in the same cycle, for a third router. A fault affects both ends at once,
-//! and voids the messages in flight.
+//! far longer than any path. A message sent at the end of an epoch has arrived by the end of the next epoch. A message sent in
+//! between has arrived by the end of the epoch after that. Each of these rules holds for the epochs of the sender and of the
+//! receiver. After an end has refused a request, it may request the same link in the same cycle, for a third router. A fault
+//! affects both ends at once, and voids the messages in flight.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;

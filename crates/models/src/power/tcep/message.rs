@@ -1,5 +1,5 @@
-//! Control packets are single flits, which overtake all data flits that wait for the same link. They go directly or over the hub,
-//! or, if both paths are cut, over any member that has links to both ends.
+//! Control packets are single flits, which overtake all data flits that wait for the same link. Control packets go directly or over
+//! the hub, or, if both paths are cut, over any member that has links to both ends.
 
 use super::Tables;
 use super::agent::Team;
@@ -135,8 +135,8 @@ impl Team {
         }
     }
 
-    /// The output toward the receiver of the packet: over an active link, otherwise over the hub, otherwise over any member with
-    /// links to both (for the second link it is enough that it has not failed).
+    /// The output toward the receiver of the packet. The packet goes over an active link, otherwise over the hub, otherwise over
+    /// any member with links to both (for the second link it is enough that it has not failed).
     fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);

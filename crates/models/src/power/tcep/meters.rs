@@ -1,8 +1,8 @@
-//! Traffic meters of the links of a router. They count the flits that came. In both directions they count the flits on a detour in
-//! the subnetwork of the link, which include control flits. `OutputUnit::flits` counts all flits sent.
+//! Traffic meters of the links of a router. The meters count the flits that came. In both directions they count the flits on a
+//! detour in the subnetwork of the link, which include control flits. `OutputUnit::flits` counts all flits sent.
 //!
 //! Packets of one flit are counted when they choose a detour, so that minimal packets cost nothing. Longer packets are counted flit
-//! by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet is on a detour.
+//! by flit. The head may be far ahead of its body flits, so a bit per VC says whether the present packet is on a detour.
 
 use super::Direction;
 use crate::power::detours::VcsAround;
@@ -19,7 +19,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Growth of the counters since they had the values `before`. They are 32 bits wide and may have wrapped around.
+    /// Growth of the counters since they had the values `before`. The counters are 32 bits wide and may have wrapped around.
     pub fn since(self, before: Self) -> Self {
         Self {
             sent: self.sent.wrapping_sub(before.sent),

@@ -3,9 +3,9 @@
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed the algorithm cannot run. The budget begins with the flits
 //! that link 0 carries instead of its free capacity. The bandwidth of a link is 1 instead of the high-water mark. The test comes
-//! only after link 1 has become inner, so a router with two links never switches off the second, although the paper reports that
-//! state. `corrected` repairs these three faults. `printed` keeps them. It fills only two gaps that every reading must fill: the
-//! search begins with a link of infinite cost, and there is no outer link if the loop ends without a boundary.
+//! only after link 1 has become inner. So a router with two links never switches off the second, although the paper reports that
+//! state. `corrected` repairs these three faults. `printed` keeps them. `printed` fills only two gaps that every reading must fill.
+//! The search begins with a link of infinite cost, and there is no outer link if the loop ends without a boundary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ impl Algorithm {
 mod tests {
     use super::Algorithm;
 
-    /// Fig. 6: five links, of which three are inner. Their budget is 1.9, and the outer links carry 1.2.
+    /// Fig. 6: five links, of which three are inner. The inner links have a budget of 1.9, and the outer links carry 1.2.
     #[test]
     fn the_example_of_figure_6_has_three_inner_links() {
         let links = [0.2, 0.4, 0.5, 0.7, 0.5];

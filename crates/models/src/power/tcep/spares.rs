@@ -5,12 +5,12 @@
 //!
 //! Algorithm 1 concentrates traffic: in the end k inner routers have links to all others, and the outer routers have links to inner
 //! routers only. While packets between outer routers fill the links to the inner ones, links between inner routers carry little
-//! except the traffic of their own ends. They still draw power. The demand l is the number of flits that a router sends to each
-//! other router per cycle. Then k = R l / U of R routers are inner, which is 1 - (1 - l / U)^2 of the links. If all links are used
-//! alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T. These are fewer links unless l is small,
-//! because pairs without a link must also have paths left. So `even` follows Algorithm 1 below a certain demand. From that demand
-//! on, any link may go off whose traffic would leave the router's other links below T on average. The link with the least traffic
-//! goes first.
+//! except the traffic of their own ends. Links between inner routers still draw power. The demand l is the number of flits that a
+//! router sends to each other router per cycle. Then k = R l / U of R routers are inner, which is 1 - (1 - l / U)^2 of the links.
+//! If all links are used alike, a share f of them carries l (2 - f) / f each. So 2 l / (T + l) of the links carry T. Evenly used
+//! links are fewer unless l is small, because pairs without a link must also have paths left. So `even` follows Algorithm 1 below a
+//! certain demand. From that demand on, any link may go off whose traffic would leave the router's other links below T on average.
+//! The link with the least traffic goes first.
 
 use super::Spares;
 use super::agent::Team;
@@ -33,8 +33,8 @@ impl Team {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go off, the best first. The order is by the traffic that other links would have to carry,
-    /// then by the traffic of the link (least first), then by distance of the member from the hub (furthest first).
+    /// The links of router `r` that may go off, the best first. Links are sorted by three keys: the traffic that other links would
+    /// have to carry, the traffic of the link (least first), and the distance of the member from the hub (furthest first).
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {

@@ -1,5 +1,5 @@
-//! One end of a unit of links that change their level together, as a state machine. The state machine knows no clock and no
-//! channel. So a test can explore every state of two ends and of the messages between them (`model.rs`).
+//! An end of a unit of links that change their level together, as a state machine. The state machine knows no clock and no channel.
+//! So a test can explore every state of two ends and of the messages between them (`model.rs`).
 //!
 //! A level is a number from 1 up: the number of members of a trunk that are on, or a width. The end at the router with the lower
 //! number leads. The other end sends its wanted number of members, and the leader decides. Each command of the leader has one
@@ -24,7 +24,7 @@ pub(crate) enum Say {
     Drain,
     /// Open these links again.
     Return,
-    /// Both ends have drained: the links go down to the lower level.
+    /// Command after both ends have drained: the links go down to the lower level.
     Lower,
     /// The links go up to the higher level.
     Raise,
@@ -67,12 +67,12 @@ impl Say {
 pub(crate) enum Deed {
     /// Links above the lower level take no more packets.
     Close,
-    /// These links take packets again.
+    /// The closed links take packets again.
     Reopen,
-    /// These links begin to go down, or to come up.
+    /// The links above the lower level begin to go down, or to come up.
     BeginLower,
     BeginRaise,
-    /// These links are down, or up.
+    /// The links above the lower level are down, or up.
     EndLower,
     EndRaise,
 }
@@ -126,7 +126,7 @@ pub(crate) enum Phase {
     Raises,
 }
 
-/// One end of a unit.
+/// State of an end of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) struct End {
     leads: bool,

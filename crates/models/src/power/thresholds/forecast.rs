@@ -27,12 +27,12 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Whether a burst is expected or in flight. If so, a silent window may change the next decision.
+    /// Whether a burst is expected or in flight. While a burst is expected, a silent window may change the next decision.
     pub fn expects(&self) -> bool {
         self.is_even || self.in_burst
     }
 
-    /// Called when a window has ended in cycle `now`. In it the direction sent as many flits as `carried` members carry.
+    /// Called when a window has ended in cycle `now`. In this window the direction sent as many flits as `carried` members carry.
     pub fn saw(&mut self, now: u64, carried: f64, rule: &Rule) {
         let needed = rule.members_for(carried);
         if needed > 1 && !self.in_burst {

@@ -1,4 +1,4 @@
-//! A test that explores every state that two ends can reach, with every message that can be in flight between them.
+//! A test that explores every reachable state of two ends, with every possible message in flight between them.
 //!
 //! Messages keep their order. Windows, drains and changes end at any time. An end measures no window while three of its messages
 //! are in flight, because the other end may change its request any number of times.
@@ -6,8 +6,8 @@
 use super::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use std::collections::{HashMap, VecDeque};
 
-/// An end, and the levels of its channels: the level up to which they take packets, up to which packets may be in flight, and up to
-/// which they receive.
+/// An end, and three levels of its channels: they take packets up to the first, packets may be in flight up to the second, and they
+/// receive up to the third.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Side {
     end: End,

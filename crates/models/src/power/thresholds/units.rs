@@ -1,5 +1,5 @@
-//! The agents of threshold policies. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction. It
-//! exchanges messages with the other end on the side channel of the unit's first working link.
+//! The agents of threshold policies. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction.
+//! The agent exchanges messages with the other end on the side channel of the unit's first working link.
 
 use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use super::forecast::Forecast;
@@ -43,7 +43,7 @@ struct Unit {
     window_ends: u64,
     #[kept(each)]
     counted: Vec<u32>,
-    /// For each channel: number of faults that break it now. These are its own faults and those of the routers at its ends.
+    /// For each channel: number of faults that break it now. Faults of the channel itself and of the routers at its ends count.
     #[kept(each)]
     faults: Vec<u8>,
 }
@@ -263,8 +263,8 @@ impl Work<'_> {
         self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
     }
 
-    /// Utilisation of the window: flits divided by the flits that working open links could have carried. It is computed over all
-    /// these links together, or is that of the busiest link. Infinite if no open link works, so that other links wake.
+    /// Utilisation of the window: flits divided by the flits that working open links could have carried. The utilisation is that of
+    /// all these links together, or that of the busiest link. Infinite if no open link works, so that other links wake.
     fn utilisation(&self) -> f64 {
         let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {

@@ -6,12 +6,12 @@
 //! `classes`: how the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
 //! Paths are minimal. All packets of a flow take one path, which depends on the seed. With `hop_index` the number of VC classes is
-//! the number of links on the longest shortest path. This is acyclic on every graph. With `one` there is one class, and the check
-//! of dependencies decides: trees pass, rings do not. The table has one byte per router and router with terminals, at most 1 GiB.
-//! It has eight more bytes if these take at most 16 MiB. Under faults: the first tables take account of every link and router that
-//! is broken from the start. `fault_model.rebuild_delay` after a later fault, all routers know the shortest paths of the rest of
-//! the network. Until then heads at a broken link wait. Packets to routers that are cut off are discarded. With `hop_index`,
-//! packets whose path has become longer than the number of classes are also discarded.
+//! the number of links on the longest shortest path. Classes by hop index are acyclic on every graph. With `one` there is one
+//! class, and the check of dependencies decides: trees pass, rings do not. The table has one byte per router and router with
+//! terminals, at most 1 GiB. The table has eight more bytes per pair if these take at most 16 MiB. Under faults: the first tables
+//! take account of every link and router that is broken from the start. `fault_model.rebuild_delay` after a later fault, all
+//! routers know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that are
+//! cut off are discarded. With `hop_index`, packets whose path has become longer than the number of classes are also discarded.
 //! # Not modelled
 //! Flows other than terminal to terminal; unequal weights.
 //! # Validation
@@ -47,7 +47,7 @@ pub enum ClassRule {
     /// The class rises by one with every hop.
     #[default]
     HopIndex,
-    /// There is one class. Weft refuses it if shortest paths close a cycle.
+    /// All packets use one class. Weft refuses it if shortest paths close a cycle.
     One,
 }
 
@@ -116,7 +116,7 @@ impl Routing for Runtime {
         packet.lane -= u8::from(self.rule == ClassRule::HopIndex);
     }
 
-    /// There are too many flows to follow each one, so the check assumes that packets take all shortest paths.
+    /// Flows are too many to follow each one, so the check assumes that packets take all shortest paths.
     fn proof(&self) -> Proof<'_> {
         let all = Proof::TurnsTo {
             destinations: self.distances.wiring.hosts().collect(),

@@ -165,7 +165,7 @@ fn in_layers(paths: &Paths, ports: &[u16], most: u8) -> Option<(Vec<u8>, u8)> {
     Some((layers, all.count().max(1)))
 }
 
-/// The channels of a path. All links of a trunk count as one channel, because a packet may wait for any of them.
+/// The channels of a path. All links of a trunk count as one channel, because a packet may wait for each of the links.
 fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> impl Iterator<Item = u32> + 'a {
     let mut at = from;
     std::iter::from_fn(move || {

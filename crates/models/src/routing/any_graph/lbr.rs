@@ -14,13 +14,13 @@
 //! `per_packet` each packet draws its own paths.
 //! # Guarantees
 //! A packet that is the head of its VC at its source router draws one of its paths. The share of a path is (A - q) / lambda T. Here
-//! q is the sum of the posted queues of the outputs on the path. lambda T, at least 1, is the number of flits that the terminals of
-//! the source router sent between the last two snapshots. A is the level up to which these flits fill the paths in use. Paths with
-//! longer queues are removed repeatedly until none is left (the paper removes them once, which can give negative shares). Acyclic:
-//! with `fixed` the VC class is the hop index. With `per_packet` the classes are those of `valiant_over`, and minimal packets use
-//! the classes of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per hop of every path, at
-//! most 1 GiB. `per_packet` needs no table; it computes all paths of each packet once. Under faults: if its first link is broken, a
-//! head at its source takes another candidate. Beyond the source, packets at a broken link are discarded.
+//! q is the sum of the posted queues of the outputs on the path. The number lambda T, at least 1, counts the flits that the
+//! terminals of the source router sent between the last two snapshots. A is the level up to which these flits fill the paths in
+//! use. Paths with longer queues are removed repeatedly until none is left (the paper removes them once, which can give negative
+//! shares). Acyclic: with `fixed` the VC class is the hop index. With `per_packet` the classes are those of `valiant_over`, and
+//! minimal packets use the classes of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per hop
+//! of every path, at most 1 GiB. `per_packet` needs no table; it computes all paths of each packet once. Under faults: if its first
+//! link is broken, a head at its source takes another candidate. Beyond the source, packets at a broken link are discarded.
 //! # Not modelled
 //! The load of the packets that would transport the snapshots. Legs that are drawn once per snapshot: if the routing of the legs
 //! draws its paths, each packet draws them again.

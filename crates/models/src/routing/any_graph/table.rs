@@ -11,9 +11,9 @@
 //! pairs of routers with terminals for which the table has a hole or a loop. The check of dependencies finds deadlocks. The table
 //! has two bytes per router and router with terminals, at most 1 GiB. Under faults: the first tables take account of every link and
 //! router that is broken from the start. `fault_model.rebuild_delay` after a later fault, every router with a broken path sends to
-//! the nearest router that still has a path. It uses the class of its old entry. Until then heads at a broken link wait. Packets to
-//! routers that are cut off are discarded. The check of dependencies checks the table of every state, but not packets of two tables
-//! together.
+//! the nearest router that still has a path. The router uses the class of its old entry. Until then heads at a broken link wait.
+//! Packets to routers that are cut off are discarded. The check of dependencies checks the table of every state, but not packets of
+//! two tables together.
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: the link on the lowest port is used.
 //! # Validation
@@ -109,7 +109,7 @@ impl RoutingModel for Table {
 }
 
 /// Dimension order on 4 x 3 routers. The lines of each dimension are complete graphs or rings. On a ring, a packet takes the
-/// ascending direction if both are equally long. It uses class 1 unless it still has to cross the wrap link.
+/// ascending direction if both are equally long. The packet uses class 1 unless it still has to cross the wrap link.
 fn dimension_order_of_4_by_3(ring: bool) -> String {
     let mut text = format!("{HEADER},class\n");
     for (router, dest) in (0..12u32).flat_map(|router| (0..12).map(move |dest| (router, dest))) {

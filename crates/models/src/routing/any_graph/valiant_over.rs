@@ -140,7 +140,7 @@ impl Routing for Runtime {
         self.legs.leg().draws_hops()
     }
 
-    /// One packet per intermediate.
+    /// All possible outcomes: a packet for each intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         let mids = &self.legs.mids;
         Outcomes::new(mids.len(), move |k| {

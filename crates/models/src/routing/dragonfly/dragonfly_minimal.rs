@@ -5,15 +5,15 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Paths have at most 3 hops. There are 2 local VC classes and 1 global one.
+//! Paths have at most 3 hops. Local links have 2 VC classes, and global links have 1.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: the one global link between two groups limits the load. Other simulators: the rows `min` of
+//! `engine/tests/bounds.rs`: the one global link between two groups limits the load. Rows of other simulators: `min` of
 //! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, in which uniform traffic is
-//! faster here from load 0.5 on (see `docs/reference/benchmarks.md`); the rows `MIN` of `tests/data/golden/fogsim.csv`.
+//! faster here from load 0.5 on (see `docs/reference/benchmarks.md`); `MIN` of `tests/data/golden/fogsim.csv`.
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};

@@ -6,11 +6,11 @@
 //! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. `granted_or_full` and `unavailable` are
 //! interpretations of its section IV-B. The trigger `granted` and two directions of the ring are taken from the authors' simulator
 //! FOGSim, first version. So is the rule of the ring: a head enters it only if the minimal VC has no room, and never from a source.
-//! Bubble: C. Carrion et al., HiPC 1997. Packets take detours around links of groups that a power policy switches off, as in Kim et
-//! al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. Packets on a long global
-//! link count as used credits, so it looks fuller than a short minimal link. Sources then do not misroute although global links are
-//! idle ("phantom congestion"). The remedy, a window, is that of J. Won et al., HPCA 2015. The rule that a broken minimal link
-//! counts as occupied is ours.
+//! Bubble: C. Carrion et al., HiPC 1997. Packets take detours around links of groups that a power policy switches off. The rule is
+//! that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. Packets on a
+//! long global link count as used credits, so it looks fuller than a short minimal link. Sources then do not misroute although
+//! global links are idle ("phantom congestion"). The remedy, a window, is that of J. Won et al., HPCA 2015. The rule that a broken
+//! minimal link counts as occupied is ours.
 //! # Parameters
 //! `local_misrouting` (off: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min
 //! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that
@@ -18,15 +18,15 @@
 //! `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a
 //! buffer\]): FOGSim's congestion control at the base network and at the escape network.
 //! # Guarantees
-//! A packet takes at most one global misroute, and one local misroute per group. It makes at most 8 hops outside the ring (l l g l
-//! l g l l) before the first escape, and again after each of at most `exits` departures from the ring. After the last departure, a
-//! packet that enters the ring stays in it until its destination router. Every run checks the limit of hops that follows from this
-//! (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape to the ring, and a ring keeps
-//! a bubble. A power policy may report which links of a group are on (`gated.rs`). Then a head with a direct link that is off goes
-//! over a router with active links to both ends. This counts as its local misroute in this group. If the second link has gone off
-//! meanwhile, the packet continues over the hub, once. After that only the ring is left. So the packet crosses at most 11 links
-//! outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on. A ring needs all its links on: a policy
-//! that switches links of an embedded ring is refused.
+//! A packet takes at most one global misroute, and one local misroute per group. A packet makes at most 8 hops outside the ring (l
+//! l g l l g l l) before the first escape. It makes at most as many again after each of at most `exits` departures from the ring.
+//! After the last departure, a packet that enters the ring stays in it until its destination router. Every run checks the limit of
+//! hops that follows from this (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape
+//! to the ring, and a ring keeps a bubble. A power policy may report which links of a group are on (`gated.rs`). Then a head with a
+//! direct link that is off goes over a router with active links to both ends. This detour counts as the packet's local misroute in
+//! this group. If the second link has gone off meanwhile, the packet continues over the hub, once. After that only the ring is
+//! left. So the packet crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are
+//! on. A ring needs all its links on: a policy that switches links of an embedded ring is refused.
 //! # Not modelled
 //! The output VC with the most credits: instead, VCs with room take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation
@@ -124,7 +124,8 @@ pub struct Runtime {
     /// For each direction of the rings and each router: whether the next hop leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
-    /// Whether the power policy reports which links of the groups are on. If so, packets take paths around the other links.
+    /// Whether the power policy reports which links of the groups are on. With such a policy, packets take paths around the links
+    /// that are off.
     goes_by_links: bool,
     first: Option<FirstLinks>,
 }

@@ -11,9 +11,9 @@
 //! even at low load, so the default is `history_window`.
 //! # Guarantees
 //! At most two local hops come before the first global hop; with `router`, to an intermediate in the source group, at most three. A
-//! packet that is diverted stays diverted. Classes rise along the path in the order above, so dependencies are acyclic. l1 is the
-//! hop of a packet that is diverted after a minimal local hop; a minimal packet uses l0 g0 l2. There are 4 (5) local and 2 global
-//! VC classes. Traffic inside a group takes detours only with `other_group_for_all`.
+//! packet that is diverted stays diverted. Classes rise along the path in the order above, so dependencies are acyclic. A packet
+//! that is diverted after a minimal local hop uses l1 for this hop; a minimal packet uses l0 g0 l2. Local links have 4 (5) VC
+//! classes, and global links have 2. Traffic inside a group takes detours only with `other_group_for_all`.
 //! # Not modelled
 //! Misrouting inside the intermediate group and the destination group (OFAR).
 //! # Validation
@@ -66,7 +66,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     sensor: Sensor,
-    /// Whether an intermediate is a router. If so, there is one more local class between the phases.
+    /// Whether an intermediate is a router. With such intermediates, there is one more local class between the phases.
     to_router: bool,
 }
 

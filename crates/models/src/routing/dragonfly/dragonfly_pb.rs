@@ -1,5 +1,6 @@
-//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. It
-//! compares the queues of the two first hops, and uses a bit that says whether the global link of the minimal path is saturated.
+//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. The
+//! source router compares the queues of the two first hops. It also uses a bit that says whether the global link of the minimal
+//! path is saturated.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing); rules and
@@ -16,12 +17,12 @@
 //! flits.
 //! # Not modelled
 //! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more the bit
-//! is never set, because q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue exceeds.
+//! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue exceeds.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
-//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB`, `PB125` and
-//! `UGAL-L` (a bit that is never set) of `tests/data/golden/fogsim.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers),
+//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB`, `PB125` and `UGAL-L` (a bit that is
+//! never set) of `tests/data/golden/fogsim.csv`.
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

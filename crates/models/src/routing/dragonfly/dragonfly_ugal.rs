@@ -1,5 +1,5 @@
-//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. It compares one queue
-//! of each of the two paths.
+//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. The source router
+//! compares one queue of each of the two paths.
 //!
 //! # Source
 //! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G. The minimal path is taken if q_min H_min <= q_nm H_nm + T, with the
@@ -7,7 +7,7 @@
 //! # Parameters
 //! `intermediate`: as for Valiant. threshold T [flits]. `sensor`: definition of q. `queues`: the place at which q is read. `local`
 //! (UGAL-L) reads it at the first hop. `global` (UGAL-G) reads it at the first global channel, in whichever router of the group
-//! this channel is. `posted` reads the value that the router of that channel posted: every router posts the queues of its global
+//! this channel is. `posted` reads the value that the router of that channel posted. Every router posts the queues of its global
 //! channels in one cycle out of `every`, and the other routers know them `delay` later.
 //! # Guarantees
 //! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
@@ -20,8 +20,8 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
 //! `engine/tests/paths.rs`: the queues that are compared. `engine/tests/bounds.rs`: half or more of the bound of detours, with
-//! local and with global queues. Other simulators: the rows `ugal` are for information only, because the two simulators compose
-//! this routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+//! local and with global queues. Rows of other simulators: `ugal` is for information only, because the two simulators compose this
+//! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

@@ -5,14 +5,14 @@
 //! Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
 //! # Parameters
 //! `intermediate`: the router at which the first phase ends. With `group` it is the first router of a random group that is neither
-//! the source group nor the destination group; traffic inside a group stays minimal. With `other_group` the group is any group
+//! the source group nor the destination group. Traffic inside a group stays minimal. With `other_group` the group is any group
 //! except the source's; a packet that draws its destination's group takes the minimal path. With `other_group_for_all` this also
-//! applies inside a group, and from a router to itself. With `router` it is a random router of the whole machine, which may be in
-//! the source or destination group, or be the source or the destination itself. `early_exit`: whether a packet ends at its
-//! destination router if it reaches this router on the way to the intermediate, as in CAMINOS. Otherwise it continues to the
-//! intermediate and returns.
+//! applies inside a group, and from a router to itself. With `router` it is a random router of the whole machine. It may be in the
+//! source or destination group, or be the source or the destination itself. `early_exit`: whether a packet ends at its destination
+//! router if it reaches this router on the way to the intermediate, as in CAMINOS. Otherwise it continues to the intermediate and
+//! returns.
 //! # Guarantees
-//! The VC class rises along the path, so dependencies are acyclic. There are 3 (4) local and 2 global VC classes.
+//! The VC class rises along the path, so dependencies are acyclic. Local links have 3 (4) VC classes, and global links have 2.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
@@ -55,7 +55,7 @@ pub enum Intermediate {
     Group,
     /// At the first router of a random group other than the source's. If it is the destination's group, the path is minimal.
     OtherGroup,
-    /// The same, and packets inside a group also leave it and return.
+    /// At the first router of a random group other than the source's; packets inside a group also leave it and return.
     OtherGroupForAll,
     /// At a random router: 4 local and 2 global VC classes.
     Router,
@@ -84,16 +84,16 @@ impl RoutingModel for DragonflyValiant {
         vec![
             Example::of("{}")
                 // The 8 terminals of group i send to group i + 1 over 7 other groups. A global link i -> j, j != i + 1, carries 8 /
-                // 7 from group i and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway, 8 / 7
-                // between gateways (to i and to i + 1) and 2 global links * 8 / 7 / 4 from a gateway. This is not more than a
-                // global link carries. At higher loads the mean of a window may stay below the bound: at 0.569 it was 0.442 in one
-                // window.
+                // 7 from group i and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway, and 8 /
+                // 7 between gateways (to i and to i + 1). From a gateway it carries at most 2 global links * 8 / 7 / 4. This is not
+                // more than a global link carries. At higher loads the mean of a window may stay below the bound: at 0.569 it was
+                // 0.442 in one window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
             // Every packet goes to one of 8 groups and returns. Each of the 8 global links of a group carries the load of 1 of its
-            // 8 terminals, and the same load of another group on its way back. A local link carries half of this load.
+            // 8 terminals. It also carries the same load of another group on its way back. A local link carries half of this load.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,
@@ -172,7 +172,7 @@ impl Runtime {
         packet.flags |= DETOUR;
     }
 
-    /// Begins the second phase of the packet. Its VC classes are above those of the first phase.
+    /// Begins the second phase of the packet. The VC classes of the second phase are above those of the first.
     #[inline(always)]
     pub(super) fn second_phase(&self, packet: &mut Packet) {
         packet.phase = 1;
@@ -337,7 +337,7 @@ impl Routing for Runtime {
         group(from) != group(to)
     }
 
-    /// One packet per intermediate that the packet may draw at `at`.
+    /// All possible outcomes: a packet for each intermediate that the packet may draw at `at`.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));

@@ -1,5 +1,5 @@
-//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop a packet may cross any unaligned dimension. It may
-//! take at most one detour in each dimension.
+//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop a packet may cross any unaligned dimension. A packet
+//! may take at most one detour in each dimension.
 //!
 //! # Source
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
@@ -7,16 +7,16 @@
 //! # Parameters
 //! threshold T \[flits\]: bias toward minimal hops. `sensor`: definition of q.
 //! # Guarantees
-//! At each router there are two kinds of candidates: the minimal hop of every unaligned dimension, and a hop to one random router
-//! in every unaligned dimension without a detour so far. The candidate with the least q * (remaining hops) wins, plus T for a
-//! detour. A hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index. It
+//! The first kind of candidate is the minimal hop of every unaligned dimension. The second kind is a hop to one random router in
+//! every unaligned dimension without a detour so far. The candidate with the least q * (remaining hops) wins, plus T for a detour.
+//! A hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index. The class
 //! rises with each hop, so dependencies are acyclic, and there are as many classes as hops.
 //!
 //! Under a policy that switches links of lines (TCEP, Section IV-E), minimal hops are candidates only if the direct link is on. A detour
-//! leads over a router that is drawn from the routers with active links to both ends. It has no bias if the direct link is dark. A packet
-//! reactivates a shadow link if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the second
-//! link of the detour has gone dark meanwhile, the packet goes over the hub. So a dimension of 3 or more routers needs 3 VC classes. If the
-//! hub moves meanwhile, the packet may take further hops on its last class.
+//! leads over a router that is drawn from the routers with active links to both ends. A detour has no bias if the direct link is dark. A
+//! packet reactivates a shadow link if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the
+//! second link of the detour has gone dark meanwhile, the packet goes over the hub. So a dimension of 3 or more routers needs 3 VC classes.
+//! If the hub moves meanwhile, the packet may take further hops on its last class.
 //! # Not modelled
 //! The escape layer, which the paper also allows in place of distance classes.
 //! # Validation

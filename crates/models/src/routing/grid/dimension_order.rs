@@ -9,10 +9,10 @@
 //! packet that enters a ring needs room for two packets, and a packet that moves on in it needs room for one. With `none` rings can
 //! deadlock.
 //! # Guarantees
-//! Minimal paths. Packets stay in order per source, destination and VC. There is one VC class, and two on a torus with a dateline.
-//! With `bubble` all VCs of a link serve all packets, and one VC is enough. Each direction of each ring always has room for a
-//! packet in one of its buffers. This needs virtual cut-through, buffers for two packets, and packets of one length. Other runs are
-//! refused.
+//! Minimal paths. Packets stay in order per source, destination and VC. The routing has one VC class, and two on a torus with a
+//! dateline. With `bubble` all VCs of a link serve all packets, and one VC is enough. Each direction of each ring always has room
+//! for a packet in one of its buffers. The bubble needs virtual cut-through, buffers for two packets, and packets of one length.
+//! Weft refuses runs with `bubble` that do not meet these needs.
 //! # Not modelled
 //! Ties: if both directions round a ring are equally long, every packet draws its direction. `bubble`: fairness. Packets in a ring
 //! have priority over packets that enter it; these wait as long as the ring stays full.

@@ -14,13 +14,13 @@
 //! # Guarantees
 //! At each router, a hash chooses one of the unaligned dimensions, which the packet prefers. If that output is occupied (`trigger`)
 //! or has no room, the packet takes an open minimal hop in another dimension. If there is none, and the preferred output is
-//! occupied and at least at Th_min, it takes a hop to another router of an unaligned dimension in which it has made no detour so
-//! far. This hop is drawn from the outputs that are open and at most at Th_non-min. If no minimal output has room, the packet
-//! enters the ring (from its source only with `from_sources`), or continues in it. A packet takes at most one detour per dimension,
-//! so it makes at most two hops per dimension outside the ring before the first escape. A packet that has left the ring `exits`
-//! times stays in the ring until its destination router. Every run checks the limit of hops that follows from this (`most_hops`).
-//! All VCs outside the ring serve all packets, in no order. Every packet between routers may escape to the ring, and a ring keeps a
-//! bubble.
+//! occupied and at least at Th_min, the packet takes a detour. This is a hop to another router of an unaligned dimension in which
+//! the packet has made no detour so far. The hop of the detour is drawn from the outputs that are open and at most at Th_non-min.
+//! If no minimal output has room, the packet enters the ring (from its source only with `from_sources`), or continues in it. A
+//! packet takes at most one detour per dimension, so it makes at most two hops per dimension outside the ring before the first
+//! escape. A packet that has left the ring `exits` times stays in the ring until its destination router. Every run checks the limit
+//! of hops that follows from this (`most_hops`). All VCs outside the ring serve all packets, in no order. Every packet between
+//! routers may escape to the ring, and a ring keeps a bubble.
 //!
 //! Under a policy that switches links of lines (`by_links.rs`), minimal hops and detours take only links that are on. If all direct
 //! links are dark, a head takes a detour without a trigger, over a router with active links to both ends. The escape is not the
@@ -88,7 +88,7 @@ fn unavailable() -> Trigger {
 }
 
 /// Without injection control the network collapses beyond saturation, as the paper reports for few VCs. Under bit complement on 4x4
-/// routers with 4 terminals, it accepts 0.09 of 0.9 with 4 VCs of 16 flits; with the value 0.25 it accepts 0.48. With the values 0
+/// routers with 4 terminals, it accepts 0.09 of 0.9 with 4 VCs of 16 flits. With the value 0.25 it accepts 0.48. With the values 0
 /// or 0.5 it accepts 0.47.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
@@ -142,9 +142,9 @@ impl RoutingModel for HyperXOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // All packets of a router cross each dimension to the complement of its coordinate. One of the router's 3 links in this
-        // dimension leads there. At load 1 the 16 routers of 4 terminals send 4 x 16 flits per cycle. Of these m <= 16 take a
-        // direct link, and d take two of the 3 x 16 links of this dimension. So m + 2 d <= 48, and m + d <= 32.
+        // All packets of a router cross each dimension to the complement of its coordinate. In each dimension, one of the router's
+        // 3 links leads to this complement. At load 1 the 16 routers of 4 terminals send 4 x 16 flits per cycle. Of these m <= 16
+        // take a direct link, and d take two of the 3 x 16 links of this dimension. So m + 2 d <= 48, and m + d <= 32.
         const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         let detours = Accepts::WithDetours(32.0 / 64.0);
         let example = |parameters: &str| Example::of(parameters).only_on(&[CUBE, SQUARE]);

@@ -5,7 +5,7 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Minimal paths. There are as many VC classes as dimensions. The class rises with each hop, so dependencies are acyclic.
+//! Minimal paths. The routing has as many VC classes as there are dimensions. The class rises with each hop, so dependencies are acyclic.
 //! # Not modelled
 //! A choice of the dimension that depends on congestion.
 //! # Validation

@@ -9,9 +9,9 @@
 //! # Guarantees
 //! Minimal paths. VC classes: first the escape, then one adaptive class. On a torus the escape has two classes: 0 while the path to
 //! the destination's coordinate still crosses the wrap link, and then 1. A head requests an output again in every allocation step:
-//! the open adaptive VC with the most credits (a hash of the cycle decides ties), or otherwise the escape. The escape is dimension
-//! order. It is available at every hop, and it is acyclic. If both directions round a ring are equally long, both are minimal. The
-//! escape uses the direction without the wrap link.
+//! the open adaptive VC with the most credits, or otherwise the escape. A hash of the cycle decides ties. The escape is dimension
+//! order. The escape is available at every hop, and it is acyclic. If both directions round a ring are equally long, both are
+//! minimal. The escape uses the direction without the wrap link.
 //!
 //! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all direct links are dark, a
 //! detour leads over a router with active links to both ends, once in each dimension. A packet reactivates a shadow link if no detour is

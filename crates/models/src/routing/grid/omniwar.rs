@@ -1,5 +1,5 @@
-//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. It may also take a
-//! detour as long as enough VC classes are left.
+//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. A packet may also
+//! take a detour as long as enough VC classes are left.
 //!
 //! # Source
 //! N. McDonald, M. Isaev, A. Flores, A. Davis, J. Kim, "Practical and Efficient Incremental Adaptive Routing for HyperX Networks",
@@ -7,8 +7,8 @@
 //! # Parameters
 //! deroutes M \[hops\]: number of detours. threshold T \[flits\]: bias toward minimal hops. `sensor`: the source of q.
 //! # Guarantees
-//! There are N + M VC classes, where N is the number of dimensions with two or more routers. The VC class is the hop index, so it
-//! rises with each hop and dependencies are acyclic. At each router the candidates are the minimal hop of every unaligned
+//! The routing has N + M VC classes, where N is the number of dimensions with two or more routers. The VC class is the hop index,
+//! so it rises with each hop and dependencies are acyclic. At each router the candidates are the minimal hop of every unaligned
 //! dimension, and the hops to all other routers of unaligned dimensions. A detour is a candidate if the classes above it are enough
 //! for one hop in each unaligned dimension. After a detour, no second detour in the same dimension is a candidate. The candidate
 //! with the least q * (remaining hops) wins, plus T for a detour. A minimal hop wins against a detour of equal cost, and a hash

@@ -2,11 +2,11 @@
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a
-//! packet goes directly, or over one other router. This router is drawn from those with active links to both ends. If the direct
-//! link is active: minimal if q_m <= 2 q_n + T. If it is a shadow link: not minimal while the detour has a credit; otherwise the
-//! packet reactivates the shadow link. If it is inactive or waking: not minimal. At the intermediate: directly, also over a shadow
-//! link. If that link has gone off meanwhile, over the hub. If faults have cut the star: see `faults.rs`. Under a policy that never
-//! switches a link off, a head that meets a broken link takes another of these hops with a working link.
+//! packet goes directly, or over one other router. The intermediate router is drawn from those with active links to both ends. If
+//! the direct link is active: minimal if q_m <= 2 q_n + T. If it is a shadow link: not minimal while the detour has a credit;
+//! otherwise the packet reactivates the shadow link. If it is inactive or waking: not minimal. At the intermediate: directly, also
+//! over a shadow link. If that link has gone off meanwhile, over the hub. If faults have cut the star: see `faults.rs`. Under a
+//! policy that never switches a link off, a head that meets a broken link takes another of these hops with a working link.
 //! # Parameters
 //! threshold T \[flits\]. `sensor`: definition of q.
 //! # Guarantees
@@ -105,7 +105,7 @@ impl Runtime {
         }
     }
 
-    /// The same as `leg`, on a HyperX.
+    /// Does the work of `leg` on a HyperX.
     #[inline(always)]
     fn leg_on_grid(at: u64, packet: &Packet) -> Leg {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
@@ -172,9 +172,9 @@ impl Runtime {
         }
     }
 
-    /// The hop over the hub, which has links to all members. If a fault has cut one of these links: over the next hub, otherwise
-    /// over a lower member (so that hops of class 0 follow each other in a fixed order), otherwise over any member with links to
-    /// both ends. If there is no such member, the direct hop, which the packet cannot take now.
+    /// The hop over the hub, which has links to all members. If a fault has cut one of these links, the hop goes over the next hub,
+    /// otherwise over a lower member, otherwise over any member with links to both ends. Lower members keep hops of class 0 in a
+    /// fixed order. If there is no such member, it is the direct hop, which the packet cannot take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));
@@ -333,7 +333,8 @@ mod tests {
     use super::*;
     use weft_api::subnetworks::Views;
 
-    /// A router that is member 1 of a line of four, with member 0 as hub: the states and queues of its outputs to members 0, 2 and 3.
+    /// A router that is member 1 of a line of four, with member 0 as hub. The fields are the states and queues of its outputs to
+    /// members 0, 2 and 3.
     struct Router {
         states: [LinkState; 3],
         queues: [i32; 3],

@@ -8,12 +8,12 @@
 //! router modulo the number of rows that are on. `lowest`: the first row. `newest`: the row switched on last. `random`: a row drawn
 //! per packet.
 //! # Guarantees
-//! With stages 1 to S on (the links in rows 1 to S, and the column links with an end in one of these rows), any router reaches any other
-//! in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, it first crosses the column into a row that
-//! is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. There is one VC class, so a stuck
-//! queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes before another link, it
-//! leads down or is the first link. So packets enter row links only from higher rows, and links up a column come last. These paths are
-//! acyclic for every S, and together for packets of different S. Under `always_on` the routing equals `dimension_order`.
+//! Let stages 1 to S be on: the links in rows 1 to S, and the column links with an end in one of these rows. Then any router reaches any
+//! other in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, it first crosses the column into a row
+//! that is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. The routing has one VC
+//! class, so a stuck queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes before
+//! another link, it leads down or is the first link. So packets enter row links only from higher rows, and links up a column come last.
+//! The paths are acyclic for every S, and together for packets of different S. Under `always_on` the routing equals `dimension_order`.
 //! # Not modelled
 //! Balance between the links that are on: the choice never reads a queue (the TCEP paper criticises SLaC for this).
 //! # Validation
@@ -71,7 +71,7 @@ pub struct Runtime {
     /// Number of stages that are on for packets that are routed now; these are rows 0 to `stages - 1`. The overseer of the policy
     /// changes this number between two cycles, when no router runs.
     stages: AtomicU8,
-    /// Whether stages are switched on and off. If so, a packet is pinned to the stages that are on when it starts.
+    /// Whether stages are switched on and off. If stages are switched, a packet is pinned to the stages that are on when it starts.
     switched: bool,
 }
 
@@ -126,7 +126,7 @@ impl Runtime {
         }
     }
 
-    /// Goes along the column into `row` first. This takes one hop more than necessary, unless the destination is in that row.
+    /// Goes along the column into `row` first. The path has one hop more than necessary, unless the destination is in that row.
     #[inline(always)]
     fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
         if row != Grid::coordinate(packet.dest, Y) {

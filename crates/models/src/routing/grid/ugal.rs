@@ -1,5 +1,5 @@
-//! UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. It compares the queues of
-//! the two first hops.
+//! UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. The source router compares
+//! the queues of the two first hops.
 //!
 //! # Source
 //! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: minimal if q_min H_min <= q_nm H_nm + T.

@@ -5,8 +5,8 @@
 //! # Parameters
 //! threshold T [flits]. `sensor`: definition of q.
 //! # Guarantees
-//! At most one detour per dimension. There are two VC classes (0: hop to the intermediate, 1: hop to the destination of the
-//! dimension). They are acyclic, because class 0 comes before class 1 in a dimension, and dimensions are in order.
+//! At most one detour per dimension. The routing has two VC classes (0: hop to the intermediate, 1: hop to the destination of the
+//! dimension). The classes are acyclic, because class 0 comes before class 1 in a dimension, and dimensions are in order.
 //! # Not modelled
 //! Link states (PAL).
 //! # Validation
@@ -39,7 +39,7 @@ pub struct UgalP {
     pub sensor: Sensor,
 }
 
-/// The TCEP paper gives no bias. This is the bias of BookSim2's `ugal_flatfly`, which has the same network.
+/// The TCEP paper gives no bias. The default is the bias of BookSim2's `ugal_flatfly`, which has the same network.
 fn two() -> Flits {
     Flits(2)
 }

@@ -125,7 +125,7 @@ impl Routing for Runtime {
         self.grid.is_tied_somewhere(from, to)
     }
 
-    /// One packet per intermediate.
+    /// All possible outcomes: a packet for each intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         let coords = &self.grid.coords;
         Outcomes::new(coords.len(), move |k| {

@@ -30,10 +30,10 @@ pub enum Trigger {
     /// `router.speedup: 1` a cycle has one step, so no packet takes a detour, except around a link that is broken or off.
     #[default]
     Granted,
-    /// The same, or no VC of the minimal output has room for the packet. The paper states this condition in brackets: the output is
-    /// "already assigned to another input or Q_min = 100 %".
+    /// The minimal output was granted to another input in an earlier step of this cycle, or no VC of it has room for the packet.
+    /// The paper states this condition in brackets: the output is "already assigned to another input or Q_min = 100 %".
     GrantedOrFull,
-    /// The head cannot take its minimal output now: another packet crosses to the output or is on the link, or there is no room
+    /// The head cannot take its minimal output now. Another packet crosses to the output or is on the link, or there is no room
     /// (the paper's "not available").
     Unavailable,
 }
@@ -46,8 +46,8 @@ pub enum Occupancy {
     /// also count, so a long link looks full even if no flit waits for it.
     #[default]
     Credits,
-    /// Flits that wait, as a share of the buffers of all VCs of the link. This is the used credits minus the flits that the link
-    /// has taken during the last credit round trip (ours).
+    /// Flits that wait, as a share of the buffers of all VCs of the link. The value is the used credits minus the flits that the
+    /// link has taken during the last credit round trip (ours).
     Waiting,
 }
 
@@ -90,7 +90,7 @@ pub struct RingConfig {
     #[serde(default = "four")]
     #[schemars(range(max = 254))]
     pub exits: u32,
-    /// Whether packets may enter the ring at their source router. If not, a packet is discarded if its only hop at the source
+    /// Whether packets may enter the ring at their source router. With `false`, a packet is discarded if its only hop at the source
     /// router is broken.
     #[serde(default)]
     pub from_sources: bool,

@@ -18,7 +18,7 @@ struct Direction {
 pub struct Rings {
     /// For each ring and each router: the router's position on the ring.
     places: Vec<Vec<u32>>,
-    /// The directions of all rings. Those of ring r begin at r * `per_ring`; with two directions, the second one follows.
+    /// The directions of all rings. The directions of ring r begin at r * `per_ring`; with two directions, the second one follows.
     directions: Vec<Direction>,
     per_ring: u8,
     /// VC classes of hops into a ring and along it.

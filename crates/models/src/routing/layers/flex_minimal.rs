@@ -1,28 +1,28 @@
 //! FleX minimal: shortest paths through layers that are joined crosswise, with detours around failed links. The VC class is the hop index.
 //!
 //! # Source
-//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), algorithm
-//! 1, but its loop runs while the packet is not at its destination (the paper prints "while it is").
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022): algorithm
+//! 1 with a correction. Its loop runs while the packet is not at its destination (the paper prints "while it is").
 //! # Parameters
 //! `paths`: rule that chooses a shortest path. With `balanced` a packet takes any hop that begins a shortest path, all with equal
-//! probability. With `printed` it takes the paths of algorithm 1: over the layer below if source and destination are in one layer,
-//! y before x, and x alone if both x and y are right. `detours` \[links\]: number of links beyond the longest shortest path that a
-//! packet may cross because links have failed (default: 0). If the link between two neighbours has failed, the paper proposes paths
-//! of two links (section III-C1), which are one link longer.
+//! probability. With `printed` it takes the paths of algorithm 1. These lead over the layer below if source and destination are in
+//! one layer, along y before x, and along x alone if both x and y are right. `detours` \[links\]: number of links beyond the
+//! longest shortest path that a packet may cross because links have failed (default: 0). If the link between two neighbours has
+//! failed, the paper proposes paths of two links (section III-C1), which are one link longer.
 //! # Guarantees
 //! Minimal paths. The number of VC classes is that of the links on the longest shortest path, plus one for each of the `detours`.
 //! The class rises with each hop, so dependencies are acyclic, with and without faults. With two or three layers `balanced` makes
 //! all shortest paths equally likely; with more layers, all hops at each router. `printed` needs three layers of at least 3 x 3
-//! routers. On 6 x 6 x 3 routers of 10 terminals, uniform traffic (with packets to oneself) can reach 27 / 31 = 0.871 flits per
-//! terminal and cycle under `printed`. Under `balanced` it can reach 108 / 97 = 1.113, which is more than a terminal sends. No
-//! tables. Under faults: a head at a broken link takes another hop at once, depending only on what its own router observes. Hops on
-//! shortest paths come first (all of them, also under `printed`). Then come the hops with the fewest remaining links; equal hops
-//! are drawn at random. A hop is possible as long as a VC class is left for each remaining link. In three layers at least 3 wide,
-//! the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken links, and each time one of
-//! these hops has a working link. So with `detours: 1` nothing is lost if one link fails. Without detours, packets that meet a
-//! failed link on their last hop are lost. In networks at least 4 wide with two layers, or with four or more, a detour between
-//! neighbours costs two links more and needs `detours: 2`. A packet does not return to the router at which it last met a broken
-//! link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a second one.
+//! routers. On 6 x 6 x 3 routers of 10 terminals, uniform traffic (with packets to oneself) has two bounds in flits per terminal
+//! and cycle. Under `printed` it can reach 27 / 31 = 0.871. Under `balanced` it can reach 108 / 97 = 1.113, which is more than a
+//! terminal sends. No tables. Under faults: a head at a broken link takes another hop at once, depending only on what its own
+//! router observes. Hops on all shortest paths come first (also under `printed`). Then come the hops with the fewest remaining
+//! links; equal hops are drawn at random. A hop is possible as long as a VC class is left for each remaining link. In three layers
+//! at least 3 wide, the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken links, and
+//! each time one of these hops has a working link. So with `detours: 1` nothing is lost if one link fails. Without detours, packets
+//! that meet a failed link on their last hop are lost. In networks at least 4 wide with two layers, or with four or more, a detour
+//! between neighbours costs two links more and needs `detours: 2`. A packet does not return to the router at which it last met a
+//! broken link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a second one.
 //! # Not modelled
 //! A choice that depends on congestion.
 //! # Validation
@@ -67,7 +67,7 @@ pub enum Paths {
     Printed,
 }
 
-/// Phase of a packet that has met a broken link. Its `target` is the router at which it last met one.
+/// Phase of a packet that has met a broken link. The `target` of the packet is the router at which it last met a broken link.
 const MET_BROKEN: u8 = 1;
 
 /// Largest number of kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
@@ -79,8 +79,8 @@ pub struct Runtime {
     /// Number of links of the longest path, which is the number of VC classes.
     most_hops: u8,
     crossed: CrossedLayers,
-    /// Coordinates: x in byte 0, y in byte 1, the layer in byte 2. The table has the hops that a packet may take. Its index is 4 *
-    /// (layers upward) + 2 * (y differs) + (x differs).
+    /// Coordinates: x in byte 0, y in byte 1, the layer in byte 2. The table has the hops that a packet may take. The index of the
+    /// table is 4 * (layers upward) + 2 * (y differs) + (x differs).
     first_hops: Arc<[FirstHops]>,
 }
 
@@ -142,7 +142,7 @@ impl RoutingModel for FlexMinimal {
             // Every router sends 8 / 27 flits to each router. Hops of one router up along x, by destination, in units of 8 / 27
             // flits. In the same layer: 2 to the 2 routers along x (of 2 each, one is up), and 2 to the 4 that differ in both (a
             // quarter of 2 each). In the layer above: 2 to the 2 along x. In the layer below: 1 to the router in the same position
-            // (half of 2), and 4 to the 4 that differ in both (half of 2 each). These 11 hops share 2 channels.
+            // (half of 2), and 4 to the 4 that differ in both (half of 2 each). In total 11 hops share 2 channels.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
             // As above: 2 to the 2 along x, and 2 in the layer above. In the same layer: all 4 to the 4 that differ in both,
             // because these go down along y first. In the layer below: 2 to the router in the same position, because these go along
@@ -238,7 +238,7 @@ impl Runtime {
         hops.port(at, packet.dest, drawn(hops.count))
     }
 
-    /// The same for a packet that has met a broken link.
+    /// The port that a packet takes at `at` after it has met a broken link.
     #[cold]
     #[inline(never)]
     fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u16 {

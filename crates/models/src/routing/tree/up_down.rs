@@ -15,15 +15,15 @@
 //! links have failed under such a policy, the router chooses among the links up from which working links lead to the destination.
 //! # Guarantees
 //! Minimal. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per destination
-//! terminal (both `d_mod_k`). On a tree with different levels, this number is the product of the links up. There is one VC class. A packet
-//! that went down never goes up again. So every dependency leads from a link up to a link up of the level above or to a link down, or from
-//! a link down to a link down of the level below. These dependencies are acyclic.
+//! terminal (both `d_mod_k`). On a tree with different levels, this number is the product of the links up. The routing has one VC class. A
+//! packet that went down never goes up again. So a dependency leads upward from a link up to a link up of the next level, or from a link
+//! up to a link down, or from a link down to a link down of the level below. Up/down dependencies are acyclic.
 //!
 //! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the way up, `adaptive`
-//! takes another link at the router whose link has failed. It disregards failures further along the path. The other ascents draw or
-//! compute their paths in advance, and discard the packet. If a policy switches links level by level, each ascent avoids links up
-//! from which no working path leads to the destination, on both sides of the tree. The ascents do this as soon as the policy has
-//! been notified of the fault. After that, only packets are lost that had already chosen their path, or that have no path.
+//! takes another link at the router whose link has failed. `adaptive` disregards failures further along the path. The other ascents
+//! draw or compute their paths in advance, and discard the packet. If a policy switches links level by level, each ascent avoids
+//! links up without a working path to the destination, on both sides of the tree. The ascents do this as soon as the policy has
+//! been notified of the fault. After that, packets are lost only if they had already chosen their path, or have no path.
 //! # Not modelled
 //! New choices of the link up while the packet waits. Widths of a level that differ between routers.
 //! # Validation
@@ -60,7 +60,8 @@ pub struct UpDown {
     pub sensor: Sensor,
 }
 
-/// All links up are minimal, so a count of flits in flight causes no detour. Such a count spreads packets over the links.
+/// All links up are minimal, so a count of flits in flight causes no detour. A count that includes flits in flight spreads packets
+/// over the links.
 fn credits() -> Sensor {
     Sensor::UsedCredits
 }
@@ -150,8 +151,8 @@ impl RoutingModel for UpDown {
                 // there are as many links up as terminals, and packets use all links evenly
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k"}"#)
-                // The lowest digit of the destination is the highest digit of the source with its bits reversed. It is equal for
-                // all 4 terminals of a leaf, so they share a link up. Other leaves may accept more.
+                // The lowest digit of the destination is the highest digit of the source with its bits reversed. This digit is
+                // equal for all 4 terminals of a leaf, so they share a link up. The terminals of some other leaves may send more.
                 .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
@@ -186,7 +187,7 @@ fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
     packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
 }
 
-/// Level of the nearest common ancestors of two leaves. It is one above the highest digit in which they differ.
+/// Level of the nearest common ancestors of two leaves. The level is one above the highest digit in which the leaves differ.
 fn meeting_level(a: u64, b: u64) -> u32 {
     (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
 }
@@ -212,7 +213,8 @@ impl Runtime {
             .map_or(self.up[level as usize], |in_use| Widths(in_use.widths.load(Relaxed)).of(level as usize))
     }
 
-    /// The same as `at_head` after faults. The rule is the same, but only among the links up that lead to the destination.
+    /// Chooses the link up after faults, in place of `at_head`. The rule is the same, but only among the links up that lead to the
+    /// destination.
     #[cold]
     fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
         let links = self.links_up(at, packet);
@@ -255,21 +257,22 @@ impl Runtime {
         }
     }
 
-    /// The same tree with a routing that reads the links up from `target` of the packet.
+    /// A copy of this routing that reads the links up from `target` of the packet.
     fn with_drawn_links(&self) -> Self {
         let (classes, coords) = (self.classes.clone(), self.coords.clone());
         Self { ascent: Ascent::Random, at_head: false, in_use: None, classes, coords, ..*self }
     }
 
-    /// Packets, each with the leaf from which it starts. Together they take every turn that any packet can take. All pairs of
-    /// leaves over all ancestors would be k^(3n-3) packets. These are only (n-1) k^(n+1) packets in a k-ary n-tree.
+    /// Packets, each with the leaf from which it starts. All these packets together take every turn that any packet can take. All
+    /// pairs of leaves over all ancestors would be k^(3n-3) packets. This selection has only (n-1) k^(n+1) packets in a k-ary
+    /// n-tree.
     ///
     /// A turn at router R leads from a link up to a link up, from up to down, or from down to down. Let router A above the leaves
     /// have C children, and let each of these have G children. For each child c, and each step s from 0 to the greater of C - 1 and
-    /// G, one packet goes over A. Its source is below grandchild j = s mod G of c, and its destination is below grandchild j of c'
-    /// = c + 1 + s mod (C - 1), modulo C; c' is never c. The packets contain every pair of different children of A, and so every
-    /// turn up-down at A. For each c, and for each c', j runs over all grandchildren. So there is every turn from j up at c to A,
-    /// and from A down at c' to j. No packet turns round at a router with one child.
+    /// G, one packet goes over A. The packet's source is below grandchild j = s mod G of c, and its destination is below grandchild
+    /// j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. The packets contain every pair of different children of A, and so
+    /// every turn up-down at A. For each c, and for each c', j runs over all grandchildren. So there is every turn from j up at c
+    /// to A, and from A down at c' to j. No packet turns round at a router with one child.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {
@@ -290,8 +293,8 @@ impl Runtime {
         })
     }
 
-    /// The number of a leaf. Its digits are those of the leaf's position; the base of each digit is the number of links down of the
-    /// level above.
+    /// The number of a leaf. The digits of the number are those of the leaf's position; the base of each digit is the number of
+    /// links down of the level above.
     fn leaf(&self, coords: u64) -> u32 {
         (0..self.n - 1).rev().fold(0, |number, i| number * self.down[i as usize + 1] + u32::from(digit(coords, i)))
     }
@@ -387,7 +390,7 @@ impl Routing for Runtime {
         true
     }
 
-    /// One packet per nearest common ancestor that the packet may draw.
+    /// All possible outcomes: a packet for each nearest common ancestor that the packet may draw.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;

@@ -2,10 +2,10 @@
 //! packets of a long message then need neither the state of their node nor the table of messages. Threads share the node and the
 //! table, so this also avoids locks.
 //!
-//! If all its interfaces are in one block, a node lends an interface the packets of the message at the front of its queue, except the last
-//! packet. The node recalls the packets when other packets may get priority. For reception, an interface takes a message from the table of
-//! its sender if all packets of the message arrive at this interface. In a checkpoint, the queues of nodes are stored as if no packets were
-//! lent.
+//! If all its interfaces are in one block, a node lends packets to an interface: those of the message at the front of its queue, except the
+//! last packet. The node recalls the packets when other packets may get priority. For reception, an interface takes a message from the
+//! table of its sender if all packets of the message arrive at this interface. In a checkpoint, the queues of nodes are stored as if no
+//! packets were lent.
 
 use weft_api::base::kept::Value;
 use weft_api::workload::{Counts, NewPacket};

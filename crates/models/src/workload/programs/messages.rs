@@ -61,8 +61,8 @@ impl Part {
     }
 }
 
-/// A message that has begun, and that the sender or the receiver still needs. Its sender writes the entry before the first packet
-/// leaves. From then on the sender changes `sending`, and the receiver changes the other fields.
+/// A message that has begun, and that the sender or the receiver still needs. The sender of the message writes the entry before the
+/// first packet leaves. From then on the sender changes `sending`, and the receiver changes the other fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Message {
     context: u32,

@@ -1,5 +1,5 @@
-//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before it
-//! handles a packet, a node handles all its earlier events.
+//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before the node
+//! handles a packet, it handles all its earlier events.
 //!
 //! The calendar of its block (`sources.rs`) knows the cycle of its next event.
 //!
@@ -56,8 +56,8 @@ pub struct Node {
     accepted: u32,
     /// Messages between ranks of the node, sorted by the cycle of their arrival and their number.
     local: Agenda<(u64, u32), u32>,
-    /// Messages and requests that a processor has handed over and that no interface has yet. They are sorted by the cycle in which
-    /// the interface gets them, and by their number.
+    /// Messages and requests that a processor has handed over and that no interface has yet. The items are sorted by the cycle in
+    /// which the interface gets them, and by their number.
     handed: Agenda<(u64, u32), Outgoing>,
     /// Tasks of busy processors, sorted by the cycle of their end, the rank and the processor.
     ends: Agenda<(u64, u32, u32), Task>,
@@ -124,7 +124,7 @@ impl Node {
         }
     }
 
-    /// The same as [`Self::wake_given`], for those interfaces of a divided node that are in one block.
+    /// Does the work of [`Self::wake_given`] for those interfaces of a divided node that are in one block.
     pub fn wake_all(&mut self, site: &Site, of: &[usize], now: u64, told: &mut Told<'_>) {
         of.iter().for_each(|&rail| self.wake(site, rail, now, told));
         self.given.clear();
@@ -155,7 +155,7 @@ impl Node {
         packets
     }
 
-    /// Takes packets of the greatest length from the message at the front of interface `rail`. These packets count as sent.
+    /// Takes packets of the greatest length from the message at the front of interface `rail`. The packets that were taken count as sent.
     fn take_out(&mut self, site: &Site, rail: usize, packets: u64) {
         if let Some(first) = self.rails[rail].first() {
             first.flits -= packets * site.packet_flits;
@@ -474,8 +474,8 @@ impl Node {
         Some((NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow }, is_last))
     }
 
-    /// Called when the tail of the last packet of interface `rail` is on its link in cycle `now`. This packet was the last one of a
-    /// message.
+    /// Called when the tail of the last packet of interface `rail` is on its link in cycle `now`. The sent packet was the last one
+    /// of a message.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
         if let Some(InHand { number, cause }) = self.rails[rail].in_hand.take() {
             let handle = Handle { node: self.me, number };

@@ -54,7 +54,8 @@ pub struct Rail {
     data: VecDeque<Outgoing>,
     /// Items from the node that have not reached the interface yet, sorted by the cycle of their arrival.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
-    /// The packet that the interface sends, if it is the last one of a message. Other packets cause no action when they have left.
+    /// The packet that the interface sends, if it is the last one of a message. Packets before the last one cause no action when
+    /// they have left.
     pub in_hand: Option<InHand>,
     /// Cycle in which the loop will next request a packet from the interface, as stored in the loop.
     pub due: u64,
@@ -117,7 +118,7 @@ impl Rail {
         if self.control.is_empty() { &mut self.data } else { &mut self.control }
     }
 
-    /// Removes the packets of [`Self::front`] from the queue, after all of them were sent.
+    /// Removes the packets of [`Self::front`] from the queue, after the last of the packets was sent.
     pub fn pop(&mut self) {
         self.queue().pop_front();
     }

@@ -49,7 +49,8 @@ pub struct Count {
     /// Time of processors in computations, and in their parts of messages.
     pub compute_fs: u128,
     pub overhead_fs: u128,
-    /// Cycles in which no processor was busy: those in which the message for which the rank waited was in transfer, and the others.
+    /// Cycles in which no processor was busy. `transfer`: the message for which the rank waited was in transfer. `wait`: all other
+    /// such cycles.
     pub transfer: u64,
     pub wait: u64,
     /// Cycles in which at least one processor computed.

@@ -62,8 +62,8 @@ impl Rails {
         }
     }
 
-    /// The interfaces that send a message of `flits` flits in packets of at most `packet` flits, beginning with `first`; and the
-    /// number of flits that each sends.
+    /// The interfaces that send a message of `flits` flits in packets of at most `packet` flits, beginning with `first`. For each
+    /// interface, the number of flits that it sends.
     pub fn shares(&self, first: u32, flits: u64, packet: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
         let packets = flits.div_ceil(packet);
         let ways = match self.choice {

@@ -13,7 +13,7 @@ use weft_api::activity::Wanted;
 /// The distribution of the ranks over the nodes. The ranks of a node have consecutive numbers.
 #[derive(Debug)]
 pub enum Spread {
-    /// This number of ranks at each node; the last node may have fewer.
+    /// Each node has this number of ranks; the last node may have fewer.
     Even(u32),
     /// For each node its first rank, and at the end the number of all ranks; for each rank its node.
     Uneven { first: Vec<u32>, nodes: Vec<u32> },

@@ -78,7 +78,7 @@ impl Nodes {
         Some((result, due))
     }
 
-    /// The same as `next`, for a source that has no lent packets.
+    /// Does the work of `next` for a source that has no lent packets.
     #[inline(never)]
     fn next_of_node(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
         let Interface { node, rail } = self.sources[source];

@@ -11,7 +11,7 @@ use weft_units::{InputFile, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobLog {
-    /// The file. It is text with a line of 18 fields per job.
+    /// The file. The file is text with a line of 18 fields per job.
     pub file: InputFile,
     /// Rule that chooses the trace in `traces` for a job. The number of ranks is that of the job's nodes, times `ranks_per_terminal`.
     pub runs: Runs,

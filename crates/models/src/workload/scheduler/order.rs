@@ -11,8 +11,8 @@ pub enum Order {
     Random,
     /// First come, first served: a program starts only if no earlier program waits.
     Fcfs,
-    /// The same as `fcfs`, with backfilling: a later program may start if, according to the estimates, it does not delay the first
-    /// program that waits. Each program needs an estimate.
+    /// First come, first served with backfilling: a later program may start if, according to the estimates, it does not delay the
+    /// first program that waits. Each program needs an estimate.
     Easy,
 }
 

@@ -170,10 +170,11 @@ mod tests {
         assert_eq!(choose(Placement::Compact, &taken, 2, 0), [6, 7]);
         assert_eq!(choose(Placement::Compact, &taken, 3, 0), [9, 10, 11]);
         assert_eq!(choose(Placement::Compact, &taken, 4, 0), [0, 1, 2, 3]);
-        // no router has 5 free nodes; group 0 has 9 and group 1 has 12: all nodes of router 0, and one of the remaining nodes of router 1
+        // No router has 5 free nodes; group 0 has 9 and group 1 has 12. So the program gets all nodes of router 0, and one of the
+        // remaining nodes of router 1
         assert_eq!(choose(Placement::Compact, &taken, 5, 0), [0, 1, 2, 3, 6]);
-        // only group 1 has 10 free nodes, and no group has 14: all nodes of the larger group, and the smallest router of the other
-        // group with 2 nodes
+        // Only group 1 has 10 free nodes, and no group has 14. So the program gets all nodes of the larger group, and the smallest
+        // router of the other group with 2 nodes
         assert_eq!(choose(Placement::Compact, &taken, 10, 0), (12..22).collect::<Vec<_>>());
         assert_eq!(choose(Placement::Compact, &taken, 14, 0), [6, 7].into_iter().chain(12..24).collect::<Vec<_>>());
     }

@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn choices_among_those_that_fit_are_uniform() {
-        // 4 programs of 3, 3, 3 and 5 nodes on 4 nodes, so the last program never fits: each of the others is first with
+        // 4 programs of 3, 3, 3 and 5 nodes on 4 nodes, so the last program never fits. Each of the others is first with
         // probability 1/3. Chi-squared with 2 degrees of freedom exceeds 13.8 with probability 0.001
         let mut first = [0u32; 3];
         const SEEDS: u64 = 3000;

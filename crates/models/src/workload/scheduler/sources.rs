@@ -59,7 +59,7 @@ pub struct Nodes {
     nodes_of: Vec<Vec<usize>>,
     /// For each program: its deliveries in this block, and its deliveries in all blocks.
     delivered: Vec<(Here, Arc<Delivered>)>,
-    /// The programs that may act, which are those that hold nodes.
+    /// The programs that may act: those that hold nodes.
     acting: Vec<usize>,
     nodes: Vec<Node>,
     /// There is no scheduling pass before this cycle.

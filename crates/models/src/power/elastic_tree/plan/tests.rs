@@ -55,7 +55,7 @@ fn a_dead_leaf_changes_nothing() {
 
 #[test]
 fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
-    // link up 0 of one leaf and link up 1 of another have failed: a leaf of pod 2 is reached over 1, and a leaf of pod 3 over 0
+    // Link up 0 of one leaf and link up 1 of another have failed. A leaf of pod 2 is reached over 1, and a leaf of pod 3 over 0
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0300, 1)]), [vec![3], vec![1, 1]]);
     // only the leaves of pod 2 are separated from each other
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0201, 1)]), [vec![3], vec![1, 1]]);

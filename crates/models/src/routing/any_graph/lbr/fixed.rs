@@ -1,4 +1,4 @@
-//! The candidate paths of LBR between every two routers with terminals. They are drawn once, and one table stores whole paths.
+//! The candidate paths of LBR between every two routers with terminals. The paths are drawn once, and one table stores whole paths.
 
 use crate::routing::on_graph::{MAX_BYTES, Wiring};
 use crate::routing::{AnyRouting, Hop, Step, class_per_hop};

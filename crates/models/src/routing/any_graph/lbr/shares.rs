@@ -4,7 +4,7 @@
 //! # Source
 //! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper removes paths with queues above the level of all
 //! paths only once. Then the level of the other paths is lower, and one of them may be above this level and get a negative share.
-//! Here paths are removed until no path is above the level.
+//! `Shares` removes paths until no path is above the level.
 
 /// Largest number of candidates of a pair of routers.
 pub const MOST: usize = 16;

@@ -1,4 +1,4 @@
-//! Local links that are off, under a power policy that reports which links of a group are on.
+//! Handles local links that are off, under a power policy that reports the active links of a group.
 //!
 //! If its direct link is not on, a head goes over another router of the group with active links to both ends (TCEP, Section IV-E).
 //! If the second link has gone off meanwhile, the head continues over the hub, once. After that only the ring is left, so the
@@ -122,8 +122,8 @@ impl Runtime {
         self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
     }
 
-    /// The local outputs that a head may take for a detour by OFAR's own rule, as a mask over local outputs. Both hops of a detour
-    /// inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
+    /// The local outputs that a head may take for a detour by OFAR's own rule, as a mask over local outputs. Each of the two hops
+    /// of a detour inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
     #[inline(always)]
     pub(super) fn allowed<Q: View + ?Sized>(
         &self,
@@ -195,7 +195,7 @@ impl Runtime {
         self.first = self.goes_by_links.then(|| FirstLinks { policy: policy.clone(), managed });
     }
 
-    /// Assumes from now on that all links of groups are on. Returns whether the policy turns all of them on when the network is full.
+    /// Assumes from now on that all links of groups are on. Returns whether the policy turns on all links when the network is full.
     pub(super) fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|first| first.policy.fills_up())
     }

@@ -52,7 +52,8 @@ impl Runtime {
         hop
     }
 
-    /// The second hop of a detour: over the direct link, even if it is a shadow link; over the hub if the direct link has gone dark.
+    /// The second hop of a detour uses the direct link, even if it is a shadow link. If the direct link has gone dark, it goes over
+    /// the hub.
     fn finish_detour<Q: View + ?Sized>(
         &self,
         lines: &Lines,

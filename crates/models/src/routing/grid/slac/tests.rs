@@ -190,7 +190,7 @@ fn hops_of_the_8x8_network_with_each_number_of_stages() {
     let sums: Vec<usize> = with_every_stage(&graph, Via::ByDestination).iter().map(sum).collect();
     // with all 8 stages: 7 / 8 of the pairs differ in each of the two dimensions
     assert_eq!(sums[7], 2 * 64 * 56);
-    // S of 8 rows are on: between dark rows a packet needs one hop more in a column, two more in a row, and one more if both
+    // S of 8 rows are on. Between dark rows a packet needs one hop more in a column, two more in a row, and one more if both
     // coordinates differ
     for (stages, hops) in (1..).zip(sums) {
         let dark = 8 - stages;

@@ -84,7 +84,7 @@ impl View for Router {
     }
 }
 
-/// A packet at router 1 of its last group. Its destination is router 3. It has left its source.
+/// A packet at router 1 of its last group. The destination of the packet is router 3. The packet has left its source.
 fn packet(phase: u8) -> Packet {
     Packet { dest: 3, target: 3, dim: 1, phase: LEFT_GROUP | GLOBAL_DONE | phase, ..Packet::default() }
 }
