@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Takes the flits of this cycle out of the wheel, the last one first. Flits of one packet that arrive in the same
+    /// Takes the flits of this cycle out of the calendar wheel, in reverse order. Flits of one packet that arrive in the same
     /// cycle are received in the order in which they were sent.
     #[cold]
     #[inline(never)]
@@ -57,7 +57,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notifies the agents of flits that arrive, if the policy requests such events.
+    /// Notifies the agents of arriving flits, if the policy requests such events.
     #[inline(always)]
     fn tell_of_arrivals(&mut self, policy: &mut PolicySide, (first, len): (u32, usize)) {
         if policy.power.probes.arrivals
@@ -71,8 +71,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator;
-    /// `CHOOSE`: even those that have to choose first. A separate function, because the compiler gives it more
-    /// registers than code inside the loop over all phases.
+    /// `CHOOSE`: heads that must choose an output first may also bypass it. This is a separate function, because the compiler then has
+    /// more
+    /// registers for it than for code inside the loop over all phases.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -80,14 +81,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         (first, len): (u32, usize),
     ) {
         for k in 0..len {
-            // SAFETY: the chunk has `len` items, and is not released meanwhile.
+            // SAFETY: the chunk has `len` items, and is released only later.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
             self.receive::<SINGLE, BYPASS, CHOOSE>(net, flit);
         }
     }
 
-    /// Receives the flits of this cycle in networks where several flits of a packet may arrive together, or an input
-    /// has more queues than VCs. With more queues, all flits are counted before any head reads the counts. So the order
+    /// Receives the flits of this cycle in networks in which several flits of a packet may arrive together, or an input
+    /// has more queues than VCs. In the second case, all flits are counted before any head reads the counts. Therefore the order
     /// of the flits does not matter.
     #[inline(never)]
     fn receive_in_order(&mut self, net: &Net) {
@@ -146,7 +147,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 key: flit.key,
             })
         };
-        // SAFETY: a flit names an input (`assert_numbers`).
+        // SAFETY: a flit stores a valid input number (checked by `assert_numbers`).
         let before = unsafe { self.fabric.buffers.ins.hot_mut(i) }.join(v, id);
         if SINGLE && !(BYPASS && before == NONE) {
             self.fabric.begin_segment(id, flit.key);
@@ -157,38 +158,39 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 self.fabric.begin_segment(id, flit.key);
             }
         } else {
-            // SAFETY: a queue names segments (`assert_numbers`).
+            // SAFETY: a queue stores valid segment numbers (checked by `assert_numbers`).
             unsafe { self.fabric.buffers.segments.items.hot_mut(before as usize) }.next = id;
         }
     }
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Begins the segment of the one-flit packet `id`, which has come to a queue. The segment is never read if the
-    /// packet bypasses the allocator.
+    /// Begins the segment of the one-flit packet `id`, which has arrived at a queue. If the packet bypasses the allocator, the segment is
+    /// never read.
     #[inline(always)]
     pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
-        // SAFETY: a one-flit packet has a segment of its number (`assert_numbers`).
+        // SAFETY: a one-flit packet has a segment with the same number (checked by `assert_numbers`).
         let segment = unsafe { self.buffers.segments.items.hot_mut(id as usize) };
         (segment.next, segment.key) = (NONE, key);
     }
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
+    /// Receives a body flit or a tail. `STREAMS`: a stream may leave by the output that the packet of the flit holds.
     #[inline(always)]
     pub(crate) fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = port_and_vc::<V>(to);
-        // SAFETY: a flit names an input (`assert_numbers`).
+        // SAFETY: a flit stores a valid input number (checked by `assert_numbers`).
         let tail = unsafe { self.fabric.buffers.ins.hot(i) }.last(v);
         self.receive_body_of::<STREAMS>(net, to, tail);
     }
 
-    /// The same as `receive_body`, for the packet of segment `tail`.
+    /// The same as `receive_body`, for the packet with segment `tail`.
     #[inline(always)]
     fn receive_body_of<const STREAMS: bool>(&mut self, net: &Net, to: u32, tail: u32) {
         let (i, v) = port_and_vc::<V>(to);
-        // SAFETY: a flit names an input, and the queue that it joins has a segment of its packet (`assert_numbers`).
+        // SAFETY: a flit stores a valid input number, and the queue that it joins contains a segment of its packet (checked by
+        // `assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot(i) };
         // SAFETY: as above.
         let segment = unsafe { self.fabric.buffers.segments.items.hot_mut(tail as usize) };
@@ -200,11 +202,11 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if STREAMS {
                 self.interrupt(net, o);
             }
-            // SAFETY: the packet of the flit holds a VC of an output (`assert_numbers`).
+            // SAFETY: the packet of the flit holds a VC of an output (checked by `assert_numbers`).
             let out = unsafe { self.fabric.wires.outs.hot_mut(o) };
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
-                // it waits for a credit
+                // the flit waits for a credit
             } else if self.beside.shortcuts.has(Kind::Uncontended) {
                 self.beside.shortcuts.may_bypass(BypassFlit {
                     at: to,
@@ -219,15 +221,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Requests an output for the head of VC `v` of input `i`, which has waited until now.
+    /// Requests an output for the head of VC `v` of input `i`, which has waited for this cycle.
     pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
         let Segment { packet, key, .. } = *self.fabric.buffers.front(i, v);
         self.new_head::<false, false>(net, i, v, packet, key);
     }
 
     /// Starts the request for an output VC of a packet that has become the head of VC `v` of input `i`. `BYPASS`: the
-    /// packet has come in this cycle and may bypass the allocator; `CHOOSE`: even if it has to choose its output first.
-    /// Returns whether it may bypass.
+    /// packet has arrived in this cycle and may bypass the allocator; `CHOOSE`: it may bypass even if it must choose its output first.
+    /// Returns true if the packet may bypass.
     #[inline(always)]
     pub(crate) fn new_head<const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -239,7 +241,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     ) -> bool {
         match net.heads {
             HeadPath::Key if key == UNDECIDED => {
-                // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
+                // SAFETY: a packet becomes the head of a queue of an input (checked by `assert_numbers`).
                 let r = unsafe { self.fabric.buffers.ins.hot(i) }.router;
                 key = self.fabric.route_here(&mut self.beside.policy, net, r as usize, packet);
             }
@@ -267,7 +269,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         let (p, class) =
             if net.class_bits == 0 { (usize::from(key), 0) } else { weft_api::state::split(key, net.class_bits) };
-        // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
+        // SAFETY: a packet becomes the head of a queue of an input (checked by `assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot_mut(i) };
         let (o, asks, r) = (port.base(i) + p, (port.router, port.port), port.router as usize);
         if !BYPASS {
@@ -292,11 +294,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Computes the route key of a packet that is the head of its VC at router `r`. The routing reads the queues of
+    /// Computes the route key of a packet that is the head of its VC at router `r`. The routing may read the queues of
     /// this router.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
-        // SAFETY: an input names its router, and that its place in the network; a segment names a packet (`assert_numbers`).
+        // SAFETY: an input stores the number of its router, the router stores its number in the network, and a segment stores its packet
+        // number (checked by `assert_numbers`).
         let (base, router, at, packet) = unsafe {
             let router = self.requests.routers.hot(r);
             let packet = self.buffers.packets.items.hot_mut(id as usize);
@@ -316,8 +319,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl PolicySide {
-    /// Passes the routing's note about a hop to the agents. The hop is over `port` of the router whose ports begin at
-    /// `base`. The note has the packet, and the VC if the packet leaves now.
+    /// Passes the routing's note about a hop to the agents. The hop uses `port` of the router whose ports begin at
+    /// `base`. The note contains the packet, and also the VC if the packet leaves now.
     #[inline(always)]
     pub fn tell_of_hop(
         &mut self,

@@ -1,4 +1,4 @@
-//! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
+//! A block of routers and all its state. Blocks share no data; they exchange mail between windows.
 
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;
@@ -37,10 +37,10 @@ pub struct Cut {
     pub port: u32,
 }
 
-/// Mail from a block to another block during a window.
+/// Mail from a block to another block during a window: events that cross between the blocks.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Mail {
-    /// (arrival, flit); a head's `packet` is an index into `packets`.
+    /// (arrival, flit); for a head, `packet` is an index into `packets`.
     pub(crate) flits: Vec<(u64, Flit)>,
     pub(crate) packets: Vec<Packet>,
     /// Credits: (arrival, output port * 16 + VC).
@@ -49,18 +49,18 @@ pub struct Mail {
     pub(crate) slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
-    /// (arrival, note about a queue that is set aside).
+    /// (arrival, note about a queue that is set aside for a congested output).
     pub(crate) notes: Vec<(u64, Note)>,
-    /// (arrival, places in an ideal queue that have become free).
+    /// (arrival, places in a queue of the ideal map that have become free).
     pub(crate) places: Vec<(u64, Place)>,
 }
 
-/// The outputs of router `$r` as a routing sees them. A macro, because a function would borrow all of `Fabric`.
+/// The outputs of router `$r` as a routing sees them. This is a macro, because a function would borrow all of `Fabric`.
 macro_rules! queues_at {
     ($fabric:expr, $net:expr, $r:expr) => {
         weft_api::view::Queues::new(
             (&$fabric.wires.outs, &$fabric.wires.trunks),
-            // SAFETY: whoever looks at queues does so at a router of the block (`assert_numbers`).
+            // SAFETY: all callers pass the number of a router of the block (checked by `assert_numbers`).
             unsafe { weft_api::base::unchecked::Hot::hot(&$fabric.requests.routers[..], $r) }.base,
             (&$fabric.views, $r),
             $fabric.wires.history.as_ref(),
@@ -87,7 +87,7 @@ pub struct Reach<const W: usize, const V: usize> {
     pub(crate) interfaces: Interfaces,
 }
 
-/// The fabric with the power policy, the counts and the shortcuts. An arriving flit changes only these.
+/// The fabric with the power policy, the counts and the shortcuts. An arriving flit changes only these parts.
 #[derive(Debug, Kept)]
 pub struct Routers<const W: usize, const V: usize> {
     pub(crate) fabric: Fabric<W, V>,
@@ -106,11 +106,11 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) requests: Requests<W>,
     pub(crate) switch: Switch<W>,
     pub(crate) vc_stage: VcStage<W>,
-    /// For each router, the states of the links of its subnetworks as far as the router knows them.
+    /// For each router, the states of the links of its subnetworks, as far as the router knows them.
     pub(crate) views: Views,
-    /// Queues that are set aside for congested outputs; empty if there are none.
+    /// Queues that are set aside for congested outputs; empty if the run has none.
     pub(crate) set_asides: SetAsides,
-    /// Queues per destination, in addition to the VCs; empty if there are none.
+    /// Queues per destination, in addition to the VCs; empty if the run has none.
     pub(crate) ideal: IdealQueues,
 }
 
@@ -127,7 +127,7 @@ pub struct Beside {
 pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
     pub(crate) outs: Vec<OutputUnit<V>>,
-    /// The trunk of each output of a router; empty where no links form trunks.
+    /// The trunk of each output of a router; empty if no links form trunks.
     #[kept(fixed)]
     pub(crate) trunks: Vec<Trunk>,
     pub(crate) flits: Wheel<Flit, 64>,
@@ -138,16 +138,17 @@ pub struct Wires<const W: usize, const V: usize> {
     pub(crate) next_router: Vec<u32>,
     #[kept(fixed)]
     pub(crate) cuts: Vec<Cut>,
-    /// Mail per destination block.
+    /// Mail for each destination block.
     #[kept(each)]
     pub(crate) outbox: Vec<Mail>,
     #[kept(each)]
     pub(crate) history: Option<History>,
-    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing requests it.
+    /// For each output: the last cycle (low 32 bits) in which the output was granted to a head. Empty unless the routing requests these
+    /// cycles.
     #[kept(each)]
     pub(crate) granted: Vec<u32>,
-    /// For each output of a router: the low 32 bits of the number of flits for it that have come to the router. Empty
-    /// unless they are counted (`queued.rs`).
+    /// For each output of a router: the low 32 bits of the number of flits that arrived at the router and leave by this output. Empty
+    /// unless these flits are counted (`queued.rs`).
     #[kept(each)]
     pub(crate) came_for: Vec<u32>,
 }
@@ -169,7 +170,7 @@ pub struct Buffers<const V: usize> {
     pub(crate) ins: Vec<InputUnit<V>>,
     pub(crate) segments: Pool<Segment>,
     pub(crate) packets: Pool<Packet>,
-    /// `opens`, by input * V + VC: the first cycle in which a head may request an output. `turning`: the heads that
+    /// `opens`, indexed by input * V + VC: the first cycle in which a head may request an output. `turning`: the heads that
     /// wait for this cycle (input * 16 + VC). See `closed_vcs.rs`.
     #[kept(each)]
     pub(crate) opens: Vec<u64>,
@@ -186,7 +187,8 @@ impl<const V: usize> Buffers<V> {
         &mut self.segments.items[*self.ins[i].head.at(v) as usize]
     }
 
-    /// The segments in the queue of VC `v` of input `i`, in order; not while its head may bypass the allocator (`Fabric::begin_segment`).
+    /// The segments in the queue of VC `v` of input `i`, in order. Not valid while the head of the queue may bypass the allocator
+    /// (`Fabric::begin_segment`).
     pub(crate) fn queue(&self, i: usize, v: usize) -> impl Iterator<Item = &Segment> {
         let segment = |id: u32| (id != NONE).then(|| &self.segments.items[id as usize]);
         std::iter::successors(segment(*self.ins[i].head.at(v)), move |before| segment(before.next))
@@ -201,17 +203,17 @@ pub struct Requests<const W: usize> {
     /// For each (output, VC class): the inputs whose heads request it.
     #[kept(each)]
     pub(crate) requesters: Vec<Bits<W>>,
-    /// Routers with requests to allocate; terminals with flits to send.
+    /// Routers with requests to allocate, and terminals with flits to send.
     pub(crate) active: Active,
-    /// For each router: inputs that have, or had, a choosing head that has not settled on an output. Empty unless the
+    /// For each router: inputs that have, or had, a head that chooses in every step and has not settled on an output. Empty unless the
     /// routing reads which outputs were granted.
     #[kept(each)]
     pub(crate) asking: Vec<Bits<W>>,
-    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Profile::compares_credits_of`).
+    /// Indexed by input * V + VC: ports that the head may use, if it chooses by their credits (`Profile::compares_credits_of`).
     #[kept(each)]
     pub(crate) candidates: Vec<Bits<W>>,
-    /// By input * V + VC: the cycle in which the head packet was created or injected; used by arbiters that let the
-    /// oldest packet win.
+    /// Indexed by input * V + VC: the cycle in which the head packet was created or injected. Only arbiters that let the
+    /// oldest packet win use it.
     #[kept(each)]
     pub(crate) ages: Vec<u64>,
     /// Scratch: closed outputs that heads have requested. The agents are notified of these outputs between the steps of
@@ -233,17 +235,17 @@ pub struct Interfaces {
     /// The sources of each job at the terminals.
     #[kept(each)]
     pub sources: Vec<JobSources>,
-    /// By job and source: its terminal. Empty unless a call of one source may make other sources due.
+    /// Indexed by job and source: the terminal of the source. Empty unless a call of one source may make other sources due.
     #[kept(fixed)]
     pub terminal_of: Vec<Vec<u32>>,
-    /// The next cycle in which some source acts without a delivery.
+    /// The next cycle in which a source acts for a reason other than a delivery.
     pub next_act: u64,
-    /// Packets on their way to a terminal, of workloads that are notified of deliveries.
+    /// Packets in flight to a terminal, for workloads that are notified of deliveries.
     pub deliveries: Wheel<Delivery, 32>,
-    /// Scratch: the deliveries of this cycle, and the place of each among them.
+    /// Scratch: the deliveries of this cycle, and the index of each in that list.
     #[kept(scratch)]
     pub in_order: Vec<(Delivery, usize)>,
-    /// The queues of the terminals; empty if they have none.
+    /// The queues of the terminals; empty if terminals have no queues.
     pub queues: Queues,
     /// Flows that congestion control limits.
     pub limits: Limits,
@@ -273,7 +275,7 @@ pub struct Observers {
 #[derive(Debug, Clone, Copy)]
 pub struct AtTerminal {
     pub job: u16,
-    /// Its number among those of the job in the block.
+    /// Index of the source within its job in this block.
     pub source: u32,
     /// The cycle in which the loop next calls it for a packet.
     pub due: u64,
@@ -283,7 +285,7 @@ impl Interfaces {
     /// The injection channel of terminal `t`.
     #[inline(always)]
     pub(crate) fn channel_of(&self, t: usize) -> usize {
-        // SAFETY: the loop names terminals (`assert_numbers`).
+        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot(t) }.out as usize
     }
 
@@ -297,7 +299,7 @@ impl Interfaces {
         queued.chain(single)
     }
 
-    /// Packets whose head is still at the terminal, taken from their sources.
+    /// Packets that terminals have taken from their sources and whose head is still at the terminal.
     pub fn packets_that_wait(&self) -> u64 {
         let in_hand = self.terminals.iter().filter(|terminal| terminal.packet != NONE && terminal.vc == u8::MAX);
         let queued = if self.queues.each > 0 { 0..self.terminals.len() } else { 0..0 };
@@ -318,7 +320,7 @@ pub struct MailRoom {
 }
 
 impl Mail {
-    /// Empty mail with memory.
+    /// Creates empty mail with reserved memory.
     pub fn with_capacity(room: MailRoom) -> Self {
         Self {
             flits: Vec::with_capacity(room.flits),
@@ -331,7 +333,7 @@ impl Mail {
         }
     }
 
-    /// Empty mail that has as much memory reserved as `mail`.
+    /// Creates empty mail with as much reserved memory as `mail`.
     pub fn with_capacity_of(mail: &Self) -> Self {
         Self::with_capacity(MailRoom {
             flits: mail.flits.capacity(),
@@ -344,7 +346,7 @@ impl Mail {
         })
     }
 
-    /// Bytes of its contents.
+    /// Size of the contents of the mail [bytes].
     pub fn bytes(&self) -> u64 {
         let Self { flits, packets, credits, slowed, messages, notes, places } = self;
         let of_data = size_of_val(&flits[..]) + size_of_val(&packets[..]) + size_of_val(&credits[..]);

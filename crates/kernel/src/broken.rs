@@ -1,10 +1,10 @@
-//! Links and routers that fail under any power policy. Their channels are closed to heads until they return. A head
+//! Links and routers that fail under any power policy. Their channels are closed to heads until they are repaired. A head
 //! with a broken output follows the rule that its routing declares ([`AroundFaults`]). The rules are in
 //! `network/faults.rs`.
 //!
-//! The loop has no code for this. A head that requests a closed channel takes a rare branch anyway (`wait_for_link`).
-//! That branch notes here that the channel is broken. In the next cycle, before the allocation, all heads that request
-//! it turn away.
+//! The loop has no separate code for failed links. A head that requests a closed channel already takes a rare branch (`wait_for_link`).
+//! That branch records in this file's state that the channel is broken. In the next cycle, before the allocation, all heads that request
+//! the channel look for another path.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
@@ -33,11 +33,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 }
             }
             (false, 0) => self.mend(net, o),
-            (true, _) | (false, _) => {} // another fault kept it broken before, or still does
+            (true, _) | (false, _) => {} // another fault broke it before, or still keeps it broken
         }
         self.with_agents(net, |agents, channels| agents.fault(what, channels));
         if what.cause == Cause::OwnRouter && what.breaks {
-            self.routers.fabric.requests.active.set(self.routers.fabric.wires.outs[o].router as usize); // its heads ask again, and are discarded
+            self.routers.fabric.requests.active.set(self.routers.fabric.wires.outs[o].router as usize); // its heads retry, and are discarded
         }
     }
 
@@ -50,16 +50,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             self.routers.set_state(net, o, state, self.routers.fabric.now);
         }
         if self.routers.fabric.wires.outs[o].is_closed() && self.routers.fabric.wires.outs[o].requested != 0 {
-            // the channel sleeps, and a head requested it while it was broken; the policy was not notified of that
+            // the channel sleeps, and a head requested it while it was broken; the policy has not yet been notified of that
             // request
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         if !net.faults.cut_rings.is_empty() {
             fabric.look_again(&mut self.interfaces, policy, o);
-            return; // this code does not know whether the whole ring works again
+            return; // it is not known here if the rest of the ring works
         }
-        // the escape of heads of this router may work again
+        // heads of this router may be able to use their escape again
         let r = fabric.wires.outs[o].router as usize;
         let (base, end) = fabric.inputs_of(r);
         let vcs = policy.faults.broken.vcs;
@@ -77,7 +77,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (self.requests.routers[r].base as usize, end)
     }
 
-    /// Whether the packet that has become the head at `place` with this route key has a path. If not, it will be
+    /// True if the packet that has become the head at `place` with this route key has a path. A packet without a path will be
     /// discarded.
     #[cold]
     pub(super) fn has_a_path(
@@ -113,7 +113,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// Whether a route key at router `r` names a hop. It names none where the tables know no path, or the path has more hops
+    /// True if a route key at router `r` names a hop. The key names no hop if the tables know no path, or if the path has more hops
     /// than there are VC classes.
     fn is_hop(&self, net: &Net, r: usize, key: u16) -> bool {
         if key == UNDECIDED {
@@ -128,8 +128,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Gives heads that request broken channels another hop, and lets those that have waited too long give up. Broken
-    /// channels that have sent their last flits become dark. Then packets are discarded.
+    /// Gives heads that request broken channels another hop, and discards the packets of heads that have waited too long. Broken
+    /// channels that have sent their last flits become dark.
     pub(super) fn turn_heads(&mut self, net: &Net, around: AroundFaults) {
         let mut asked = std::mem::take(&mut self.routers.beside.policy.faults.broken.asked);
         asked.sort_unstable();
@@ -170,17 +170,17 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether some link or router is broken now. Then packets in an escape ring may be blocked. The broken link need
-    /// not be in the ring: a link elsewhere may block a packet for which the ring waits.
+    /// True if some link or router is broken now. Then packets in an escape ring may be blocked. The broken link need
+    /// not be part of the ring: a broken link elsewhere may block a packet that blocks the ring.
     fn ring_is_cut(&self, net: &Net) -> bool {
         let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
         before > 0 && self.now < net.faults.cut_rings[before - 1].1
     }
 
-    /// Treats the heads of router `r` that request output `o`, if `o` is broken.
+    /// The heads of router `r` that request output `o`, if `o` is broken.
     fn heads_that_ask(&self, net: &Net, r: usize, o: usize) -> Vec<Place> {
         if self.wires.outs[o].gate() != Gate::Broken {
-            return Vec::new(); // it has returned in this cycle
+            return Vec::new(); // the link was repaired in this cycle
         }
         let (base, end) = self.inputs_of(r);
         let asks = |key: u16| key != NO_REQUEST && key != UNDECIDED && base + net.port(key) == o;
@@ -190,7 +190,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Treats the head at `place` of router `r`, which requests a broken output.
+    /// Handles the head at `place` of router `r`, which requests a broken output.
     fn turn(&mut self, net: &Net, around: AroundFaults, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         match around {
@@ -202,7 +202,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Gets the hop of the head at `place` again, from the present tables. If the link of this hop is also broken, the
+    /// Computes the hop of the head at `place` again, from the present tables. If the link of this hop is also broken, the
     /// head waits for new tables or for the link.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -233,7 +233,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.doomed.push((i as u32, v as u8));
     }
 
-    /// Ends the request of the head at `place`. The head does not choose in the next step.
+    /// Ends the request of the head at `place`. The head does not choose an output in the next step.
     fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
         let port = &mut self.buffers.ins[i];
@@ -242,7 +242,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Requests the hop of this key for the head at `place`, which has no request. On a trunk the head chooses a member
+    /// Requests the hop of this route key for the head at `place`, which has no request. On a trunk the head chooses a member link
     /// in the next step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
         let fabric = &mut self.routers.fabric;
@@ -271,7 +271,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Gives the head at `place` another hop, if one has a working link.
+    /// Gives the head at `place` another hop, if a hop with a working link exists.
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
@@ -308,8 +308,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether the head at `place`, which chooses in every step, has another candidate with a working link. If its
-    /// escape is broken, packets could wait for each other in a circle. Then the head waits only for a limited time.
+    /// True if the head at `place`, which chooses in every step, has another candidate with a working link. If its
+    /// escape is broken, packets could wait for each other in a cycle. The head then waits only for a limited time.
     fn goes_on_choosing(
         &mut self,
         policy: &mut PolicySide,
@@ -336,7 +336,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The hop of least cost with a working link for the packet at router `r`, and the data that the packet then
+    /// The hop with the lowest cost and a working link for the packet at router `r`, and the data that the packet then
     /// stores.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.requests.routers[r].id as usize];
@@ -347,17 +347,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let cost = step.cost.filter(|_| net.needs.sensor.is_some()).map(|c| cost(step.hop, c.hops, c.bias));
             (cost.unwrap_or(0), step)
         });
-        // the first of equal costs; minimal hops come first
+        // the first of equal costs; minimal hops are first in the list
         weighed.min_by_key(|&(cost, _)| cost).map(|(_, step)| (step.hop, step.after))
     }
 
-    /// Whether the head at `place` has an output whose trunk has a working link.
+    /// True if the head at `place` has an output whose trunk has a working link.
     fn has_another_member(&self, net: &Net, r: usize, (i, v): Place) -> bool {
         let key = self.buffers.front(i, v).key;
         key != UNDECIDED && self.is_whole(r, net.port(key) as u16)
     }
 
-    /// Whether the link behind output `port` of router `r` works; for a trunk, whether the link of some member works.
+    /// True if the link behind output `port` of router `r` works; for a trunk, true if the link of some member works.
     fn is_whole(&self, r: usize, port: u16) -> bool {
         let base = self.requests.routers[r].base as usize;
         let trunk = Trunk::at(&self.wires.trunks, base + usize::from(port), port);
@@ -366,8 +366,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Makes broken channels dark that no packet holds any more and whose last flits have left. Channels to terminals,
-    /// which are closed to heads while their router is dead, take the state that the policy has set, because the
+    /// Makes broken channels dark if no packet holds them any more and their last flits have left. Channels to terminals
+    /// are closed to heads while their router has failed. They then take the state that the policy has set, because the
     /// terminals still work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);

@@ -1,7 +1,8 @@
-//! Bundles: sets of channels of which a run counts the cycles in which all were off at once. A bundle may lie in
-//! several blocks. Each block notes when all of its channels in a bundle are off, and when one of them no longer is.
-//! The network joins the notes (`network/bundles.rs`). This costs the loop nothing, because links change their states
-//! rarely.
+//! Bundles: sets of channels. For each bundle, a run counts the cycles in which all its channels were off at the same time. The channels
+//! of
+//! a bundle may be in several blocks. Each block records when all of its own channels in a bundle are off, and when one of them is no
+//! longer
+//! off. The network joins these notes (`network/bundles.rs`). This costs the loop nothing, because links rarely change their states.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
@@ -9,8 +10,8 @@ use weft_api::state::LinkState;
 /// The parts of all bundles in a block.
 #[derive(Debug, Default, Kept)]
 pub struct Bundles {
-    /// For each channel, the first index of its parts in `parts_of`; then one index for the end. Empty if nothing is
-    /// counted.
+    /// For each channel, the first index of its parts in `parts_of`; then one more index for the end. Empty if the run counts
+    /// no bundles.
     #[kept(fixed)]
     first: Vec<u32>,
     #[kept(fixed)]
@@ -19,21 +20,21 @@ pub struct Bundles {
     pub parts: Vec<Part>,
     /// The changes since the network last took the notes, in order of time.
     pub notes: Vec<Note>,
-    /// Whether notes are taken: in the window.
+    /// True while notes are recorded: during the window.
     pub notes_taken: bool,
 }
 
-/// The channels of a bundle that lie in a block.
+/// The channels of a bundle that are in this block.
 #[derive(Debug, Clone, Copy, Kept)]
 pub struct Part {
-    /// Number of the bundle in the network.
+    /// Index of the bundle in the network.
     #[kept(fixed)]
     pub bundle: u32,
-    /// Number of its channels that are not off.
+    /// Number of channels of this part that are not off.
     pub lit: u32,
 }
 
-/// A part of a bundle becomes dark (all its channels are off) or has a channel that is not off again.
+/// The event that a part of a bundle becomes dark (all its channels are off), or that one of its channels is no longer off.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Note {
     pub cycle: u64,
@@ -42,7 +43,7 @@ pub struct Note {
 }
 
 impl Bundles {
-    /// `channels`: for each channel of the block its state in cycle 0, and the bundles that it is in.
+    /// `channels`: for each channel of the block, its state in cycle 0 and the bundles that contain it.
     pub fn new<'a>(channels: impl Iterator<Item = (LinkState, &'a [u32])>) -> Self {
         let (mut first, mut bundles, mut lit) = (vec![0], Vec::new(), Vec::new());
         for (state, own) in channels {
@@ -61,7 +62,7 @@ impl Bundles {
         Self { first, parts_of, parts, notes, notes_taken: false }
     }
 
-    /// Notes that a channel goes from one power state to another.
+    /// Records that a channel changes from one power state to another.
     pub fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, cycle: u64) {
         let lit = to != LinkState::Off;
         if self.first.is_empty() || lit == (from != LinkState::Off) {
@@ -70,7 +71,7 @@ impl Bundles {
         for &part in &self.parts_of[self.first[channel] as usize..self.first[channel + 1] as usize] {
             let Part { bundle, lit: count } = &mut self.parts[part as usize];
             *count = if lit { *count + 1 } else { *count - 1 };
-            // the first channel that is not off, or the last one that was
+            // true for the first channel that is no longer off, and for the last channel that goes off
             if self.notes_taken && *count == u32::from(lit) {
                 self.notes.push(Note { cycle, bundle: *bundle, lit });
             }

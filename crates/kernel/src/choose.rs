@@ -1,15 +1,15 @@
-//! Heads that choose their output again in every allocation step: under routings that decide in each step, and on
+//! Heads that choose their output again in every allocation step. This happens under routings that decide in each step, and on
 //! trunks.
 //!
-//! The head is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and VC
-//! class. Among its candidates that have a free VC with room, it takes the one with the most credits. A hash of the
-//! cycle decides ties. If the head can take no candidate now, it requests its last resort (the escape hop, or the first
-//! candidate). A sleeping link then wakes up. It chooses again when a credit, a VC or a link becomes available at its
-//! router. A head that may bypass the allocator chooses as it comes (`uncontended.rs`), and is marked only if it does
+//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and VC
+//! class. Among its candidates that have a free VC with room, it chooses the one with the most credits. A hash of the
+//! cycle decides ties. If no candidate is available now, the head requests its last resort (the escape hop, or the first
+//! candidate). This request wakes a sleeping link. The head chooses again when a credit, a VC or a link becomes available at its
+//! router. A head that may bypass the allocator chooses when it arrives (`uncontended.rs`), and is marked only if it does
 //! not cross.
 //!
-//! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). The head
-//! is then marked in `InputUnit::settled`, and does not choose before (`unsettle`).
+//! A routing may declare that a head keeps its choice until a flit leaves by that output (`HopNote::Stays`). The head
+//! is then marked in `InputUnit::settled`, and does not choose again before `unsettle` is called.
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
@@ -26,8 +26,8 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// A packet has become the head of VC `v` of input `i`. Called when its route key does not determine its request,
-    /// or when a stream may leave by its output. Returns the key if the head has no choice to make.
+    /// Called when a packet has become the head of VC `v` of input `i`, if its route key does not determine its request
+    /// or if a stream may leave by its output. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,
@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         mut key: u16,
     ) -> Option<u16> {
         if net.heads == HeadPath::AmongStreams {
-            // SAFETY: a head waits at an input (`assert_numbers`).
+            // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
             let base = unsafe { self.fabric.buffers.ins.hot(i) }.base(i);
             self.interrupt(net, base + net.port(key));
             return Some(key);
@@ -59,7 +59,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if net.router.by_age {
             self.fabric.note_age(net, (i, v), packet);
         }
-        // SAFETY: a head waits at an input (`assert_numbers`).
+        // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let r = unsafe { self.fabric.buffers.ins.hot(i) }.router as usize;
         if net.faults.routers_fail && self.fabric.is_doomed(&mut self.beside.policy, net, i, v, packet) {
             return None;
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
-            // the routing decides once; only the member of the trunk is chosen again in each step
+            // the routing decides once; in each step only the member link of the trunk is chosen again
             key = self.fabric.route_here(&mut self.beside.policy, net, r, packet);
             self.fabric.buffers.front_mut(i, v).key = key;
             if net.faults.repair == Repair::ByPolicy && !self.fabric.leads_on(net, r, key) {
@@ -93,28 +93,28 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notes when packet `packet`, which has become the head of VC `v` of input `i`, was created or injected.
+    /// Records when packet `packet`, which has become the head of VC `v` of input `i`, was created or injected.
     fn note_age(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) {
-        // SAFETY: a segment names a packet (`assert_numbers`).
+        // SAFETY: a segment stores a valid packet number (checked by `assert_numbers`).
         let packet = unsafe { self.buffers.packets.items.hot(packet as usize) };
         let age = match net.router.priority {
             Priority::RoundRobin => 0,
             Priority::Age => packet.created,
             Priority::NetworkAge => packet.injected,
-            // SAFETY: a head waits at an input (`assert_numbers`).
+            // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
             Priority::Transit => u64::from(unsafe { self.buffers.ins.hot(i) }.class == 0),
         };
-        // the class is in the bits above the age: no run has 2^56 cycles
+        // the message class is in the bits above the age: no run has 2^56 cycles
         let number = age | net.class_ranks[usize::from(packet.class)] << 56;
-        // SAFETY: where arbiters go by age, each VC of an input has one (`assert_numbers`).
+        // SAFETY: if arbiters use the age, each VC of an input has an age (checked by `assert_numbers`).
         *unsafe { self.requests.ages.hot_mut(i * V + v) } = number;
     }
 
-    /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
+    /// Lets packet `packet`, the head of VC `v` of input `i`, choose by the credits of its candidates in the next step.
     #[inline(always)]
     pub(crate) fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
         let ports = self.candidates_of(net, i, packet);
-        // SAFETY: a head waits at an input, and there are candidates for each VC of each input (`assert_numbers`).
+        // SAFETY: a head waits at an existing input, and the list has candidates for each VC of each input (checked by `assert_numbers`).
         unsafe {
             *self.buffers.ins.hot_mut(i).requests.at_mut(v) = UNDECIDED;
             *self.requests.candidates.hot_mut(i * V + v) = ports;
@@ -122,10 +122,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.let_choose(net, i, v);
     }
 
-    /// Ports that packet `packet`, which is a head at input `i`, may take.
+    /// Ports that packet `packet`, which is a head at input `i`, may use.
     #[inline(always)]
     fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
-        // SAFETY: an input names its router, a router its place, and a head waits with its packet (`assert_numbers`).
+        // SAFETY: an input stores the number of its router, the router stores its number in the network, and a head belongs to an
+        // existing packet (checked by `assert_numbers`).
         let (router, at, packet) = unsafe {
             let router = self.requests.routers.hot(self.buffers.ins.hot(i).router as usize);
             (router, *net.coords.hot(router.id as usize), self.buffers.packets.items.hot(packet as usize))
@@ -137,8 +138,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         ports
     }
 
-    /// The port and VC class that packet `packet` takes in the present state of the router. It has just become the head
-    /// of VC `v` of input `i` with this route key. `None`: it compares its candidates, and none is open.
+    /// The port and VC class that packet `packet` uses in the present state of the router. The packet has just become the head
+    /// of VC `v` of input `i` with this route key. `None`: the head compares its candidates, and no candidate is open.
     #[inline(always)]
     pub(crate) fn first_choice(
         &mut self,
@@ -159,15 +160,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.hop_of(net, (i, v), packet, key).0.map(|hop| (hop.port.into(), hop.class.into()))
     }
 
-    /// Whether a head at input `i` with this route key chooses in every step: the key names no hop, or one over a trunk.
+    /// True if a head at input `i` with this route key chooses in every step: the key names no hop, or names a hop over a trunk.
     #[inline(always)]
     pub(crate) fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
         let is_trunk = |o: usize| !self.wires.trunks.is_empty() && self.wires.trunks[o].width > 1;
-        // SAFETY: a head waits at an input (`assert_numbers`).
+        // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         key == UNDECIDED || is_trunk(unsafe { self.buffers.ins.hot(i) }.base(i) + net.port(key))
     }
 
-    /// The port among these that ranks highest by its credits in VCs of `class`; `None` if none is open. `base`: first
+    /// Among `ports`, the port that ranks highest by its credits in VCs of `class`; `None` if none is open. `base`: first
     /// port of the router.
     #[inline(always)]
     fn best_of(&self, net: &Net, base: usize, mut ports: Bits<W>, class: usize, turn: u32) -> Option<usize> {
@@ -183,24 +184,24 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (highest != CLOSED).then_some(port)
     }
 
-    /// The head of VC `v` of input `i` chooses in the next step.
+    /// Lets the head of VC `v` of input `i` choose in the next step.
     #[inline(always)]
     pub(crate) fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
-        // SAFETY: a head waits at an input (`assert_numbers`).
+        // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let port = unsafe { self.buffers.ins.hot_mut(i) };
         port.choosing |= 1 << v;
         let (r, number) = (port.router as usize, usize::from(port.port));
-        // SAFETY: an input names its router (`assert_numbers`).
+        // SAFETY: an input stores the valid number of its router (checked by `assert_numbers`).
         unsafe { self.requests.routers.hot_mut(r) }.choosing.set(number);
         self.requests.active.set(r);
         self.unsettle_head(net, i, v);
     }
 
-    /// The head of VC `v` of input `i`, which may choose, is asked in the next step of its router, even if it has settled.
+    /// Lets the head of VC `v` of input `i`, which may choose, choose in the next step of its router, even if it has settled.
     #[inline(always)]
     pub(crate) fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
         if net.needs.sees_grants {
-            // SAFETY: a head waits at an input (`assert_numbers`).
+            // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
             let port = unsafe { self.buffers.ins.hot_mut(i) };
             port.settled &= !(1 << v);
             let (r, number) = (port.router as usize, usize::from(port.port));
@@ -208,10 +209,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
+    /// Called when a flit leaves by output `p` of router `r`: heads that have settled on this output choose again.
     #[inline(always)]
     pub(crate) fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
-        // SAFETY: a flit leaves a router by one of its outputs (`assert_numbers`).
+        // SAFETY: a flit leaves a router by one of its outputs (checked by `assert_numbers`).
         let (base, mut classes) = unsafe {
             let base = self.requests.routers.hot(r).base as usize;
             (base, self.wires.outs.hot(base + p).requested)
@@ -219,12 +220,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            // SAFETY: an output has requests for each of its classes (`assert_numbers`).
+            // SAFETY: an output has a record of requests for each of its VC classes (checked by `assert_numbers`).
             let mut inputs = unsafe { *self.requests.requesters.hot(net.slot(base + p, class)) };
             let asking = &mut self.requests.asking[r];
             *asking = *asking | inputs;
             while let Some(input) = inputs.take_first() {
-                // SAFETY: the masks of an output name inputs of its router (`assert_numbers`).
+                // SAFETY: the masks of an output contain only inputs of its router (checked by `assert_numbers`).
                 let port = unsafe { self.buffers.ins.hot_mut(base + input) };
                 port.settled &= !matching(&port.requests, net.key(p, class));
             }
@@ -233,17 +234,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Every head of router `r` that may choose, and has not settled, requests its best candidate at present.
+    /// Every head of router `r` that may choose, and has not settled, requests its present best candidate.
     #[inline(never)]
     pub(crate) fn choose(&mut self, net: &Net, r: usize) {
         if net.needs.sees_grants {
             return self.choose_unsettled(net, r);
         }
-        // SAFETY: the caller has a router of the block (`assert_numbers`).
+        // SAFETY: the caller passes the number of a router of the block (checked by `assert_numbers`).
         let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
         let (base, mut inputs) = (router.base as usize, router.choosing);
         while let Some(input) = inputs.take_first() {
-            // SAFETY: the masks of a router name its ports (`assert_numbers`).
+            // SAFETY: the masks of a router contain only its ports (checked by `assert_numbers`).
             let mut vcs = unsafe { self.routers.fabric.buffers.ins.hot(base + input) }.choosing;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
@@ -253,7 +254,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     Some(class) => fabric.compare_for(&mut beside.observers, net, r, (base, input), v, class),
                     None => _ = fabric.choose_for(&mut beside.observers, net, r, base + input, v),
                 }
-                self.ask_for_closed(net); // a link that opens is a candidate of the next head
+                self.ask_for_closed(net); // a link that opens is a candidate for the next head
             }
         }
     }
@@ -261,7 +262,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Requests the candidate that ranks highest by its credits in VCs of `class`, for the head of VC `v` of an input
-    /// of router `r`. If no candidate is open, requests the hop that the routing names. `base`: first port of the
+    /// of router `r`. If no candidate is open, requests the hop that the routing returns. `base`: first port of the
     /// router.
     #[inline(always)]
     fn compare_for(
@@ -274,7 +275,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         class: u8,
     ) {
         let (i, class) = (base + input, usize::from(class));
-        // SAFETY: there are candidates for each VC of each input (`assert_numbers`).
+        // SAFETY: the list has candidates for each VC of each input (checked by `assert_numbers`).
         let ports = unsafe { *self.requests.candidates.hot(i * V + v) };
         let turn = self.tie_turn(input, v);
         let Some(port) = self.best_of(net, base, ports, class, turn) else {
@@ -286,7 +287,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.turn_to(observers, net, r, (i, v), hop, turn);
         // a VC is free, and the router is active
 
-        // SAFETY: `best_of` found the output, which has the class (`assert_numbers`), and the masks of a router name its ports.
+        // SAFETY: `best_of` found the output, which has the class (checked by `assert_numbers`), and the masks of a router contain only
+        // its ports.
         let (requesters, out, router) = unsafe {
             let requesters = self.requests.requesters.hot_mut(net.slot(base + port, class));
             (requesters, self.wires.outs.hot_mut(base + port), self.requests.routers.hot_mut(r))
@@ -296,7 +298,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         router.vc_requests.set(port);
     }
 
-    /// The answer of the routing for the head of VC `v` of input `i`.
+    /// The hop that the routing returns for the head of VC `v` of input `i`.
     fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
         let mut packet = self.buffers.packets.items[self.buffers.front(i, v).packet as usize];
         let router = self.requests.routers[r].id;
@@ -304,7 +306,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.routing.each_step(here, &mut packet, turn)
     }
 
-    /// The number that decides ties of the head of VC `v` of input `input` of a router. It differs between the heads of the router, and
+    /// The number that decides ties for the head of VC `v` of input `input` of a router. It differs between the heads of the router, and
     /// from cycle to cycle.
     #[inline(always)]
     fn tie_turn(&self, input: usize, v: usize) -> u32 {
@@ -337,10 +339,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The head of VC `v` of input `i` requests its best candidate at present. Returns whether it stays with it.
+    /// The head of VC `v` of input `i` requests its present best candidate. Returns true if it keeps this choice.
     #[inline(always)]
     fn choose_for(&mut self, observers: &mut Observers, net: &Net, r: usize, i: usize, v: usize) -> bool {
-        // SAFETY: a head waits at an input, with a segment (`assert_numbers`).
+        // SAFETY: a head waits at an existing input and has a segment (checked by `assert_numbers`).
         let (input, &Segment { packet, key, .. }) = unsafe {
             let input = self.buffers.ins.hot(i);
             (usize::from(input.port), self.buffers.segments.items.hot(*input.head.at(v) as usize))
@@ -355,11 +357,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         note == HopNote::Stays
     }
 
-    /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and the
+    /// The present best candidate of packet `packet` with this route key, the head of VC `v` of input `i`, and the
     /// note of the routing.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, HopNote) {
-        // SAFETY: a head waits at an input (`assert_numbers`).
+        // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         let (r, turn) = (port.router as usize, self.tie_turn(port.port.into(), v));
         if key != UNDECIDED {
@@ -374,7 +376,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return self.hop_set_aside(net, r, packet, turn);
         }
         let queues = queues_at!(self, net, r);
-        // SAFETY: a segment names its packet, an input its router, a router its place (`assert_numbers`).
+        // SAFETY: a segment stores its packet number, an input the number of its router, and a router its number in the network (checked
+        // by `assert_numbers`).
         let (packet, router, at) = unsafe {
             let router = self.requests.routers.hot(r).id;
             (self.buffers.packets.items.hot_mut(packet as usize), router, *net.coords.hot(router as usize))
@@ -386,8 +389,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (hop, queues.noted())
     }
 
-    /// The best member at present of the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (With the fallback
-    /// out of line, the view of the router need not be laid out in memory: 27 instructions less per flit-hop.)
+    /// The present best member link of the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (The fallback is
+    /// out of line, so the view of the router need not be laid out in memory. This saves 27 instructions per flit-hop.)
     #[inline(always)]
     fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
         match queues_at!(self, net, r).member(hop, turn) {
@@ -401,11 +404,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         queues_at!(self, net, r).fallback(hop)
     }
 
-    /// The head of VC `v` of input `i` is about to request this hop, and for no other one.
+    /// Called before the head of VC `v` of input `i` requests this hop: cancels its request for any other hop.
     #[inline(always)]
     fn turn_to(&mut self, observers: &mut Observers, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
         let key = net.key(hop.port as usize, hop.class as usize);
-        // SAFETY: a head that chooses waits at an input (`assert_numbers`).
+        // SAFETY: a head that chooses waits at an input (checked by `assert_numbers`).
         let old = std::mem::replace(unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v), key);
         if key != old {
             if net.watches {
@@ -417,7 +420,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The head of VC `v` of input `i`, which may choose, requests nothing in this step.
+    /// Cancels the request of the head of VC `v` of input `i`, which may choose, for this step.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);

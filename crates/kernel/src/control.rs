@@ -1,4 +1,4 @@
-//! Carries control packets, as events and not as flits in queues. A control packet uses its link for one cycle, ahead
+//! Carries control packets. They are events and not flits in queues. A control packet uses its link for one cycle, ahead
 //! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are
 //! notified of them.
 
@@ -28,7 +28,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 }
 
-/// Sends a packet over channel `o`. Returns false if too many packets wait for it.
+/// Sends a control packet over channel `o`. Returns false if too many control packets wait for this channel.
 pub(crate) fn send<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,
@@ -56,7 +56,7 @@ pub(crate) fn send<const W: usize, const V: usize>(
     true
 }
 
-/// The frame will arrive at the far end of channel `o` at cycle `at`.
+/// Schedules the arrival of the frame at the far end of channel `o` for cycle `at`.
 pub(crate) fn post<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,

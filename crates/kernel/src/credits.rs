@@ -1,4 +1,4 @@
-//! Returning credits: output units count them, and heads, flits and terminals that wait for a credit try again.
+//! Returning credits: output units count the credits, and heads, flits and terminals that wait for a credit try again.
 
 use crate::block::{Interfaces, Requests, Wires};
 use crate::net::Net;
@@ -8,26 +8,26 @@ use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};
 
-/// The credits of a VC for which a head, flit or terminal may wait.
+/// The kinds of credits of a VC for which a head, flit or terminal may wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
     /// Only the first credit: all packets have one flit.
     First,
-    /// Flits wait for the first credit. Heads wait for the credit that completes the number a head needs.
+    /// Flits wait for the first credit. Heads wait until the VC has the number of credits that a head needs.
     FirstAndEnough,
-    /// Any credit. With VC allocation as a separate stage, heads of long packets may take VCs without credits, and try
+    /// Any credit. If VC allocation is a separate stage, heads of long packets may take VCs without credits, and try
     /// again after each move. A head that enters a ring waits for more than `room` credits.
     Each,
 }
 
-/// Counts the credits of cycle `now`. (`streams/cycle.rs` does it where credits may come in runs.)
+/// Counts the credits of cycle `now`. (If credits may arrive in runs, `streams/cycle.rs` does this instead.)
 pub fn receive<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     wakes: (&mut Requests<W>, &mut Interfaces),
     now: u64,
     net: &Net,
 ) {
-    // the loop over the credits is compiled for each
+    // the loop over the credits is compiled for each case
     match (net.router.each_credit_wakes, net.single) {
         (true, _) => count(wires, wakes, now, net, Awaited::Each),
         (false, true) => count(wires, wakes, now, net, Awaited::First),
@@ -59,7 +59,7 @@ fn count<const W: usize, const V: usize>(
     }
 }
 
-/// A credit has returned: the buffer behind output `o` has room for one more flit in VC `vc`.
+/// Counts a returned credit: the buffer behind output `o` has room for one more flit in VC `vc`.
 #[inline(always)]
 pub(crate) fn count_one<const W: usize, const V: usize>(
     outs: &mut [OutputUnit<V>],
@@ -68,7 +68,7 @@ pub(crate) fn count_one<const W: usize, const V: usize>(
     net: &Net,
     awaited: Awaited,
 ) {
-    // SAFETY: a credit names an output (`assert_numbers`).
+    // SAFETY: a credit stores a valid output number (checked by `assert_numbers`).
     let out = unsafe { outs.hot_mut(o) };
     let credits = out.credits.at_mut(vc);
     *credits += 1;
@@ -97,7 +97,7 @@ fn wake<const W: usize, const V: usize>(
         interfaces.unblock(r);
         return;
     }
-    // SAFETY: an output names its router (`assert_numbers`).
+    // SAFETY: an output stores the valid number of its router (checked by `assert_numbers`).
     let router = unsafe { requests.routers.hot_mut(r) };
     let port = o - router.base as usize;
     if out.vcs_with_flit & vc != 0 {

@@ -1,4 +1,4 @@
-//! A cycle: the phases of a block, one after the other.
+//! One cycle: the phases of a block, in order.
 
 use crate::block::{Block, Fabric, Mail, Reach, Routers};
 use crate::credits;
@@ -9,7 +9,7 @@ use crate::switch_allocation::SwitchAllocator;
 use weft_api::state::{NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
+    /// Simulates one cycle. Phases read only data that earlier cycles or earlier phases of the same router wrote.
     ///
     /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
     /// packet.
@@ -94,7 +94,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Takes the mail of another block.
+    /// Receives the mail of another block.
     pub(crate) fn take(&mut self, net: &Net, mail: &mut Mail) {
         let Routers { fabric, beside } = &mut self.reach.routers;
         for &(at, mut flit) in &mail.flits {

@@ -1,6 +1,6 @@
 //! Notifies workloads of packets that were sent and delivered.
 //!
-//! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
+//! The tail of a packet is granted its last channel some cycles before it is delivered. Until the delivery the packet waits in
 //! a calendar wheel, because the terminal may reply in the cycle of the delivery.
 
 use crate::block::{Block, Buffers, Fabric, Interfaces, Observers, Reach, Routers};
@@ -19,13 +19,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
     }
 
-    /// The terminal (of the block) that output `o` leads to.
+    /// The terminal (index in the block) to which output `o` leads.
     pub(crate) fn terminal_behind(&self, o: usize) -> usize {
         let injection = self.buffers.ins[o].upstream() as usize;
         self.wires.outs[injection].router as usize
     }
 
-    /// The same as [`deliver`], in runs where receivers also check for marks and notifications.
+    /// The same as [`deliver`], for runs in which receivers also check for congestion marks and notifications.
     #[inline(never)]
     pub(crate) fn deliver_marked(
         &mut self,
@@ -43,8 +43,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Whether all sources have created, and begun to inject, every packet due before cycle `until` that no delivery
-    /// causes.
+    /// True if all sources have created, and begun to inject, every packet that is due before cycle `until` and is not
+    /// caused by a delivery.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
@@ -58,7 +58,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let has_queues = interfaces.queues.each > 0;
         has_queues
             || interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
-                // when the head has left, the record may be in another block
+                // after the head has left, the record of the packet may be in another block
                 let waits = terminal.packet != NONE && terminal.vc == u8::MAX;
                 let in_hand = waits.then(|| &fabric.buffers.packets.items[terminal.packet as usize]);
                 interfaces.sources[usize::from(terminal.job)].all().finished(
@@ -84,8 +84,8 @@ impl Interfaces {
         }
     }
 
-    /// Sets alarms for the sources at other interfaces of the node that the last call of a source of this job has made
-    /// due.
+    /// Sets alarms for sources at other interfaces of the node that became due through the last call of a source of this
+    /// job.
     #[inline(never)]
     pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
         self.next_act = self.next_act.min(self.sources[usize::from(job)].all().next_act());
@@ -102,7 +102,7 @@ impl Interfaces {
         }
     }
 
-    /// Called before the block runs from cycle `now` to `until`. Sources read the notes of other blocks.
+    /// Called before the block runs from cycle `now` to `until`. Sources read the notes from other blocks.
     #[inline(never)]
     pub(crate) fn exchange_notes(&mut self, net: &Net, (now, until): (u64, u64)) {
         for job in 0..self.sources.len() {
@@ -111,7 +111,7 @@ impl Interfaces {
         }
     }
 
-    /// Notes in cycle `now` that source `source` of terminal `t` is due in cycle `due`.
+    /// Records in cycle `now` that source `source` of terminal `t` is due in cycle `due`.
     fn wake_stream(&mut self, t: usize, (job, source): (u16, usize), (now, due): (u64, u64)) {
         for s in self.queues.streams_of(t) {
             let stream = &mut self.queues.streams[s];
@@ -128,7 +128,7 @@ impl Interfaces {
 }
 
 impl Interfaces {
-    /// Lets sources act in cycle `now` that act without a delivery.
+    /// Lets sources act in cycle `now` if they act for a reason other than a delivery.
     #[inline(always)]
     pub(crate) fn act(&mut self, net: &Net, now: u64) {
         if self.next_act <= now {
@@ -158,8 +158,9 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
 }
 
 /// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due
-/// (`Net::wakes`), the deliveries are sorted by terminal. A shortcut may enter them in another order than the loop, and
-/// the order matters to a node.
+/// (`Net::wakes`), the deliveries are sorted by terminal. The reason: a shortcut may record deliveries in another order than the plain
+/// loop,
+/// and the order matters to a node.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
     let mut in_order = std::mem::take(&mut interfaces.in_order);
@@ -204,7 +205,7 @@ fn tell_delivered<const V: usize>(
     }
 }
 
-/// Notifies the part of a source at terminal `t` to which `packet` belongs of its delivery.
+/// Notifies the part of a source at terminal `t` to which `packet` belongs that the packet was delivered.
 fn deliver_to_stream<const V: usize>(
     interfaces: &mut Interfaces,
     buffers: &mut Buffers<V>,

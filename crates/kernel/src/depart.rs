@@ -11,18 +11,18 @@ use weft_api::routing::Hop;
 use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
 use weft_units::prefetch::prefetch;
 
-/// A flit that crosses the switch: its packet, the segment and the number of flits of that packet, and whether the flit
-/// is head or tail.
+/// A flit that crosses the switch: its packet, the segment and the number of flits of that packet, and flags for head
+/// and tail.
 pub struct Crossing {
     pub packet: u32,
-    /// `NONE` if all packets have one flit.
+    /// Index of the segment; `NONE` if all packets have one flit.
     pub segment: u32,
     pub len: u16,
     pub head: bool,
     pub tail: bool,
 }
 
-/// Flits in mail per cache line.
+/// Number of flits in mail that fit into a cache line.
 const FLITS_OF_A_LINE: usize = 64 / size_of::<(u64, Flit)>();
 
 impl<const W: usize, const V: usize> Reach<W, V> {
@@ -30,7 +30,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(never)]
     pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: the caller has a router of the block (`assert_numbers`).
+        // SAFETY: the caller passes the number of a router of the block (checked by `assert_numbers`).
         let base = unsafe { fabric.requests.routers.hot(r) }.base as usize;
         let earliest = fabric.now + net.router.after_grant;
         if beside.policy.power.probes.departures {
@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notes the first `count` moves of router `r`: the granted outputs for the routing, and the departures for the
+    /// Records the first `count` moves of router `r`: the granted outputs for the routing, and the departures for the
     /// queueing scheme.
     #[inline(never)]
     fn note_moves(&mut self, net: &Net, r: usize, count: usize) {
@@ -67,14 +67,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notes the outputs that the first `count` moves of router `r` grant to heads. A head that had settled on one
+    /// Records the outputs that the first `count` moves of router `r` grant to heads. A head that had settled on one
     /// of these outputs chooses again.
     #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves(count)[k];
-            // SAFETY: a move names an input of its router; the queue there has a segment (`assert_numbers`).
+            // SAFETY: a move stores an input of its router, and the queue at this input has a segment (checked by `assert_numbers`).
             let segment = unsafe {
                 let head = *self.buffers.ins.hot(base + usize::from(i)).head.at(usize::from(v));
                 self.buffers.segments.items.hot(head as usize)
@@ -110,19 +110,22 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
+    /// Sends the next flit of an input VC on an output VC, as described by move `k`. `earliest`: the first cycle in which the flit can be
+    /// on
+    /// the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: the allocator has entered more moves than `k` (`Allocator`). Each names a VC of its input, and one that a record of its
-        // output or input named (`assert_numbers`).
+        // SAFETY: the allocator has entered more moves than `k` (`Allocator`). Each move stores a VC of its input, and an output VC that
+        // a record of its output or input stored before (checked by `assert_numbers`).
         let (m, vc, v) = unsafe {
             let m = fabric.switch.moved(k);
             (m, below::<V>(m.vc.into()), below::<V>(m.v.into()))
         };
         let (p, i) = (usize::from(m.p), base + usize::from(m.i));
         let o = base + p;
-        // SAFETY: a move names an input and an output of its router; the queue at the input has a segment (`assert_numbers`).
+        // SAFETY: a move stores an input and an output of its router, and the queue at this input has a segment (checked by
+        // `assert_numbers`).
         let (segment, out, id) = unsafe {
             let id = *fabric.buffers.ins.hot(i).head.at(v);
             (fabric.buffers.segments.items.hot_mut(id as usize), fabric.wires.outs.hot_mut(o), id)
@@ -166,13 +169,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         Crossing { packet, segment, len, head, tail }: Crossing,
     ) {
         let fabric = &mut self.routers.fabric;
-        // SAFETY: a flit leaves by an output of the block (`assert_numbers`).
+        // SAFETY: a flit leaves by an output of the block (checked by `assert_numbers`).
         let out = unsafe { fabric.wires.outs.hot_mut(o) };
         out.spend::<SINGLE>(vc, net.router.room);
         let (is_cut, peer, link) = (out.is(ChannelEnd::Remote), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
         if out.is(ChannelEnd::Ejection) {
-            // a flit in the buffer of a terminal frees its place at once, unless the packet keeps it
+            // a flit in the buffer of a terminal frees its place at once, unless the packet keeps the place
             if !(net.keeps && fabric.stays_at_terminal(&mut self.interfaces, net, (o, vc), packet, tail)) {
                 fabric.wires.credits.push(fabric.now, at + link.credit_latency, (o << 4 | vc) as u32);
             }
@@ -186,8 +189,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. It
-    /// arrives at cycle `at`, and its `to` is the VC. `peer`: the input at its far end, or the channel to another block
-    /// if it `is_cut`. `segment`: that of its packet, if the flit is a head and packets have several flits; otherwise
+    /// arrives at cycle `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block
+    /// if the channel `is_cut`. `segment`: the segment of the packet, if the flit is a head and packets have several flits; otherwise
     /// `NONE`.
     #[inline(always)]
     pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
@@ -198,7 +201,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Whether a flit of `packet` keeps its place in the buffer of the terminal behind output `o`. Notes the packet with its tail.
+    /// True if a flit of `packet` keeps its place in the buffer of the terminal behind output `o`. Records the packet when its tail
+    /// arrives.
     #[inline(never)]
     fn stays_at_terminal(
         &mut self,
@@ -219,13 +223,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// A flit that leaves output `o` is delivered at cycle `at`.
+    /// Called for a flit that leaves output `o` and is delivered at cycle `at`.
     #[inline(always)]
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
         let Routers { fabric, beside } = &mut self.routers;
         beside.observers.tally.accepted(at);
         if tail {
-            // SAFETY: a segment names a packet (`assert_numbers`).
+            // SAFETY: a segment stores a valid packet number (checked by `assert_numbers`).
             let delivered = unsafe { fabric.buffers.packets.items.hot(packet as usize) };
             if !net.slow.delivery {
                 beside.observers.tally.deliver(net, delivered, at);
@@ -245,7 +249,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if let Some(control) = &net.congestion {
             self.mark(net, &**control, o, id);
             if self.routers.fabric.buffers.packets.items[id as usize].flags & NOTICE != 0 {
-                // the flit of a notification does not count as accepted load
+                // the flit of a congestion notification does not count as accepted load
                 self.routers.beside.observers.tally.accepted_flits -=
                     u64::from(self.routers.beside.observers.tally.inside(at));
                 return self.routers.fabric.announce(&mut self.interfaces, o, id, at);
@@ -264,21 +268,21 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// The route key of a head at the router behind output `o`, which it reaches on VC `vc`.
+    /// The route key of a head at the router behind output `o`. The head reaches this router on VC `vc`.
     #[inline(always)]
     fn prepare(&mut self, net: &Net, o: usize, vc: usize, packet: u32) -> u16 {
         if net.slow.hops {
             self.note_hop(net, o, vc, packet);
         }
         let fabric = &mut self.routers.fabric;
-        // SAFETY: a head leaves by an output of the block, and a segment names a packet (`assert_numbers`).
+        // SAFETY: a head leaves by an output of the block, and a segment stores a valid packet number (checked by `assert_numbers`).
         let (router, packet) =
             unsafe { (*fabric.wires.next_router.hot(o), fabric.buffers.packets.items.hot_mut(packet as usize)) };
         packet.links_crossed += 1;
         net.route_ahead(router as usize, packet)
     }
 
-    /// Notes for recordings and the routing that a head has taken a hop.
+    /// Records, for recordings and for the routing, that a head has taken a hop.
     #[inline(never)]
     fn note_hop(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
         if let Some(control) = &net.congestion {
@@ -295,9 +299,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Stores the hop that a head has taken, for the routing.
+    /// Stores in the packet the hop that its head has taken, because the routing reads it later.
     fn remember(&mut self, policy: &mut PolicySide, net: &Net, o: usize, vc: usize, packet: u32) {
-        // SAFETY: a head leaves by an output, which names its router, and that its place (`assert_numbers`).
+        // SAFETY: a head leaves by an output, which stores the number of its router, and the router stores its number in the network
+        // (checked by `assert_numbers`).
         let (out, router, at) = unsafe {
             let out = self.wires.outs.hot(o);
             let router = self.requests.routers.hot(out.router as usize);
@@ -321,7 +326,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
         self.fabric.return_credit(net, i, v);
         if tail {
-            // SAFETY: a packet leaves the queue of an input, in which it has a segment (`assert_numbers`).
+            // SAFETY: a packet leaves the queue of an input, in which it has a segment (checked by `assert_numbers`).
             let next = unsafe {
                 let next = self.fabric.buffers.segments.items.hot(id as usize).next;
                 self.fabric.buffers.ins.hot_mut(i).follow(v, next);
@@ -331,7 +336,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 self.fabric.buffers.segments.remove(id);
             }
             if next != NONE {
-                // SAFETY: a segment names the next one of its queue (`assert_numbers`).
+                // SAFETY: a segment stores the valid number of the next segment in its queue (checked by `assert_numbers`).
                 let Segment { packet, key, .. } = *unsafe { self.fabric.buffers.segments.items.hot(next as usize) };
                 self.new_head::<false, false>(net, i, v, packet, key);
             }
@@ -346,11 +351,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.return_marked(net, (i, v), self.now, 0);
     }
 
-    /// Returns a credit to the sender of VC `v` of input `i`, free in cycle `free`. `mark`: the credit begins or ends a
+    /// Returns a credit to the sender of VC `v` of input `i`; the buffer place is free in cycle `free`. `mark`: the credit begins or ends
+    /// a
     /// run (`streams.rs`).
     #[inline(always)]
     pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
-        // SAFETY: a flit leaves an input of the block (`assert_numbers`).
+        // SAFETY: a flit leaves an input of the block (checked by `assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         let (upstream, credit_at) = (port.upstream(), free + net.links.of(port.class).credit_latency);
         if port.is_remote() {
@@ -366,8 +372,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         mail.credits.push((at, port << 4 | vc_and_mark));
     }
 
-    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Prefetches the place of the
-    /// next mail to that block, because mail of many blocks is not in the nearest caches.
+    /// Sends a flit, whose `to` is the VC, to another block; for a head, the packet is also sent. Prefetches the memory for the
+    /// next mail to that block, because the mail of many blocks does not fit into the nearest caches.
     #[inline(never)]
     pub(crate) fn mail_flit(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let (mail, port) = self.wires.mail_to(cut);
@@ -386,7 +392,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Frees VC `vc` of output `o`, which its packet has left. Returns whether another packet may take it.
+/// Frees VC `vc` of output `o`, which its packet has left. Returns true if another packet may take the VC.
 #[inline(always)]
 pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: usize, vc: usize) -> bool {
     let is_open = !out.is_closed();
@@ -398,8 +404,8 @@ pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: us
     is_open
 }
 
-/// VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC after a tail. `dry`: no
-/// other flit of the packet is here.
+/// Called when VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC after a tail. `dry`: no
+/// other flit of the packet is in this router.
 #[inline(always)]
 fn keep_or_free<const W: usize, const V: usize>(
     (requests, power): (&mut Requests<W>, &mut Power),
@@ -410,7 +416,7 @@ fn keep_or_free<const W: usize, const V: usize>(
     dry: bool,
 ) {
     if tail && free_vc(power, out, o, vc) && out.requested != 0 {
-        // SAFETY: the caller has a router of the block (`assert_numbers`).
+        // SAFETY: the caller passes the number of a router of the block (checked by `assert_numbers`).
         unsafe { requests.routers.hot_mut(r) }.vc_requests.set(p);
     }
     if tail || dry {

@@ -16,12 +16,12 @@ use weft_api::subnetworks::Views;
 pub struct Facade<'a, const W: usize, const V: usize> {
     pub reach: &'a mut Reach<W, V>,
     pub net: &'a Net,
-    /// The only channel that the agents may read and change now.
+    /// If set: the only channel that the agents may read and change now.
     pub only: Option<usize>,
 }
 
 impl<const W: usize, const V: usize> Facade<'_, W, V> {
-    /// Checks in debug builds that the agents read no channel but `only`.
+    /// Checks in debug builds that the agents read no channel except `only`.
     fn look(&self, channel: usize) {
         debug_assert!(
             self.only.is_none_or(|only| only == channel),
@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn look_again(&mut self, channel: usize) {
         self.look(channel);
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut *self.reach;
-        // if no head waits, nothing has changed, and steady flows stay steady
+        // if no head waits, this call has changed nothing, and steady flows stay steady
         let has_work = fabric.look_again(interfaces, &mut beside.policy, channel);
         beside.policy.power.wrote |= has_work;
     }

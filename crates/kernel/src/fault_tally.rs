@@ -1,21 +1,21 @@
-//! Counts of packets delivered or discarded while a link or router is broken, and while all work. A packet counts in
-//! the cycle of its delivery, not of its creation. So packets that a fault delays do not count as slow before the
+//! Counts of packets that are delivered or discarded while a link or router is broken, and while all links and routers work. A packet
+//! counts in the cycle of its delivery, not of its creation. Therefore packets that a fault delays do not count as slow before the
 //! fault.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_api::state::sums::Arrived;
 
-/// The counts of a block in a run with faults. Empty in any other.
+/// The counts of a block in a run with faults. Empty in a run without faults.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct FaultTally {
-    /// First cycle of each span, 0 for the first span. In the first span all links and routers work, in the second one
-    /// some are broken, and so on alternately.
+    /// First cycle of each span; 0 for the first span. Spans alternate: in the first span all links and routers work, in the second span
+    /// some are broken, and so on.
     #[kept(fixed)]
     starts: Vec<u64>,
     #[kept(each)]
     spans: Vec<Arrived>,
-    /// Length of a bin [cycles]; the first bin begins in cycle 0. There are as many bins as have been used.
+    /// Length of a bin [cycles]; the first bin begins in cycle 0. Bins are added when they are needed.
     #[kept(fixed)]
     width: u64,
     bins: Vec<Arrived>,
@@ -23,7 +23,7 @@ pub struct FaultTally {
 
 impl FaultTally {
     /// `changes`: alternately the cycle in which the first part breaks, and the cycle in which all parts work again.
-    /// `width`: length of a bin [cycles], `bins`: how many are expected.
+    /// `width`: length of a bin [cycles]; `bins`: the expected number of bins.
     pub fn new(changes: &[u64], width: u64, bins: usize) -> Self {
         if changes.is_empty() {
             return Self::default();
@@ -32,14 +32,14 @@ impl FaultTally {
         Self { spans: vec![Arrived::default(); starts.len()], starts, width, bins: Vec::with_capacity(bins) }
     }
 
-    /// A packet is delivered in cycle `at`.
+    /// Counts a packet that is delivered in cycle `at`.
     pub fn deliver(&mut self, packet: &Packet, at: u64) {
         let latency = at - packet.created;
         let squares = u128::from(latency).pow(2);
         self.count(at, &Arrived { packets: 1, flits: packet.len.into(), latency, squares, dropped: 0 });
     }
 
-    /// A packet is discarded in cycle `at`.
+    /// Counts a packet that is discarded in cycle `at`.
     pub fn lose(&mut self, at: u64) {
         self.count(at, &Arrived { dropped: 1, ..Arrived::default() });
     }
@@ -63,13 +63,13 @@ impl FaultTally {
         self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
     }
 
-    /// Each span: its first cycle, whether some part is broken in it, and the counts of arrivals. The last span never
-    /// ends.
+    /// For each span: its first cycle, true if some part is broken in the span, and the counts of arrivals. The last span has no
+    /// end.
     pub fn spans(&self) -> impl Iterator<Item = (u64, bool, &Arrived)> {
         self.starts.iter().zip(&self.spans).enumerate().map(|(k, (&start, arrived))| (start, k % 2 == 1, arrived))
     }
 
-    /// The whole bins between two cycles: the first cycle of each, and its counts of arrivals.
+    /// The complete bins between two cycles: the first cycle of each bin, and its counts of arrivals.
     pub fn bins(&self, (from, to): (u64, u64)) -> impl Iterator<Item = (u64, Arrived)> {
         let width = self.width.max(1);
         let last = if self.starts.is_empty() { 0 } else { to / width };

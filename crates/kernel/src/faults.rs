@@ -1,5 +1,5 @@
-//! Links and routers that fail and return. This file notifies the agents, and decides what happens to heads whose
-//! output has failed. A head without any path is parked until its router gets news about links. If every path leads
+//! Links and routers that fail and are repaired. This file notifies the agents, and decides what happens to heads with a failed
+//! output. A head without any path is parked until its router receives news about links. If every path leads
 //! through a failed router, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
@@ -11,7 +11,7 @@ use weft_api::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use weft_api::subnetworks::{Leg, Subnets};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the links and routers that fail or return in this cycle.
+    /// Handles the links and routers that fail or are repaired in this cycle.
     pub(crate) fn break_parts(&mut self, net: &Net) {
         let now = self.routers.fabric.now;
         while let Some(Event { what, .. }) = self.routers.beside.policy.faults.events.pop_if(|event| event.at <= now) {
@@ -34,9 +34,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// At routers with news about links, parked heads look for a path again. So do heads that go from one intermediate
-    /// to another, because after faults such heads can wait for each other. Then the packets of doomed heads are
-    /// discarded.
+    /// At routers with news about links, parked heads look for a path again. Heads that travel from one intermediate
+    /// to another also look again, because after faults such heads can wait for each other. Then the packets that are scheduled to be
+    /// discarded are discarded.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
@@ -90,20 +90,19 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether a head came from a member of a subnetwork and requests a link to another member before the end of its
-    /// leg.
+    /// True if a head came from a member of a subnetwork and requests a link to another member, and its leg does not end there.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let (port, nets) = (&self.buffers.ins[i], subnets(net));
         let at = net.coords[self.requests.routers[r].id as usize];
         let (p, class) = split(port.requests[v], net.class_bits);
         let subnet = |port: u16| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
-        // of the two VC classes of a leg, the second one is for the hop to its end
+        // each leg has two VC classes; the second class is for the hop to the end of the leg
         class.is_multiple_of(2) && subnet(p as u16).is_some() && subnet(port.port) == subnet(p as u16)
     }
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Looks for a path for the head of VC `v` of input `i`, which requests no output now.
+    /// Looks for a path for the head of VC `v` of input `i`, which requests no output at present.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);
@@ -139,7 +138,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Notifies the agents and the policy of the path that a head has found. `begins`: the head is at the first router
-    /// of its leg. `is_new`: the detour of this head was not counted there yet; longer packets are counted as they
+    /// of its leg. `is_new`: the detour of this head was not counted at this router before. Packets with several flits are counted when
+    /// they
     /// leave.
     fn tell_agents_of_route(
         &mut self,
@@ -169,7 +169,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Parks the head of VC `v` of input `i`, which has no path, until its router gets news about links.
+    /// Parks the head of VC `v` of input `i`, which has no path, until its router receives news about links.
     #[cold]
     pub(crate) fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(policy, net, i, v);
@@ -186,7 +186,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Cancels the output that the head of VC `v` of input `i` had chosen. If the output was for a detour, the agents
-    /// take it out of their count.
+    /// subtract the detour from their count.
     fn forget(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize) {
         let segment = self.buffers.front(i, v);
         let around = self.buffers.packets.items[segment.packet as usize].flags & AROUND != 0;
@@ -199,7 +199,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Whether the output of a route key carries packets, or will wake when a packet requests it.
+    /// True if the output of a route key can carry packets, or will wake when a packet requests it.
     pub(crate) fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
         let out = &self.wires.outs[self.requests.routers[r].base as usize + net.port(key)];
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)

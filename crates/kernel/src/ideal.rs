@@ -1,9 +1,9 @@
-//! An ideal map of queues, in the loop: a head requests its output once the queue of its destination at the next router
-//! has places.
+//! The ideal map of queues (one queue per destination), in the loop: a head requests its output only when the queue of its destination at
+//! the next router has enough places.
 //!
-//! If no packet of a VC may ask, the VC is stuck. It looks again when a packet arrives, or when places become free for
-//! which one of its packets waits. Inputs are served round robin. Free places return to the sender as credits do, when
-//! the tail of a packet has left. At a terminal two packets at a time may request the output. More would block packets
+//! If no packet of a VC may request its output, the VC is stuck. A stuck VC is checked again when a packet arrives, or when places for
+//! one of its packets become free. Inputs are served round robin. Like credits, free places return to the sender when
+//! the tail of a packet has left. At a terminal two packets at a time may request the output. More packets would block packets
 //! for other destinations.
 
 use crate::block::{Fabric, Interfaces, Routers};
@@ -12,12 +12,12 @@ use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
 use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 
-/// Packets that may request an output to a terminal at a time. While one leaves, the places of the packet before it
-/// return to the sender.
+/// Number of packets that may request an output to a terminal at the same time. While one packet leaves, the places of the previous
+/// packet return to the sender.
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the places that have become free. Packets that wait for them request their outputs. The phase runs before
+    /// Counts the places that have become free. Packets that wait for them request their outputs. This phase runs before
     /// flits arrive.
     #[inline(never)]
     pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
@@ -44,7 +44,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.defers = true;
     }
 
-    /// Lets heads that have come in this cycle request their outputs.
+    /// Lets heads that have arrived in this cycle request their outputs.
     #[inline(never)]
     pub(crate) fn settle_arrivals(&mut self, net: &Net) {
         self.fabric.ideal.defers = false;
@@ -57,14 +57,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.asking = asking;
     }
 
-    /// Lets a packet of VC `v` of input `i` request its output, if one may and none does already.
+    /// Lets a packet of VC `v` of input `i` request its output, if a packet may request it and no packet does already.
     fn ask_if_stuck(&mut self, net: &Net, i: usize, v: usize) {
         if self.fabric.ideal.stuck[i] >> v & 1 != 0 {
             self.head_asks(net, i, v);
         }
     }
 
-    /// The queue behind output `o` has places again. Serves the inputs whose packets wait for these places round robin.
+    /// Called when the queue behind output `o` has free places again. Serves the inputs whose packets wait for these places round robin.
     fn offer_places(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
         let r = self.fabric.wires.outs[o].router as usize;
         let base = self.fabric.requests.routers[r].base as usize;
@@ -90,8 +90,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Makes the first packet in VC `v` of input `i` whose next queue has places the head, and gives it these places.
-    /// Returns the packet with its route key. `None`: the VC is stuck, or flits are arriving.
+    /// Selects the first packet in VC `v` of input `i` whose next queue has free places. Makes it the head and reserves these places.
+    /// Returns the packet with its route key. `None`: the VC is stuck, or a packet is still arriving.
     #[inline(never)]
     pub(crate) fn with_a_place(&mut self, net: &Net, rules: &IdealRules, (i, v): (usize, usize)) -> Option<(u32, u16)> {
         self.ideal.stuck[i] |= 1 << v;
@@ -121,7 +121,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         None
     }
 
-    /// Whether a packet in VC `v` of input `i` waits for places in this queue.
+    /// True if a packet in VC `v` of input `i` waits for places in queue `place`.
     fn waits_for(&self, net: &Net, rules: &IdealRules, (i, v): (usize, usize), place: (usize, u32)) -> bool {
         let base = self.buffers.ins[i].base(i);
         self.buffers.queue(i, v).any(|&Segment { packet, key, .. }| {
@@ -130,7 +130,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// The channel and the queue behind it for a packet to `dst` with this route key at the router whose ports begin at `base`.
+    /// For a packet to `dst` with this route key, at the router whose ports begin at `base`: the channel, and the queue at its far end.
     fn place_of(&self, net: &Net, rules: &IdealRules, (base, key): (usize, u16), dst: u32) -> (usize, u32) {
         let (p, class) = split(key, net.class_bits);
         let o = base + p;
@@ -147,7 +147,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.ideal.has_room((o, queue), (most, rules.room))
     }
 
-    /// A head has come to an input and VC (`to`, as [`weft_api::state::Flit::to`]). If the VC is stuck, its packets are
+    /// Called when a head has arrived at an input and VC (`to`, as in [`weft_api::state::Flit::to`]). If the VC is stuck, its packets are
     /// checked again.
     pub(crate) fn note_coming(&mut self, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
@@ -157,7 +157,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before the first `count` moves of the router whose ports begin at `base`: Returns the places of packets
+    /// Called before the first `count` moves of the router whose ports begin at `base`. Returns the places of packets
     /// whose tails leave.
     pub(crate) fn return_places(&mut self, net: &Net, rules: &IdealRules, base: usize, count: usize) {
         for k in 0..count {
@@ -174,7 +174,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             if self.wires.outs[o].is(ChannelEnd::Ejection) {
                 let (_, queue) = self.place_of(net, rules, (base, key), dst);
                 let place = Place { port: o as u32, queue, flits: len };
-                // the flits before it leave first
+                // the flits that already wait for the link leave first
                 let out = &self.wires.outs[o];
                 let wait = out.departure(self.now) - self.now;
                 self.ideal.returned.push(self.now, self.now + 1 + wait, place);
@@ -191,12 +191,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Whether a packet to `dst` has places on VC `vc` of terminal channel `o`.
+    /// True if VC `vc` of terminal channel `o` has free places for a packet to `dst`.
     pub(crate) fn has_place_from_terminal(&self, rules: &IdealRules, (o, vc): (usize, usize), dst: u32) -> bool {
         self.has_room(rules, (o, rules.queue(vc, dst)))
     }
 
-    /// Takes the places of a packet that has begun to leave terminal channel `o` on VC `vc`.
+    /// Reserves the places of a packet that has begun to leave terminal channel `o` on VC `vc`.
     pub(crate) fn take_from_terminal(&mut self, rules: &IdealRules, (o, vc): (usize, usize), packet: u32) {
         let record = self.buffers.packets.items[packet as usize];
         self.ideal.take((o, rules.queue(vc, record.dst)), record.len);

@@ -1,4 +1,4 @@
-//! Statistics in addition to those of all packets: per job, and for the latencies that a workload reports separately.
+//! Statistics that are kept in addition to those of all packets: per job, and for latencies that a workload reports separately.
 
 use crate::fault_tally::FaultTally;
 use crate::net::{Net, NetJob};
@@ -10,11 +10,11 @@ use weft_api::state::sums::{Measured, PacketSums};
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
 
-/// Statistics of one job, or of one latency that its workload reports separately.
+/// Statistics of one job, or of one separately reported latency of its workload.
 #[derive(Debug, Clone, Kept)]
 struct Part {
     created: Amount,
-    /// Flits injected in the window; counted where network interfaces have queues.
+    /// Flits injected in the window; only counted if network interfaces have queues.
     injected_flits: u64,
     accepted_flits: u64,
     #[kept(each)]
@@ -24,13 +24,13 @@ struct Part {
     latency: Option<Histogram<u64>>,
 }
 
-/// Packets of a job delivered or discarded in the whole run, measured or not.
+/// Packets of a job that were delivered or discarded in the whole run, measured or not.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Done {
     pub packets: u64,
-    /// Discarded packets, and the packets that their deliveries would have caused.
+    /// Discarded packets, plus the packets that their deliveries would have caused.
     pub lost: u64,
-    /// When the last of them was delivered or discarded.
+    /// The cycle in which the last of these packets was delivered or discarded.
     pub last: u64,
 }
 
@@ -50,10 +50,10 @@ impl Seen {
 
 #[derive(Debug, Clone, Kept)]
 pub struct Parts {
-    /// For each job, its first part. Empty if only the sums of the window are needed.
+    /// For each job, the index of its first part. Empty if only the sums of the window are needed.
     #[kept(fixed)]
     of_job: Vec<u16>,
-    /// The part of the first message class; those of the others follow. There are none without classes.
+    /// Index of the part of the first message class; the parts of the other classes follow. Unused if packets have no message classes.
     #[kept(fixed)]
     first_class: usize,
     #[kept(each)]
@@ -67,7 +67,7 @@ pub struct Parts {
     #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,
-    /// The same by message class.
+    /// The same packets, counted by message class.
     #[kept(each)]
     pub seen_of_class: Vec<Seen>,
     pub by_phase: PhaseTally,
@@ -75,7 +75,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: cycles
+    /// `here`: true for a job with a terminal in the block. `batches`: largest number of batches of the window. `changes`: cycles
     /// in which the load of some job changes.
     pub fn new(
         jobs: &[NetJob],
@@ -116,7 +116,7 @@ impl Parts {
         }
     }
 
-    /// Counts a measured packet of this class that a terminal of the job has created and no delivery has caused.
+    /// Counts a measured packet of this class that a terminal of the job has created for a reason other than a delivery.
     pub fn created(&mut self, job: u16, class: u8, flits: u16) {
         let amount = Amount { packets: 1, flits: flits.into() };
         if let Some(&p) = self.of_job.get(job as usize) {
@@ -127,7 +127,7 @@ impl Parts {
         }
     }
 
-    /// Whether anything is counted by job or by class.
+    /// True if anything is counted by job or by class.
     #[inline(always)]
     pub fn are_counted(&self) -> bool {
         !self.parts.is_empty()
@@ -143,7 +143,7 @@ impl Parts {
         }
     }
 
-    /// Flits of a job that were injected in the window, where network interfaces have queues.
+    /// Flits of a job that were injected in the window, if network interfaces have queues.
     pub fn injected_by(&self, job: usize) -> u64 {
         self.of_job.get(job).map_or(0, |&p| self.parts[p as usize].injected_flits)
     }
@@ -154,12 +154,12 @@ impl Parts {
         (part.injected_flits, part.accepted_flits, part.measured())
     }
 
-    /// Measured packets of message class `class` that no delivery caused.
+    /// Measured packets of message class `class` that were not caused by a delivery.
     pub fn created_of_class(&self, class: usize) -> u64 {
         self.parts[self.first_class + class].created.packets
     }
 
-    /// Counts that `packet` of the job is discarded in cycle `now`. Its delivery would have caused `unborn` packets.
+    /// Counts `packet` of the job, which is discarded in cycle `now`. Its delivery would have caused `unborn` packets.
     pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
         let done = &mut self.done[job];
         (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));
@@ -181,7 +181,7 @@ impl Parts {
         self.done[job]
     }
 
-    /// Measured packets of the job's terminals that no delivery caused; `None` if the job has no parts.
+    /// Measured packets of the job's terminals that were not caused by a delivery; `None` if the job has no parts.
     pub fn created_by(&self, job: usize) -> Option<Amount> {
         self.of_job.get(job).map(|&p| self.parts[p as usize].created)
     }
@@ -191,7 +191,7 @@ impl Parts {
         self.of_job.get(job).map(|&p| self.parts[p as usize].accepted_flits)
     }
 
-    /// Accepted flits of a job, and statistics: of its packets, and of each latency that its workload reports
+    /// Accepted flits of a job, the statistics of its packets, and the statistics of each latency that its workload reports
     /// separately. `None` if the job has no parts.
     pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
         let first = *self.of_job.get(job)? as usize;

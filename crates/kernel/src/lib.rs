@@ -1,7 +1,8 @@
-//! The cycle loop, which advances a block of routers cycle by cycle. It uses the traits of `weft-api`, and no model.
+//! The cycle loop, which advances a block of routers cycle by cycle. It uses the traits of `weft-api`, and does not depend on any model.
 //!
-//! Begin with `cycle.rs`, which has one line for each phase, and [`block`], whose parts the phases read and write. The
-//! other crates read and write these parts only through [`face`], because the loop uses the numbers in them without a
+//! Start reading with `cycle.rs`, which has one line for each phase, and [`block`], which defines the data that the phases read and
+//! write.
+//! The other crates read and write these data only through [`face`], because the loop uses the numbers in them without a
 //! check.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]

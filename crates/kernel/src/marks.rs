@@ -1,7 +1,7 @@
-//! Congestion control in the loop: packets are marked as they leave an output, and their receivers send notifications.
+//! Congestion control in the loop: packets are marked when they leave an output, and their receivers send notifications.
 //!
-//! A notification is a packet of one flit. It has the message class of the marked packet. At the terminal it waits in a
-//! separate queue, which has priority over all others.
+//! A notification is a packet of one flit. It has the message class of the marked packet. In the terminal it waits in a
+//! separate queue, which has priority over all other queues.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
@@ -11,11 +11,11 @@ use weft_api::congestion::Control;
 use weft_api::routing::draw;
 use weft_api::state::{MARKED, NONE, NOTICE, Packet};
 
-/// Purpose of the hash that decides about a mark.
+/// Purpose of the hash that decides if a packet is marked.
 const MARK: u64 = 0x3c << 56;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Marks a packet that leaves output `o`, depending on the number of flits that wait behind it.
+    /// Marks a packet that leaves output `o`. The decision depends on the number of flits that wait for this output.
     #[inline(never)]
     pub(crate) fn mark(&mut self, net: &Net, control: &dyn Control, o: usize, id: u32) {
         let Routers { fabric, beside } = &self.routers;
@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload takes the packet.
+    /// Called when packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload is notified of the packet.
     pub(crate) fn take_marks(
         &mut self,
         interfaces: &mut Interfaces,
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         hears
     }
 
-    /// Queues the notification of terminal `t` to the source of a packet.
+    /// Queues the notification from terminal `t` to the source of a marked packet.
     fn notify(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize, marked: &Packet) {
         let &Packet { src, job, class, .. } = marked;
         let terminal = &mut interfaces.terminals[t];

@@ -22,23 +22,24 @@ use weft_api::state::{Packet, key_of};
 use weft_api::subnetworks::Subnets;
 use weft_api::workload::Workload;
 
-/// A job as the loop sees it.
+/// The data of a job that the loop uses.
 #[derive(Debug)]
 pub struct NetJob {
     pub workload: Arc<dyn Workload>,
     /// The message class of each part of its sources.
     pub classes: Vec<u8>,
-    /// Its sources are notified of packets that are sent and delivered.
+    /// True if its sources are notified of packets that are sent and delivered.
     pub hears_packets: bool,
 }
 
-/// The jobs of each terminal, and its rank in each. A terminal is in several jobs only if they send packets of
+/// The jobs of each terminal, and the rank of the terminal in each job. A terminal may be in several jobs only if these jobs send packets
+/// of
 /// different message classes.
 #[derive(Debug)]
 pub struct Places {
-    /// By terminal: index of its first entry in `all`; one entry more than terminals.
+    /// For each terminal: index of its first entry in `all`; then one more entry for the end.
     first: Vec<u32>,
-    /// (job, rank), by terminal.
+    /// (job, rank) pairs, ordered by terminal.
     all: Vec<(u16, u32)>,
 }
 
@@ -59,13 +60,13 @@ impl Places {
         Self { first, all: of_terminal.into_iter().flatten().collect() }
     }
 
-    /// The jobs of a terminal, and its rank in each.
+    /// The jobs of a terminal, and the rank of the terminal in each job.
     pub fn of(&self, terminal: u32) -> &[(u16, u32)] {
         let (from, to) = (self.first[terminal as usize], self.first[terminal as usize + 1]);
         &self.all[from as usize..to as usize]
     }
 
-    /// The first job of a terminal; `None` if it is in none.
+    /// The first job of a terminal; `None` if the terminal is in no job.
     pub fn job_of(&self, terminal: u32) -> Option<u16> {
         self.of(terminal).first().map(|&(job, _)| job)
     }
@@ -77,72 +78,72 @@ impl Places {
     }
 }
 
-/// The network as every block reads it.
+/// The data of the network that every block reads.
 #[derive(Debug)]
 pub struct Net {
-    /// Per router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
+    /// For each router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
     pub coords: Vec<u64>,
     /// (router, port) of every terminal.
     pub terminal_at: Vec<(u32, u16)>,
     /// Number of bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: ByClass<Link>,
-    /// By link class: cycles until a returning credit of a flit can be used. The credit travels on the opposite channel
-    /// of the link. If the opposite channels are of several classes, this is the longest time.
+    /// For each link class: cycles until the returning credit of a flit can be used. The credit travels on the opposite channel
+    /// of the link. If the opposite channels have several classes, this is the longest time.
     pub credit_returns: Vec<u64>,
-    /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
+    /// Rates of the links; `None` if every link carries one flit per cycle and any number of flits may wait for it.
     pub rates: Option<Rates>,
-    /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
+    /// True if some links carry more than one flit per cycle. Several flits of one packet may then arrive in the same cycle.
     pub fast_links: bool,
     /// Data of all routers that models may read.
     pub common: Common,
     pub router: RouterRules,
     pub routing: Arc<dyn AnyRouting>,
-    /// The part of the routing that names hops one router ahead, compiled.
+    /// The compiled part of the routing that computes hops one router ahead.
     pub ahead: Box<dyn Ahead>,
-    /// First port of each dimension, where packets cross complete lines in order (`Routing::first_ports`).
+    /// First port of each dimension, if packets cross complete lines in dimension order (`Routing::first_ports`).
     pub first_ports: Option<[u16; 8]>,
     /// The needs that the routing declares to the engine.
     pub needs: Needs,
-    /// Heads choose their output again in every step: the routing does, or links are trunks.
+    /// True if heads choose their output again in every step, because the routing requires it or because links form trunks.
     pub chooses: bool,
     pub heads: HeadPath,
     /// The shortcuts of blocks without agents.
     pub shortcuts: Profile,
     pub slow: SlowPaths,
-    /// Some packets are watched (`watch.rs`).
+    /// True if some packets are watched (`watch.rs`).
     pub watches: bool,
     /// Subnetworks whose link states the routing reads, if it reads any.
     pub subnets: Option<Subnets>,
     pub faults: FaultRules,
     pub jobs: Vec<NetJob>,
-    /// Which jobs each terminal is in.
+    /// The jobs of each terminal.
     pub places: Places,
-    /// The queues of network interfaces; `None` if each sends the packets of one source, one after the other.
+    /// The rules for queues of network interfaces; `None` if each interface sends the packets of one source, one after the other.
     pub interface: Option<InterfaceRules>,
-    /// Congestion control, if there is one. Then network interfaces have a queue per destination.
+    /// The congestion control, if the run has one. Network interfaces then have a queue per destination.
     pub congestion: Option<Arc<dyn Control>>,
-    /// Queues are set aside for congested outputs.
+    /// The rules for queues that are set aside for congested outputs.
     pub set_aside: Option<SetAsideRules>,
-    /// Destinations have queues of their own in an ideal map, in addition to the VCs.
+    /// The rules of the ideal map, which has a queue per destination in addition to the VCs.
     pub ideal: Option<IdealRules>,
-    /// Queues are set aside, or destinations have queues of their own.
+    /// True if queues are set aside, or if destinations have separate queues.
     pub maps_queues: bool,
-    /// By message class: number of higher priorities.
+    /// For each message class: number of classes with higher priority.
     pub class_ranks: Vec<u64>,
-    /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
+    /// VC classes that are finer than those of the routing: message classes have separate VCs, or a queueing scheme has lanes.
     pub refined: Option<Arc<Refined>>,
-    /// Packets of some job keep their place in the buffer of the terminal where they arrive (`Workload::keeps`).
+    /// True if packets of some job keep their place in the buffer of the terminal where they arrive (`Workload::keeps`).
     pub keeps: bool,
-    /// Some job is notified of packets that are sent and delivered.
+    /// True if some job is notified of packets that are sent and delivered.
     pub tells: bool,
-    /// Calls of a source may make other sources of the block due, or sources act by themselves.
+    /// True if a call of a source may make other sources of the block due, or if sources act by themselves.
     pub wakes: bool,
-    /// Cycles after which terminals of a node act on each other, if some node has terminals in several blocks.
+    /// Number of cycles after which terminals of a node affect each other, if some node has terminals in several blocks.
     pub notes_after: Option<u64>,
-    /// An alarm of a terminal may be void when it goes off, because its source is due at another cycle by then.
+    /// True if an alarm of a terminal may be void when it goes off, because the source has since become due at another cycle.
     pub alarms_lapse: bool,
-    /// All packets have one flit, and none enters a ring that keeps a bubble.
+    /// True if all packets have one flit, and no packet enters a ring that keeps a bubble.
     pub single: bool,
     pub times: Times,
     pub seed: u64,
@@ -156,75 +157,76 @@ pub struct RouterRules {
     pub ejection_delay: u64,
     /// Whole cycles for which a VC that a packet has left is closed to the next head.
     pub routing_delay: u64,
-    /// How many flits leave an input port at the same time.
+    /// Number of flits that may leave an input port at the same time.
     pub input_speedup: InputSpeedup,
-    /// VCs may be closed to the next head for a while, because of `routing_delay` or `input_speedup`.
+    /// True if VCs may be closed to the next head for a while, because of `routing_delay` or `input_speedup`.
     pub closes_vcs: bool,
-    /// A VC taken in one step may cross the switch only in the next.
+    /// True if a flit may cross the switch only in the step after its packet got the VC.
     pub vc_realloc: bool,
     pub speedup: u8,
-    /// An output finishes a packet before it begins another.
+    /// True if an output finishes a packet before it starts another packet.
     pub hold_switch: bool,
-    /// Arbiters let the oldest packet win.
+    /// True if arbiters let the oldest packet win.
     pub by_age: bool,
     pub priority: Priority,
     pub flow_control: FlowControl,
-    /// Free places [flits] that an output VC must have before a head may take it. Under virtual cut-through this is the
-    /// length of the longest packet of the run, also for heads of shorter packets. A head that enters a ring needs more
-    /// (`Link::room_to_enter`).
+    /// Free places [flits] that an output VC must have before a head may take the VC. Under virtual cut-through this is the
+    /// length of the longest packet of the run, even for heads of shorter packets. A head that enters a ring needs more
+    /// places (`Link::room_to_enter`).
     pub room: u16,
-    /// Some VC class enters rings that keep a bubble.
+    /// True if some VC class enters rings that keep a bubble.
     pub rings: bool,
-    /// Any credit may be the one that some head waits for, whatever their number.
+    /// True if some head may wait for any returning credit, independent of the number of credits.
     pub each_credit_wakes: bool,
 }
 
-/// Slow paths of the loop, which most runs do not need.
+/// Flags for slow paths of the loop, which most runs do not need.
 #[derive(Debug)]
 pub struct SlowPaths {
-    /// Injection channels are paced, or may sleep.
+    /// Injection channels have a limited rate, or may sleep.
     pub injection: bool,
-    /// New packets are counted by their job, watched or recorded.
+    /// New packets are counted by job, watched or recorded.
     pub creation: bool,
     /// Some recording counts the channels that packets cross.
     pub paths: bool,
-    /// Some recording counts these channels, or the routing stores the hops of packets.
+    /// Some recording counts the channels that packets cross, or the routing stores the hops of packets.
     pub hops: bool,
-    /// Moves through the switch are noted for more than the agents: for grants that the routing reads, or for queues
-    /// that are set aside.
+    /// Moves through the switch are recorded for the routing, which reads grants, or for queues that are set aside, and not only for the
+    /// agents.
     pub moves: bool,
-    /// The oldest packet wins the switch; or its winners are watched, or close their VC for a while; or outputs may be
+    /// The oldest packet wins the switch; or packets are watched; or a departing packet closes its VC for a while; or outputs may be
     /// full.
     pub crossing: bool,
-    /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
+    /// Deliveries are counted by job (`job_tally.rs`), or recorded.
     pub delivery: bool,
     /// Deliveries are reported only to recordings and to the sums of the window.
     pub only_recorded: bool,
 }
 
-/// Links and routers that fail, and the model that finds detours around them.
+/// The links and routers that fail, and the model that finds detours around them.
 #[derive(Debug)]
 pub struct FaultRules {
     pub repair: Repair,
-    /// Routings that follow each other while links and routers fail and return, the earliest first.
+    /// The routings that are used one after the other while links and routers fail and are repaired, the earliest first.
     pub tables: Vec<Tables>,
-    /// Cycles that a head without an escape waits (`broken.rs`).
+    /// Number of cycles that a head without an escape waits (`broken.rs`).
     pub patience: u64,
-    /// Spans in which some part is broken, the earliest first. They are kept if heads escape to a ring, which counts as cut in
-    /// these spans.
+    /// Spans in which some part is broken, the earliest first. They are stored if heads escape to a ring. During these spans the ring
+    /// counts
+    /// as broken.
     pub cut_rings: Vec<(u64, u64)>,
-    /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
+    /// True if routers fail under a policy that replaces links, so that packets may be discarded (`faults.rs`).
     pub routers_fail: bool,
 }
 
-/// Times by which a run is measured [cycles].
+/// Times that the measurement of a run needs [cycles].
 #[derive(Debug)]
 pub struct Times {
-    /// From the grant of a flit at its last router to its delivery over a free link.
+    /// Time from the grant of a flit at its last router to its delivery over a free link.
     pub landing: u64,
-    /// Most cycles between the grant and the delivery.
+    /// Longest time between the grant and the delivery.
     pub lookahead: u64,
-    /// Observation of the power state, where a policy switches channels.
+    /// Time for observing the power state, if a policy switches channels.
     pub power_period: Option<u64>,
     /// Longest time for which the workload of a job delays a reply.
     pub turnaround: u64,
@@ -236,7 +238,7 @@ pub struct Times {
     pub batch: u64,
 }
 
-/// A routing with the paths of the network without its failed parts, and the first cycle in which it is used
+/// A routing with the paths of the network without its failed parts, and the first cycle in which this routing is used
 /// (`network/rebuild.rs`).
 #[derive(Debug)]
 pub struct Tables {
@@ -249,9 +251,9 @@ pub struct Tables {
 pub enum Repair {
     /// Nothing fails in this run.
     Unneeded,
-    /// The power policy, by switching other links on (`faults.rs`).
+    /// The power policy finds detours: it switches on other links (`faults.rs`).
     ByPolicy,
-    /// The routing, under any policy (`broken.rs`).
+    /// The routing finds detours, under any policy (`broken.rs`).
     ByRouting(AroundFaults),
 }
 
@@ -262,13 +264,13 @@ impl Repair {
 }
 
 impl Net {
-    /// Restricts the blocks that are made from now on to these shortcuts.
+    /// Restricts all blocks that are created later to these shortcuts.
     pub fn keep_shortcuts(&mut self, among: Set) {
         self.shortcuts = self.shortcuts.among(among);
         self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
     }
 
-    /// Route key of a class of output port `p`.
+    /// Route key for a VC class of output port `p`.
     #[inline(always)]
     pub fn key(&self, p: usize, class: usize) -> u16 {
         key_of(p, class, self.class_bits)
@@ -280,13 +282,13 @@ impl Net {
         usize::from(key) >> self.class_bits
     }
 
-    /// Place of the requests for a class of output `o` in `Requests::requesters`.
+    /// Index of the requests for a VC class of output `o` in `Requests::requesters`.
     #[inline(always)]
     pub fn slot(&self, o: usize, class: usize) -> usize {
         o << self.class_bits | class
     }
 
-    /// VCs of a routing class on a link class.
+    /// The VCs of a VC class of the routing on a link class.
     #[inline(always)]
     pub fn vcs(&self, link: u8, class: usize) -> u16 {
         *self.links.of(link).vcs_of.at(class)
@@ -304,12 +306,12 @@ impl Net {
         }
     }
 
-    /// The hop of a head at `router` as its routing names it, on the VC classes of the routing.
+    /// The hop of a head at `router` as its routing returns it, in the VC classes of the routing.
     pub fn as_routed(&self, router: u32, hop: Hop) -> Hop {
         self.refined.as_ref().map_or(hop, |refined| refined.routed(router, hop))
     }
 
-    /// The hop that the routing names for `packet` at `router`, on the VC class of its message class and its lane.
+    /// The hop that the routing returns for `packet` at `router`, with the VC class for its message class and its lane.
     pub fn as_taken(&self, router: u32, packet: &Packet, hop: Hop) -> Hop {
         self.refined.as_ref().map_or(hop, |refined| refined.taken(router, packet, hop, self.seed))
     }
@@ -317,7 +319,7 @@ impl Net {
     /// Route key of a packet at the router it will reach next.
     #[inline(always)]
     pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
-        // SAFETY: terminals and channels name routers of the network (`Block::assert_numbers`).
+        // SAFETY: terminals and channels store valid router numbers (checked by `Block::assert_numbers`).
         let at = unsafe { *self.coords.hot(router) };
         match &self.first_ports {
             // the most common kind of routing, without a virtual call

@@ -1,8 +1,8 @@
 //! Network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of at
 //! most one flit per cycle.
 //!
-//! The interface calls a source for its next packet when the source is due and the packet before has left. At overload
-//! the source lags behind the simulated time, so no queue grows here.
+//! The interface calls a source for its next packet when the source is due and the previous packet has left. Under overload
+//! the source is called later than it is due, so no queue grows in the interface.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -14,7 +14,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, Gate, MEASURED, NONE, Packet};
 use weft_api::workload::{Counts, JobSources, NOT_DUE, NewPacket};
 
-/// A packet that a source has given.
+/// A packet that a source has created.
 #[derive(Clone, Copy)]
 pub(crate) struct Created {
     pub to: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Created {
     pub class: u8,
 }
 
-/// The flit that a terminal has sent in a cycle.
+/// The result of sending in a cycle: the kind of flit that a terminal has sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// The terminal waits for a credit, a VC or its link.
@@ -36,7 +36,7 @@ pub(crate) enum Sent {
 }
 
 impl Interfaces {
-    /// Lets terminal `t` try again, if it waits for a credit or for its link. Returns whether it has waited.
+    /// Lets terminal `t` try again, if it waits for a credit or for its link. Returns true if it has waited.
     #[inline(always)]
     pub(crate) fn unblock(&mut self, t: usize) -> bool {
         let waited = std::mem::take(&mut self.terminals[t].blocked);
@@ -46,7 +46,7 @@ impl Interfaces {
         waited
     }
 
-    /// Whether the alarm of terminal `t` that goes off now is void, because a delivery has meanwhile changed the cycle
+    /// True if the alarm of terminal `t` that goes off now is void, because a delivery has changed the cycle
     /// in which its source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize, now: u64) -> bool {
@@ -56,7 +56,7 @@ impl Interfaces {
     /// In cycle `now`, sets an alarm that wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub(crate) fn sleep(&mut self, net: &Net, t: usize, (now, from): (u64, u64)) {
-        // SAFETY: the loop names terminals (`assert_numbers`).
+        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         let due = unsafe { self.terminals.hot(t) }.due;
         if due <= from {
             // SAFETY: as above; there is a bit for each terminal.
@@ -71,8 +71,8 @@ impl Interfaces {
         }
     }
 
-    /// Whether terminal `t`, whose source a delivery may make due, needs an alarm at cycle `at`, because it has no
-    /// earlier one.
+    /// True if terminal `t` needs an alarm at cycle `at`, because it has no earlier alarm. A delivery may make the source of this
+    /// terminal due.
     #[inline(never)]
     pub(crate) fn needs_alarm(&mut self, t: usize, now: u64, at: u64) -> bool {
         let terminal = &mut self.terminals[t];
@@ -84,18 +84,18 @@ impl Interfaces {
         needed
     }
 
-    /// Notes that terminal `t` waits for a credit, or for its link.
+    /// Records that terminal `t` waits for a credit, or for its link.
     fn set_blocked(&mut self, t: usize) -> Sent {
-        // SAFETY: the loop names terminals (`assert_numbers`).
+        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot_mut(t) }.blocked = true;
         self.busy.clear(t);
         Sent::Nothing
     }
 
-    /// Whether terminal `t` has nothing to inject before its source is due.
+    /// True if terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
-        // A terminal with a stream is neither busy nor does it wait. Without queues it has a packet. With queues
-        // `packet` is `NONE`. Then this function is called only while the network is empty, so there is no stream.
+        // A terminal with a stream is not busy and does not wait. If terminals have no queues, it has a packet. If they have queues,
+        // `packet` is `NONE`. In that case this function is called only while the network is empty, and then no stream exists.
         let terminal = &self.terminals[t];
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
@@ -103,7 +103,7 @@ impl Interfaces {
     /// Makes packet `id` of `flits` flits the next one that terminal `t` sends.
     #[inline(always)]
     fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
-        // SAFETY: the caller has a terminal (`assert_numbers`).
+        // SAFETY: the caller passes a valid terminal number (checked by `assert_numbers`).
         let terminal = unsafe { self.terminals.hot_mut(t) };
         (terminal.left, terminal.vc, terminal.packet) = (flits, u8::MAX, id);
     }
@@ -136,7 +136,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 if net.tells && self.interfaces.is_out_of_date(t, now) {
                     continue;
                 }
-                // SAFETY: alarms wake terminals (`assert_numbers`).
+                // SAFETY: alarms store valid terminal numbers (checked by `assert_numbers`).
                 let due = unsafe { self.interfaces.terminals.hot(t) }.due;
                 if due <= now {
                     if !SINGLE {
@@ -151,7 +151,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit of each terminal that has a packet. `STREAMS`: its body flits may leave in streams.
+    /// Sends one flit of each terminal that has a packet. `STREAMS`: body flits may leave in streams.
     #[inline(always)]
     fn send_from_busy<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net, measured: u64) {
         for word in 0..self.interfaces.busy.0.len() {
@@ -166,10 +166,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit of terminal `t`, which has a packet or may get one from its source. `measured`: 1 if a flit of
-    /// this cycle counts for the window, else 0.
+    /// Sends one flit of terminal `t`, which has a packet or may get a packet from its source. `measured`: 1 if a flit of
+    /// this cycle counts for the window, otherwise 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
-        // SAFETY: alarms, masks and channels name terminals (`assert_numbers`).
+        // SAFETY: alarms, masks and channels store valid terminal numbers (checked by `assert_numbers`).
         if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE
             && !self.routers.fabric.create::<SINGLE>(&mut self.interfaces, &mut self.routers.beside.observers, net, t)
         {
@@ -185,8 +185,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: packets may mix on the channel, and this one may take only
-    /// `vcs`.
+    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: flits of several packets may mix on the channel, and this packet may
+    /// use only `vcs`.
     #[inline(always)]
     pub(crate) fn send_flit<const SINGLE: bool, const QUEUED: bool>(
         &mut self,
@@ -200,7 +200,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return self.interfaces.set_blocked(t);
         }
         let fabric = &mut self.routers.fabric;
-        // SAFETY: the caller has a terminal, which names its injection channel (`assert_numbers`).
+        // SAFETY: the caller passes a valid terminal number, and a terminal stores the number of its injection channel (checked by
+        // `assert_numbers`).
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot_mut(t);
             let out = fabric.wires.outs.hot_mut(terminal.out as usize);
@@ -225,12 +226,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         out.spend::<SINGLE>(vc, net.router.room);
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
-            // SAFETY: a terminal names the packet that it injects.
+            // SAFETY: a terminal stores the number of the packet that it injects.
             let packet = unsafe { fabric.buffers.packets.items.hot_mut(terminal.packet as usize) };
             packet.injected = fabric.now;
             flit.packet = terminal.packet;
             flit.len = if SINGLE { 1 } else { packet.len };
-            // SAFETY: a terminal has a place in the network (`assert_numbers`).
+            // SAFETY: a terminal stores its number in the network (checked by `assert_numbers`).
             let (router, _) = unsafe { *net.terminal_at.hot(terminal.id as usize) };
             flit.key = net.route_ahead(router as usize, packet);
         }
@@ -256,18 +257,20 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         Sent::Tail
     }
 
-    /// Sends the next flit of terminal `t`, if it is a body flit that can leave now. `STREAMS`: it may open a stream,
-    /// which sends the flits behind it. Otherwise does nothing and returns false.
+    /// Sends the next flit of terminal `t`, if it is a body flit that can leave now. Otherwise does nothing and returns false. `STREAMS`:
+    /// the
+    /// flit may open a stream, which sends the flits behind it.
     #[inline(always)]
     pub(crate) fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: the mask of the busy names terminals, and these their injection channels (`assert_numbers`).
+        // SAFETY: the mask of busy terminals contains valid terminal numbers, and a terminal stores the number of its injection channel
+        // (checked by `assert_numbers`).
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot(t);
             (terminal, fabric.wires.outs.hot(terminal.out as usize))
         };
         let vc = usize::from(terminal.vc);
-        // without a packet no flits are left, and before the head has left all are
+        // a terminal without a packet has no flits left; before the head has left, all flits are left
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
         }
@@ -281,8 +284,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// Whether the injection channel of terminal `t`, which is paced or may sleep, can take the next flit. A head that
-    /// finds the channel closed requests it.
+    /// True if the injection channel of terminal `t`, which has a limited rate or may sleep, can take the next flit. A head that
+    /// finds the channel closed requests the channel.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
         let terminal = &self.interfaces.terminals[t];
@@ -299,7 +302,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         !net.links.of(0).paced || self.routers.fabric.is_open_to_terminal(&mut self.interfaces, t)
     }
 
-    /// Called when terminal `t` has sent a flit on VC `vc` of a paced or sleeping channel. Notes that its packet holds
+    /// Called when terminal `t` has sent a flit on VC `vc` of a channel that has a limited rate or may sleep. Records that the packet
+    /// holds
     /// the VC, or leaves it. Returns the cycle in which the flit is on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
@@ -325,7 +329,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         fabric.now
     }
 
-    /// Lets the terminals whose links the agents have opened in this cycle send in this cycle, as heads at routers do.
+    /// Lets terminals send in this cycle if the agents have opened their links in this cycle. Heads at routers do the same.
     #[inline(never)]
     pub(crate) fn send_from_woken(&mut self, net: &Net) {
         let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
@@ -344,7 +348,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
+    /// Creates the next packet of the source of terminal `t`. Returns false if the source has no packet.
     #[inline(always)]
     fn create<const SINGLE: bool>(
         &mut self,
@@ -355,7 +359,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) -> bool {
         // SAFETY: `send_from` has found the terminal.
         let terminal = unsafe { interfaces.terminals.hot_mut(t) };
-        // SAFETY: a terminal that creates packets is in a job (`assert_numbers`).
+        // SAFETY: a terminal that creates packets is in a job (checked by `assert_numbers`).
         let sources = unsafe { interfaces.sources.hot_mut(terminal.job.into()) };
         let JobSources::Clocks(clocks) = sources else {
             return self.create_asked(interfaces, observers, net, t);
@@ -377,7 +381,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The same as `create`, for workloads that are more than clocks.
+    /// The same as `create`, for workloads that are more than random sources.
     #[inline(never)]
     fn create_asked(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize) -> bool {
         let terminal = &mut interfaces.terminals[t];
@@ -402,7 +406,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The packet that the source of terminal `t` has given, with its number there; and whether no delivery caused it.
+    /// The packet that the source of terminal `t` has created, with its number at the terminal; and true if no delivery caused it.
     pub(crate) fn numbered(
         &mut self,
         interfaces: &mut Interfaces,
@@ -431,7 +435,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Sends a body flit on VC `vc` of injection channel `o`, which has a credit for it.
     #[inline(always)]
     pub(crate) fn inject_body(&mut self, observers: &mut Observers, net: &Net, o: usize, vc: usize, measured: u64) {
-        // SAFETY: a terminal names its injection channel (`assert_numbers`).
+        // SAFETY: a terminal stores the valid number of its injection channel (checked by `assert_numbers`).
         let out = unsafe { self.wires.outs.hot_mut(o) };
         out.spend::<false>(vc, net.router.room);
         let flit = Flit::of_body(out.peer << 4 | vc as u32);
@@ -439,7 +443,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         observers.tally.injected_flits += measured;
     }
 
-    /// Creates a packet of terminal `t`. Returns its number.
+    /// Creates a packet of terminal `t`. Returns the index of the packet.
     #[inline(always)]
     pub(crate) fn add_packet(
         &mut self,
@@ -450,13 +454,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         new: Created,
     ) -> u32 {
         let (router, port) = net.terminal_at[new.to as usize];
-        // SAFETY: each terminal is at a router (`assert_numbers`).
+        // SAFETY: each terminal is attached to an existing router (checked by `assert_numbers`).
         let dest = unsafe { *net.coords.hot(router as usize) };
         let id = self.new_packet(net.single);
         if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();
         }
-        // SAFETY: the caller has a terminal (`assert_numbers`), and `new_packet` made a place for the packet.
+        // SAFETY: the caller passes a valid terminal number (checked by `assert_numbers`), and `new_packet` made a place for the packet.
         let (src, packet) = unsafe {
             let src = interfaces.terminals.hot(t).id;
             (src, self.buffers.packets.items.hot_mut(id as usize))
@@ -482,7 +486,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         id
     }
 
-    /// Notes that terminal `t` has created packet `id` without a delivery.
+    /// Records that terminal `t` has created packet `id` for a reason other than a delivery.
     #[inline(always)]
     pub(crate) fn count_created(
         &mut self,
@@ -501,7 +505,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notes that terminal `t` has created packet `id` for any reason and sends it next. (A packet that joins a queue
+    /// Records that terminal `t` has created packet `id` for any reason and sends it next. (A packet that joins a queue
     /// crosses the channel later: `send_queued`.)
     pub(crate) fn note_injection(
         &mut self,
@@ -517,7 +521,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Counts packet `id`, which terminal `t` has created without a delivery, for its job; and watches it.
+    /// Counts packet `id`, which terminal `t` has created for a reason other than a delivery, for its job; and watches the packet.
     #[inline(never)]
     fn created_slow_path(
         &mut self,

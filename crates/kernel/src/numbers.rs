@@ -1,11 +1,12 @@
-//! The numbers by which the records of a block name each other, which the hottest lines of the loop use without a check of bounds.
+//! The indices by which the records of a block refer to each other. The hottest lines of the loop use them without a bounds check.
 //!
-//! Each number is set when the network is assembled, or taken from another record of the same block, and no list becomes shorter. So a
-//! check at the beginning is enough. [`Block::assert_numbers`] checks a new block, [`Block::numbers_are_right`] one that was read from a
-//! checkpoint. `SAFETY` comments name `assert_numbers`.
+//! Each index is set when the network is assembled, or copied from another record of the same block, and no list becomes shorter.
+//! Therefore a check at the beginning is enough. [`Block::assert_numbers`] checks a new block, [`Block::numbers_are_right`] a block that
+//! was
+//! read from a checkpoint. `SAFETY` comments refer to `assert_numbers`.
 //!
-//! A few numbers of a checkpoint are not checked: route keys of packets behind the heads of queues, and whether two
-//! records agree with each other. So only the build that wrote a checkpoint may read it, and the file must not be
+//! Two properties of a checkpoint are not checked: route keys of packets behind the heads of queues, and the agreement between two
+//! records. Therefore only the build that wrote a checkpoint may read it, and the file must not be
 //! changed.
 
 use crate::block::{Block, Reach, Routers};
@@ -16,32 +17,32 @@ use weft_api::base::bits::Bits;
 use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
 use weft_api::workload::NOT_DUE;
 
-/// The invalid number, in words.
+/// The result of a check; the error describes the invalid index.
 type Checked = Result<(), &'static str>;
 
 fn ensure(holds: bool, what: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(what) }
 }
 
-/// Whether `place`, which is port << 4 | VC, names a port below `ports` and a VC below `V`.
+/// True if `place`, which is port << 4 | VC, stores a port below `ports` and a VC below `V`.
 fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
     usize::from(place >> 4) < ports && usize::from(place & 15) < V
 }
 
-/// Whether `vc` is a VC, or `u8::MAX` before a head has one.
+/// True if `vc` is a VC, or `u8::MAX`, which is the value before a head has a VC.
 fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
     vc == u8::MAX || usize::from(vc) < V
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Panics if a number refers to no record.
+    /// Panics if an index refers to no record.
     pub(crate) fn assert_numbers(&self, net: &Net) {
         if let Err(what) = self.check_numbers(net) {
             panic!("{what}");
         }
     }
 
-    /// Whether every number refers to a record.
+    /// True if every index refers to a record.
     pub(crate) fn numbers_are_right(&self, net: &Net) -> bool {
         self.check_numbers(net).is_ok()
     }
@@ -57,7 +58,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.check_under_way()
     }
 
-    /// Checks that the lists have a record for each number in use.
+    /// Checks that the lists have a record for each index in use.
     fn check_lengths(&self, net: &Net) -> Checked {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let (inputs, routers) = (fabric.buffers.ins.len(), fabric.requests.routers.len());
@@ -92,7 +93,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(beside.shortcuts.streams().numbers_are_right::<V>(inputs, fabric.wires.outs.len()), "streams of ports")
     }
 
-    /// Output unit `o`: its router or terminal, and its far end.
+    /// Checks output unit `o`: its router or terminal, and its far end.
     fn check_output(&self, net: &Net, o: usize, out: &OutputUnit<V>) -> Checked {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let (inputs, peer, owner) = (fabric.buffers.ins.len(), out.peer as usize, out.router as usize);
@@ -112,7 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Input unit `i`: its router, its sender, and the outputs that its heads request or hold.
+    /// Checks input unit `i`: its router, its sender, and the outputs that its heads request or hold.
     fn check_input(&self, net: &Net, i: usize, input: &InputUnit<V>) -> Checked {
         let fabric = &self.reach.routers.fabric;
         let (ports, upstream) = (self.ports_of(input.router as usize), input.upstream() as usize);
@@ -128,7 +129,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Ok(())
     }
 
-    /// The ports of router `r`; none if there is no such router.
+    /// The ports of router `r`; empty if the router does not exist.
     fn ports_of(&self, r: usize) -> std::ops::Range<usize> {
         let base =
             |router: usize| self.reach.routers.fabric.requests.routers.get(router).map(|router| router.base as usize);
@@ -136,7 +137,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         base(r).map_or(end..end, |start| start..base(r + 1).unwrap_or(end))
     }
 
-    /// The masks of router `r`, and those of its outputs.
+    /// Checks the masks of router `r`, and the masks of its outputs.
     fn check_router(&self, net: &Net, r: usize) -> Checked {
         let fabric = &self.reach.routers.fabric;
         let (router, ports) = (&fabric.requests.routers[r], self.ports_of(r));
@@ -170,7 +171,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let sources = self.reach.interfaces.sources.len();
         ensure(terminal.job == NO_JOB || usize::from(terminal.job) < sources, "a terminal is in a job")?;
         let is_quiet = terminal.due == NOT_DUE && !terminal.blocked && !self.reach.interfaces.busy.contains(t);
-        // terminals with queues name their sources in `Queues::streams`
+        // terminals with queues store their sources in `Queues::streams`
         let has_source = terminal.job != NO_JOB || net.interface.is_some();
         ensure(has_source || is_quiet, "a terminal without a job sends nothing")?;
         ensure(is_vc_or_none::<V>(terminal.vc), "a terminal sends on a VC")?;
@@ -178,7 +179,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
     }
 
-    /// Checks that queues are lists of segments, and that segments name packets.
+    /// Checks that queues are lists of segments, and that segments contain valid packet numbers.
     fn check_segments(&self, net: &Net) -> Checked {
         let fabric = &self.reach.routers.fabric;
         let (segments, packets) = (&fabric.buffers.segments.items, fabric.buffers.packets.items.len());
@@ -192,7 +193,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(segments.iter().all(|segment| has_packet(segment.packet)), "segments name packets")
     }
 
-    /// Flits, credits and alarms in flight.
+    /// Checks flits, credits and alarms in flight.
     fn check_under_way(&self) -> Checked {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let (inputs, packets) = (fabric.buffers.ins.len(), fabric.buffers.packets.items.len());

@@ -1,9 +1,9 @@
-//! Channels whose rate is not one flit per cycle, or at which a limited number of flits may wait for the link
+//! Paced channels: channels whose rate is not one flit per cycle, or at which only a limited number of flits may wait for the link
 //! (`state/rate.rs`).
 //!
 //! Code that only paced channels need is marked cold, so that the compiler keeps the common path short.
 //!
-//! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
+//! An output at which no more flits may wait is full: the switch grants it no flit until the link has taken enough of the waiting flits.
 
 use crate::block::{Fabric, Interfaces, Observers, Requests, Routers, Wires};
 use crate::net::Net;
@@ -14,8 +14,8 @@ use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Two cycles in which a flit from input `i` could be on the link behind output `o`: without other flits before it,
-    /// and with those that wait. The flit can leave at `earliest`.
+    /// Two cycles in which a flit from input `i` could be on the link behind output `o`: first without other flits ahead of it,
+    /// then with the flits that wait. The flit can leave at `earliest`.
     pub(crate) fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
         let out = &self.wires.outs[o];
         let next_free = cycle_near(earliest, out.next_free);
@@ -31,11 +31,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Class of the channel into input `i`, and the share of its rate at which its flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
-        // SAFETY: where some channels are paced, each input has a pace (`assert_numbers`).
+        // SAFETY: if some channels are paced, each input has a pace (checked by `assert_numbers`).
         unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }
     }
 
-    /// Whether the injection channel of terminal `t` can take a flit now. If not, the terminal is woken when it can.
+    /// True if the injection channel of terminal `t` can take a flit now. Otherwise the terminal is woken when the channel can.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {
@@ -48,7 +48,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         full_for == 0
     }
 
-    /// The cycle in which a flit that terminal `t` sends now, maybe a head, is on its injection channel.
+    /// The cycle in which a flit (it may be a head) that terminal `t` sends now is on its injection channel.
     #[cold]
     #[inline(never)]
     pub(crate) fn inject_paced(
@@ -71,14 +71,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         depart
     }
 
-    /// Whether all requests of router `r` wait for full outputs.
+    /// True if all requests of router `r` wait for full outputs.
     #[cold]
     #[inline(never)]
     pub(crate) fn waits_for_links(&self, net: &Net, r: usize) -> bool {
         if net.rates.is_none() {
             return false;
         }
-        // SAFETY: the caller has a router of the block, and each has a mask of full outputs where some are paced (`assert_numbers`).
+        // SAFETY: the caller passes the number of a router of the block, and each router has a mask of full outputs if some channels are
+        // paced (checked by `assert_numbers`).
         let (router, full) = unsafe { (self.requests.routers.hot(r), self.wires.paces.full.hot(r)) };
         // heads may take VCs of full outputs if VC allocation is a separate stage
         let asked =
@@ -89,8 +90,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The second time of `departure`, with the flits that wait. The flit, maybe a head, comes from VC `v`, and takes
-    /// the time on the link.
+    /// The second time that `departure` returns, which includes the waiting flits. The flit (it may be a head) comes from VC `v`, and
+    /// occupies the link from then on.
     #[cold]
     #[inline(never)]
     pub(crate) fn depart_paced(
@@ -103,14 +104,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     ) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let before = self.fabric.came(i);
-        // SAFETY: a flit leaves by an output, and each has a pace where some are paced (`assert_numbers`).
+        // SAFETY: a flit leaves by an existing output, and each output has a pace if some channels are paced (checked by
+        // `assert_numbers`).
         let (out, pace) = unsafe { (self.fabric.wires.outs.hot_mut(o), self.fabric.wires.paces.of.hot_mut(o)) };
         let mut ready = rates.ready(before, (out.class, pace), earliest);
         if head {
             self.beside.observers.tally.delayed(self.fabric.now, whole(ready) - earliest);
         }
         if net.router.input_speedup != InputSpeedup::Unlimited {
-            // the flit before has left by then, and this one takes as long as the link is busy with it
+            // the previous flit has left by then, and this flit takes as long as it occupies the link
             ready = ready.max((
                 self.fabric.buffers.opens[i * V + v] + net.router.after_grant + pace.rate().cycles_per_flit() - 1,
                 0,
@@ -121,7 +123,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         let full_for = pace.full_for(next_free, self.fabric.now + net.router.after_grant);
         if full_for > 0 {
             let r = out.router as usize;
-            // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
+            // SAFETY: an output stores the valid number of its router, and each router has a mask of full outputs (checked by
+            // `assert_numbers`).
             let (router, full) =
                 unsafe { (self.fabric.requests.routers.hot(r), self.fabric.wires.paces.full.hot_mut(r)) };
             full.set(o - router.base as usize);
@@ -134,8 +137,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     }
 }
 
-/// Channel `o`, whose links are paced, carries flits at this share of its bandwidth from cycle `now` on. The input at
-/// its far end knows when the first of them comes.
+/// Lets channel `o`, whose links are paced, carry flits at this share of its bandwidth from cycle `now` on. The input at
+/// its far end stores the cycle in which the first of these flits arrives.
 pub(crate) fn change<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     net: &Net,
@@ -155,7 +158,7 @@ pub(crate) fn change<const W: usize, const V: usize>(
     out.next_free = next_free as u32;
     let (end, far_end, change) = (out.kind(), out.peer, pace.changes());
     let slowed = |input: u32| Slowed { input, share, change };
-    // flits that were granted before still leave at the higher rate
+    // flits that were granted before still leave at the previous rate
     let first = (now + net.router.after_grant).max(if is_slower { next_free } else { 0 });
     let at = first + net.links.of(out.class).latency;
     match end {
@@ -168,7 +171,7 @@ pub(crate) fn change<const W: usize, const V: usize>(
     }
 }
 
-/// Carries out the changes of paces in cycle `now`. Outputs can take a flit again, terminals have waited for their
+/// Carries out the changes of rate data in cycle `now`: outputs can take a flit again, terminals have waited for their
 /// link, and incoming flits have another rate.
 #[cold]
 #[inline(never)]
@@ -182,13 +185,14 @@ pub fn keep<const W: usize, const V: usize>(
         for k in 0..len {
             match paces.events.item(first, k) {
                 Event::Opens(output) => {
-                    // SAFETY: an event names an output (`assert_numbers`).
+                    // SAFETY: an event stores a valid output number (checked by `assert_numbers`).
                     let out = unsafe { outs.hot(output as usize) };
                     let r = out.router as usize;
                     if out.is(ChannelEnd::Injection) {
                         interfaces.unblock(r);
                     } else {
-                        // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
+                        // SAFETY: an output stores the valid number of its router, and each router has a mask of full outputs (checked by
+                        // `assert_numbers`).
                         let (router, full) = unsafe { (requests.routers.hot(r), paces.full.hot_mut(r)) };
                         full.clear((output - router.base) as usize);
                         requests.active.set(r);
@@ -196,7 +200,7 @@ pub fn keep<const W: usize, const V: usize>(
                 }
                 Event::Comes(Slowed { input, share, change }) => {
                     let came = &mut paces.came[input as usize];
-                    // a count that wraps round comes after the one before it
+                    // the counter may wrap around: a wrapped number is later than the number before it
                     if change.wrapping_sub(came.1) < 1 << 31 {
                         *came = (share, change);
                     }

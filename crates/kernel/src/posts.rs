@@ -6,7 +6,7 @@ use weft_api::board::Board;
 use weft_api::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Lets the routers post their numbers in the cycles in which posts are due. `posts`: a buffer for the numbers of a
+    /// Lets the routers post their numbers in the cycles in which posts are due. `posts`: scratch buffer for the numbers of one
     /// router.
     #[inline(always)]
     pub(crate) fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {

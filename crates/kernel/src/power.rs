@@ -1,5 +1,5 @@
 //! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are notified of
-//! faults, control packets, links that packets request, timers and drained channels, in this order.
+//! faults, control packets, requested links, timers and drained channels, in this order.
 
 use crate::block::{Block, Fabric, Interfaces, PolicySide, Reach, Requests, Routers, Wires};
 use crate::facade::Facade;
@@ -36,8 +36,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Moves channel `o` to another state for the policy. A broken channel takes the state when it is repaired. A
-    /// channel to a terminal, which only the policy makes dark, takes it now.
+    /// Moves channel `o` to another power state on behalf of the policy. A broken channel takes the state when it is repaired. A
+    /// channel to a terminal, which only the policy makes dark, takes the state now.
     pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.beside.policy.power.wish(o) {
             wish.state = to;
@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.set_state(net, o, to, now);
     }
 
-    /// Notes that channel `o` is in another state from cycle `now` on.
+    /// Records that channel `o` is in another state from cycle `now` on.
     pub(crate) fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         set_state(
             &mut self.fabric.wires,
@@ -68,7 +68,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
-    /// Lets heads that wait for channel `o` check it again. Returns whether there may be such a head.
+    /// Lets heads that wait for channel `o` try again. Returns true if such a head may exist.
     pub(crate) fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) -> bool {
         let wakes = (&mut self.requests, interfaces);
         look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken)
@@ -81,7 +81,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.with_agents_about(net, None, act);
     }
 
-    /// Lets the agents act on channel `only` if it is given, else on all.
+    /// Lets the agents act on channel `only` if it is given, otherwise on all channels.
     fn with_agents_about(
         &mut self,
         net: &Net,
@@ -99,26 +99,26 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl PolicySide {
-    /// Whether the agents have changed anything other than timers since the last call.
+    /// True if the agents have changed anything other than timers since the last call.
     pub fn agents_wrote(&mut self) -> bool {
         std::mem::take(&mut self.power.wrote)
     }
 
-    /// Whether it is certain that the agents act in cycle `now`, which has just begun.
+    /// True if it is certain that the agents act in cycle `now`, which has just begun.
     pub fn agents_act(&self, now: u64) -> bool {
         let Power { is_managed, timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = timers.nothing_due(now) && self.control.nothing_due(now);
         *is_managed && !(calm && wanted_back.is_empty() && drained.is_empty() && woken.is_empty())
     }
 
-    /// The next cycle in which the agents act if no packet and no credit comes; `None`: they act now.
+    /// The next cycle in which the agents act if no packet and no credit arrives; `None` if they act now.
     pub fn agents_wait_until(&self) -> Option<u64> {
         let Power { timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.control.is_empty();
         calm.then(|| timers.next())
     }
 
-    /// Whether the agents will do nothing from cycle `now` on until a packet moves.
+    /// True if the agents will do nothing from cycle `now` on until a packet moves.
     pub fn is_at_rest(&self, now: u64) -> bool {
         let Power { timers, wanted_back, drained, .. } = &self.power;
         let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
@@ -128,7 +128,7 @@ impl PolicySide {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Calls the agents for everything that is due in this cycle.
+    /// Calls the agents for every event that is due in this cycle.
     #[inline(always)]
     pub(crate) fn manage_power(&mut self, net: &Net) {
         if self.routers.beside.policy.power.is_managed {
@@ -153,7 +153,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Passes the links that packets request to the agents, in ascending order, so that the order of the packets does
+    /// Passes the links that packets request to the agents in ascending order. The order of the packets therefore does
     /// not matter.
     fn report_wanted_back(&mut self, net: &Net) {
         let power = &mut self.routers.beside.policy.power;
@@ -178,7 +178,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.timers.give_back(ended);
     }
 
-    /// Passes the drained channels to the agents, in ascending order. Leaves out channels that were opened again
+    /// Passes the drained channels to the agents in ascending order. Leaves out channels that have been opened again
     /// meanwhile.
     fn report_drained(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -196,8 +196,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.reported = reported;
     }
 
-    /// Notifies the agents of the closed outputs for which heads have asked meanwhile. An agent may open an output for
-    /// the first of its heads. The other requests for this output are then dropped.
+    /// Notifies the agents of the closed outputs that heads have requested since the last call. An agent may open an output for
+    /// the first of these heads. The other requests for this output are then dropped.
     #[inline(always)]
     pub(crate) fn ask_for_closed(&mut self, net: &Net) {
         if !self.routers.fabric.requests.of_closed.is_empty() {
@@ -227,7 +227,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 }
 
-/// Channel `o` is in another state from cycle `now` on. Only changes by the policy count as transitions.
+/// Changes the state of channel `o` from cycle `now` on. Only changes by the policy count as transitions.
 fn set_state<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     (power, recorders): (&mut Power, &mut Recorders),
@@ -246,8 +246,8 @@ fn set_state<const W: usize, const V: usize>(
     recorders.changed(o, from, to, now);
 }
 
-/// Lets heads that wait for channel `o` (`out`) check it again. For an injection channel the terminal does, and is
-/// added to `woken`. Returns whether a head or terminal waits.
+/// Lets heads that wait for channel `o` (`out`) try again. For an injection channel, the terminal tries again and is
+/// added to `woken`. Returns true if a head or terminal waits.
 fn look_again<const W: usize, const V: usize>(
     out: &OutputUnit<V>,
     o: usize,

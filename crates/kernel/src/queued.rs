@@ -1,13 +1,13 @@
-//! Flits that wait for a channel.
+//! Counts the flits that wait for a channel.
 //!
-//! # How they are counted
-//! In many networks the output of a flit is known when the flit comes to a router, and stays the same. There a
-//! subtraction gives the number of flits that wait for an output: flits that came for it, minus flits that it sent.
-//! Outputs always count the flits that they send. Routers count the flits that come if agents or congestion control
-//! need the number ([`Fabric::count_queued`]). So the cost follows the flits that move, and not the flits that wait.
+//! # Counting method
+//! In many networks the output of a flit is known when the flit arrives at a router, and never changes. In these networks a
+//! subtraction gives the number of flits that wait for an output: flits that arrived for the output, minus flits that the output sent.
+//! Outputs always count the flits that they send. Routers count the arriving flits if agents or congestion control
+//! need the number ([`Fabric::count_queued`]). So the cost depends on the flits that move, and not on the flits that wait.
 //!
-//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions count in
-//! both ways, and compare.
+//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both
+//! methods, and compare the results.
 
 use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Wires};
 use crate::net::Net;
@@ -20,9 +20,9 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Flits that wait for channel `o`. In a router these are flits of packets with this output: those in the queues,
-    /// and granted flits that wait behind others. Heads without a chosen output do not count. At a terminal these are
-    /// the unsent flits of all packets created before this cycle, counted up to `most`.
+    /// Number of flits that wait for channel `o`. In a router these are flits of packets with this output: flits in the queues,
+    /// and granted flits that wait behind other flits. Heads without a chosen output do not count. At a terminal the number includes
+    /// the unsent flits of all packets created before this cycle; counting stops at `most`.
     pub(crate) fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
         let Routers { fabric, beside } = &self.routers;
         let out = &fabric.wires.outs[o];
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// Counts flits that have arrived for output `o` and left by it in the same cycle.
+    /// Counts flits that have arrived for output `o` and have left by it in the same cycle.
     pub(crate) fn pass_by(&mut self, o: usize, flits: u32) {
         if let Some(came) = self.came_for.get_mut(o) {
             *came = came.wrapping_add(flits);
@@ -52,15 +52,15 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Starts to count the arriving flits of each output, if the number of waiting flits follows from this count. The
-    /// queues are empty.
+    /// Starts to count the arriving flits of each output, if this count determines the number of waiting flits. The
+    /// queues must be empty.
     pub(crate) fn count_queued(&mut self, net: &Net) {
         if net.counts_at_once() {
             self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();
         }
     }
 
-    /// Whether arriving flits are counted.
+    /// True if arriving flits are counted.
     #[inline(always)]
     pub(crate) fn counts_queued(&self) -> bool {
         !self.wires.came_for.is_empty()
@@ -94,12 +94,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl Net {
-    /// Whether the route key of each arriving packet names its output at the router.
+    /// True if the route key of each arriving packet names its output at the router.
     fn names_outputs(&self) -> bool {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// Whether each flit counts as waiting from the cycle of its arrival. Then its packet names its output, and a head
+    /// True if each flit counts as waiting from the cycle of its arrival. Then its packet names its output, and a head
     /// can always request this output.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
@@ -107,7 +107,8 @@ impl Net {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Flits that wait at terminal `t`, up to `most`: of its present packet, in the queues of its interface, and in its sources.
+    /// Number of flits that wait at terminal `t`, up to `most`: flits of its present packet, in the queues of its interface, and in its
+    /// sources.
     fn at_terminal(&self, interfaces: &Interfaces, t: usize, most: u64) -> u64 {
         let (interfaces, now) = (&interfaces, self.now);
         let in_source = |job: u16, source: u32, due: u64| {
@@ -131,8 +132,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         waiting.min(most)
     }
 
-    /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. If each
-    /// flit counts as it arrives, the growth is the number of flits that arrive at the router.
+    /// Largest number of flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may start to count at once. If
+    /// each
+    /// flit counts when it arrives, the growth is the number of flits that arrive at the router.
     pub(crate) fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) || !net.counts_at_once() {
@@ -145,7 +147,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some((end - base) as u32 * fastest.max(1))
     }
 
-    /// Flits of packets that hold a VC of output `o`, in the queues of these packets.
+    /// Number of flits, in their queues, of packets that hold a VC of output `o`.
     fn of_holders(&self, policy: &PolicySide, o: usize) -> u32 {
         let out = &self.wires.outs[o];
         let (held, base) = (policy.power.held_vcs(o, out), self.requests.routers[out.router as usize].base as usize);
@@ -153,7 +155,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         holders.map(|holder| self.flits_of_head(base + usize::from(holder >> 4), usize::from(holder & 15))).sum()
     }
 
-    /// Flits of heads that request output `o`, and of packets behind heads that will request it.
+    /// Number of flits of heads that request output `o`, and of packets behind heads that will request it.
     fn of_others(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let r = self.wires.outs[o].router as usize;
         let base = self.requests.routers[r].base as usize;
@@ -177,8 +179,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         bypass + asking.sum::<u32>()
     }
 
-    /// Flits of the first packets of stuck VCs of input `i` (no packet there may request its output), if their route
-    /// keys leave by the output.
+    /// Number of flits of the first packets of stuck VCs of input `i` (no packet there may request its output), if their route
+    /// keys lead to the output.
     fn of_stuck(&self, net: &Net, i: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         if net.ideal.is_none() {
             return 0;
@@ -188,12 +190,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         firsts.filter(|first| leaves_by_it(first.key)).map(left).sum()
     }
 
-    /// Flits of the packet at the head of VC `v` of input `i`.
+    /// Number of flits of the packet at the head of VC `v` of input `i`.
     fn flits_of_head(&self, i: usize, v: usize) -> u32 {
         if self.buffers.ins[i].head[v] == NONE { 0 } else { left(self.buffers.front(i, v)) }
     }
 
-    /// Flits of the packets behind that head whose route keys leave by the output.
+    /// Number of flits of the packets behind that head whose route keys lead to the output.
     fn behind(&self, i: usize, v: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         let (port, mut sum) = (&self.buffers.ins[i], 0);
         let mut id = port.head[v];
@@ -205,7 +207,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         sum
     }
 
-    /// Flits that were granted output `o` and wait for the link behind other flits.
+    /// Number of flits that were granted output `o` and wait for the link behind other flits.
     fn granted_to(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let free = cycle_near(self.now, self.next_free(shortcuts, o));
         let wait = free.saturating_sub(self.now + net.router.after_grant);
@@ -219,7 +221,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Flits of a packet that have arrived and not left.
+/// Number of flits of a packet that have arrived and not left.
 fn left(segment: &Segment) -> u32 {
     u32::from(segment.arrived - segment.sent)
 }

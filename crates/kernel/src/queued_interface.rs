@@ -1,8 +1,8 @@
-//! Network interfaces with queues: several packets of a terminal are ready at a time.
+//! Network interfaces with queues: several packets of a terminal can be ready at the same time.
 //!
-//! In each cycle the interface takes packets from the sources that are due and whose queue has a place. Then one of its queues
-//! sends a flit: among those that can, the one that the injection rule names. Flits of packets on different VCs may mix on
-//! the injection channel, unless outputs finish one packet before they begin another (`RouterRules::hold_switch`).
+//! In each cycle the interface accepts packets from the sources that are due and whose queue has a free place. Then one of its queues
+//! sends a flit. The injection rule selects this queue among the queues that can send. Flits of packets on different VCs may mix on
+//! the injection channel, unless outputs finish a packet before they begin another packet (`RouterRules::hold_switch`).
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -22,7 +22,7 @@ impl Interfaces {
         self.busy.set(t);
     }
 
-    /// Calls `sent` of the source of a stream: the interface can take the next packet.
+    /// Calls `sent` of the source of a stream: the interface can accept the next packet.
     fn tell_stream(&mut self, net: &Net, stream: usize, now: u64) {
         let stream = &mut self.queues.streams[stream];
         if net.jobs[usize::from(stream.job)].hears_packets {
@@ -35,7 +35,7 @@ impl Interfaces {
         }
     }
 
-    /// Whether the tail of some packet of which terminal `t` has sent the head has not left.
+    /// True if terminal `t` has sent the head of some packet but not yet its tail.
     fn some_queue_is_amid(&self, t: usize) -> bool {
         let (queues, mut bits) = (&self.queues, self.queues.filled[t]);
         while bits != 0 {
@@ -47,14 +47,14 @@ impl Interfaces {
         false
     }
 
-    /// Lets terminal `t` sleep, which can send nothing now. It wakes when a credit comes, a source is due, or a limited
-    /// queue opens.
+    /// Lets terminal `t`, which can send nothing now, sleep. It wakes when a credit returns, a source is due, or a rate-limited
+    /// queue may send again.
     pub(crate) fn rest(&mut self, t: usize, now: u64) {
         let (mut due, mut is_blocked, mut some_wait) = (NOT_DUE, false, false);
         let queues = &self.queues;
         for stream in &queues.streams[queues.streams_of(t)] {
             some_wait |= stream.pending != NONE;
-            // the packet of a due source has no place; it gets one when a packet has left
+            // the queue for the packet of a due source is full; a place becomes free when a packet has left
             if stream.due > now && stream.pending == NONE {
                 due = due.min(stream.due);
             }
@@ -70,7 +70,7 @@ impl Interfaces {
             }
         }
         if some_wait {
-            // perhaps only the limit of an empty queue keeps the queue from taking another destination
+            // an empty queue may be unable to accept another destination only because of its rate limit
             let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
         }
@@ -85,7 +85,7 @@ impl Interfaces {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The injection of a cycle.
+    /// Injects the flits of a cycle.
     #[inline(never)]
     pub(crate) fn inject_queued(&mut self, net: &Net, rules: &InterfaceRules) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -108,7 +108,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
             self.interfaces.alarms.release(fabric.now);
         }
-        // no other queue may send a flit before the next queue in round-robin order
+        // true if the next queue in round-robin order always has priority over the other queues
         let by_turns = !net.single && !net.slow.injection && !rules.notifies && rules.rule == InjectionRule::RoundRobin;
         for word in 0..self.interfaces.busy.0.len() {
             let mut bits = self.interfaces.busy.0[word];
@@ -130,7 +130,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
             return false;
         }
-        // SAFETY: the mask of the busy names terminals (`assert_numbers`).
+        // SAFETY: the mask of busy terminals contains valid terminal numbers (checked by `assert_numbers`).
         let (filled, turn, o) = unsafe {
             let Interfaces { queues, terminals, .. } = &self.interfaces;
             (*queues.filled.hot(t), u32::from(*queues.turns.hot(t)), terminals.hot(t).out as usize)
@@ -139,7 +139,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return false;
         }
         let q = (turn + filled.rotate_right(turn).trailing_zeros()) as usize % 64;
-        // SAFETY: a terminal names its injection channel (`assert_numbers`).
+        // SAFETY: a terminal stores the valid number of its injection channel (checked by `assert_numbers`).
         let (queue, out) = unsafe { (self.interfaces.queues.queue(t, q), fabric.wires.outs.hot(o)) };
         let (left, vc) = (queue.left, queue.vc);
         let is_body = queue.is_amid() && left > 1;
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// Takes the packets that the sources of terminal `t` create, and sends a flit if one of its queues can.
+    /// Accepts the packets that the sources of terminal `t` create, and sends a flit if one of its queues can.
     pub(crate) fn send_queued(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) {
         let Routers { fabric, beside } = &mut self.routers;
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
@@ -179,8 +179,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of queue `q` of terminal `t`: a head, a tail, or a flit that some rule may delay. A head may
-    /// take one of `vcs`.
+    /// Sends the next flit of queue `q` of terminal `t`: a head, a tail, or a flit that a rule may delay. A head may
+    /// use one of `vcs`.
     #[inline(never)]
     fn send_first_or_last(
         &mut self,
@@ -286,7 +286,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Releases the oldest packet that terminal `t` keeps, and so its place in the buffer.
+    /// Releases the oldest packet that terminal `t` keeps, and thereby its place in the buffer.
     #[inline(never)]
     fn free_kept(&mut self, interfaces: &mut Interfaces, net: &Net, t: usize) {
         let Some(kept) = interfaces.queues.free_oldest(t) else { return };
@@ -297,13 +297,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The output to terminal `t`.
+    /// The output of the router that leads to terminal `t`.
     fn ejection_of(&self, interfaces: &Interfaces, t: usize) -> usize {
         // the injection channel leads to the input port with the same number
         self.wires.outs[interfaces.channel_of(t)].peer as usize
     }
 
-    /// Takes the packets that the sources of terminal `t` create now, as long as their queues have places.
+    /// Accepts the packets that the sources of terminal `t` create now, as long as their queues have free places.
     #[inline(never)]
     fn fill(
         &mut self,
@@ -325,8 +325,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The stream (part of a source) of terminal `t` that creates the next packet by the injection rule. It is due, and
-    /// its packet has a place.
+    /// The stream (part of a source) of terminal `t` that creates the next packet, selected by the injection rule. The stream is due, and
+    /// the queue of its packet has a free place.
     fn next_stream(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &interfaces.queues;
         let own = queues.streams_of(t);
@@ -348,7 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// Whether the next packet of stream `s` has a place, if its queue is known.
+    /// True if the next packet of stream `s` has a free place. The queue of the packet may not be known yet.
     fn has_place(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &interfaces.queues;
         let has_room = |q: usize| queues.queue(t, q).packets < rules.depth;
@@ -372,7 +372,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The queue for `packet` of stream `s`; `None` if the queue has no place for it now.
+    /// The queue for `packet` of stream `s`; `None` if the queue has no free place now.
     fn queue_of(
         &mut self,
         interfaces: &mut Interfaces,
@@ -400,7 +400,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
     }
 
-    /// The queue of a packet of a message class, if lanes have queues of their own.
+    /// The queue for a packet of a message class, if each lane has a separate queue.
     fn queue_of_lane(
         &self,
         interfaces: &Interfaces,
@@ -444,7 +444,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Gets the packet of stream `s` of terminal `t`, which is due, and creates it.
+    /// Gets the packet of stream `s` of terminal `t`, which is due, and creates the packet.
     #[inline(never)]
     fn ask(
         &mut self,
@@ -473,7 +473,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some(id)
     }
 
-    /// The queue of terminal `t` that sends the next flit, if one can, and the VCs that a head may take.
+    /// The queue of terminal `t` that sends the next flit, if a queue can send, and the VCs that a head may use.
     #[inline(always)]
     fn next_queue(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<(usize, u16)> {
         let queues = &interfaces.queues;
@@ -496,7 +496,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The same for rules that are not only round robin.
+    /// The same selection for rules that are not only round robin.
     #[inline(never)]
     fn next_by_rule(
         &self,
@@ -532,7 +532,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         best.map(|(_, q, vcs)| (q, vcs))
     }
 
-    /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now: the VCs that a head may take, or all.
+    /// For queue `q` of terminal `t`, which contains a packet: the VCs that a head may use, or all VCs for other flits; none if the queue
+    /// cannot send a flit now.
     #[inline(always)]
     fn can_send(
         &self,
@@ -549,8 +550,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// Whether the first packet of queue `q` of terminal `t` can begin to leave now: the VCs that it may take. Its head
-    /// may request a closed channel, unless another packet has to finish first.
+    /// The VCs that the first packet of queue `q` of terminal `t` may use if it can begin to leave now. Its head
+    /// may request a closed channel, unless another packet must finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,
@@ -569,7 +570,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (out.is_closed() || out.available_vcs() & vcs != 0).then_some(vcs)
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may take; none if the queue of its destination has no places.
+    /// The VCs that the first packet of queue `q` of terminal `t` may use; none if the queue of its destination has no free places.
     fn vcs_of_front(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> u16 {
         let front = interfaces.queues.front(t, q);
         let lane = match &net.set_aside {

@@ -1,5 +1,5 @@
-//! The recordings of a block: each part is notified of the events that it may record. A run without recordings pays
-//! nothing in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
+//! The recordings of a block: each part of a recording is notified of the events that it may record. A run without recordings has no
+//! cost in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;
@@ -12,10 +12,10 @@ use weft_api::state::{ChannelEnd, InputUnit, LinkState, NO_REQUEST, NONE, Output
 pub struct Recorders {
     #[kept(each)]
     parts: Vec<Part>,
-    /// The counts of every channel at its last reading; empty if no recording takes samples.
+    /// The counts of every channel when they were last read; empty if no recording takes samples.
     #[kept(each)]
     readings: Vec<Reading>,
-    /// Flits that wait in every buffer; empty if no recording takes samples of queues.
+    /// Number of flits that wait in every buffer; empty if no recording takes samples of queues.
     #[kept(scratch)]
     queues: Vec<QueueReading>,
     /// Number of control packets that the block has sent.
@@ -29,12 +29,12 @@ pub struct Part {
     pub hears_deliveries: bool,
     #[kept(fixed)]
     pub hears_paths: bool,
-    /// Cycle of its last sample.
+    /// Cycle of the last sample.
     pub sampled: u64,
 }
 
 impl Recorders {
-    /// For a block with this many channels and input units.
+    /// Creates the recordings for a block with this number of channels and input units.
     pub fn new(parts: Vec<Part>, channels: usize, inputs: usize) -> Self {
         let samples = parts.iter().any(|part| part.recorder.next_sample() < u64::MAX);
         let readings = vec![Reading::default(); if samples { channels } else { 0 }];
@@ -47,13 +47,13 @@ impl Recorders {
         self.parts.iter_mut().map(|part| &mut *part.recorder)
     }
 
-    /// Records that a channel goes from one power state to another.
+    /// Records that a channel changes from one power state to another.
     pub fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {
         self.each().for_each(|part| part.changed(channel, from, to, now));
     }
 
-    /// Records that a packet leaves on channel `channel` for its terminal, and is delivered at cycle `at`. `inside`: in
-    /// the window.
+    /// Records that a packet leaves on channel `channel` for its terminal, and is delivered at cycle `at`. `inside`: true if
+    /// this is in the window.
     #[inline(never)]
     pub fn delivered(&mut self, channel: usize, packet: &Packet, at: u64, inside: bool) {
         for part in self.parts.iter_mut().filter(|part| part.hears_deliveries) {
@@ -98,7 +98,7 @@ impl Recorders {
         self.parts.iter().map(|part| part.recorder.next_sample()).min().unwrap_or(u64::MAX)
     }
 
-    /// Brings the readings up to date. It must be called at least every 2^32 cycles, because the counters of the
+    /// Updates the stored counts. It must be called at least every 2^32 cycles, because the counters of the
     /// channels have 32 bits.
     pub fn look<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         for (reading, out) in self.readings.iter_mut().zip(outs) {
@@ -175,7 +175,7 @@ fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueR
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Passes the packets that have crossed a channel only in part to recordings of paths.
+    /// Passes packets that have crossed a channel only partly to recordings of paths.
     pub(crate) fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
         if !recorders.hear_paths() {
             return;
@@ -196,7 +196,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for (i, input) in self.buffers.ins.iter().enumerate() {
             for (v, &head) in input.head.iter().enumerate().filter(|&(_, &head)| head != NONE) {
                 let segment = &self.buffers.segments.items[head as usize];
-                // a discarded head requests an output and holds no VC
+                // a discarded head requests an output but holds no VC
                 if segment.sent == 0 || segment.sent == segment.len || input.requests[v] != NO_REQUEST {
                     continue;
                 }

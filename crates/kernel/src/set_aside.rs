@@ -1,11 +1,12 @@
 //! Queues that are set aside for congested outputs, in the loop.
 //!
-//! A head in a normal queue may find many flits before it at its output. Or the next queue of its packet is a queue set
-//! aside, and that queue is filled. Then the router sends a note over the channel on which the packet came. Its sender
-//! puts packets that will cross the congested output (the root) into a queue of their own. Notes travel beside the
-//! link, as credits do.
+//! A router sends a note over the channel on which a packet arrived in two cases. A head in a normal queue may find many flits ahead of
+//! it
+//! at its output. Or the next queue of its packet is a queue that is set aside, and that queue is filled. The sender of the channel then
+//! puts packets that will cross the congested output (the root) into a separate queue. Like credits, notes travel beside the
+//! link.
 //!
-//! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. So packets
+//! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. Therefore packets
 //! of a flow stay in order.
 
 use crate::block::{Fabric, Interfaces, Routers};
@@ -17,7 +18,7 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives notes, lets fenced heads request their outputs when they may, and frees empty queues.
+    /// Receives notes, lets fenced heads (heads that wait for older packets) request their outputs when they may, and frees empty queues.
     #[inline(never)]
     pub(crate) fn keep_set_asides(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
         let fabric = &mut self.fabric;
@@ -48,8 +49,10 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// The route key of packet `id`, the head of VC `v` of input `i`, in the queue of its packet at the next router. `None`: it has to
-    /// wait for older packets in other queues. A head that chooses its output or a member of its trunk gets the queue with that.
+    /// The route key of packet `id`, the head of VC `v` of input `i`, with the VC class of its queue at the next router. `None`: the
+    /// packet must
+    /// wait for older packets in other queues. If a head chooses its output or a member of its trunk, the choice also determines the
+    /// queue.
     #[inline(never)]
     pub(crate) fn key_set_aside(
         &mut self,
@@ -118,7 +121,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Takes the notes of this cycle, in an order that does not depend on the division into blocks.
+    /// Returns the notes of this cycle, in an order that does not depend on the division into blocks.
     fn due_notes(&mut self) -> Vec<Note> {
         let mut due = std::mem::take(&mut self.set_asides.due);
         due.clear();
@@ -140,7 +143,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when a queue of channel `o` has been set aside. Heads that wait for the channel change to the queues of
+    /// Called when a queue of channel `o` has been set aside. Heads that wait for the channel now request the queues of
     /// their packets.
     fn sort_heads(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules, o: usize) {
         let out = &self.wires.outs[o];
@@ -150,7 +153,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         let (r, lanes) = (out.router as usize, *rules.between(out.class));
         let (base, end) = self.inputs_of(r);
-        self.requests.active.set(r); // heads that choose do so again
+        self.requests.active.set(r); // heads that choose will choose again
         for i in base..end {
             for v in 0..V {
                 self.count_again(net, (i, v), o);
@@ -177,7 +180,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Updates the counts of the packets in VC `v` of input `i` at the trunk of output `o`. Packets that now have a
-    /// queue are no longer counted.
+    /// separate queue are no longer counted.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
@@ -220,7 +223,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.free = free;
     }
 
-    /// Whether no packet is in queue `lane` behind channel `o`, nor about to enter it.
+    /// True if no packet is in queue `lane` behind channel `o`, and no packet is about to enter it.
     fn is_empty(&self, net: &Net, rules: &SetAsideRules, o: usize, lane: u8) -> bool {
         let out = &self.wires.outs[o];
         let vcs = self.channel_out(rules, o).vcs_of[usize::from(lane)];
@@ -231,7 +234,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !asked && out.free_vcs & vcs == vcs && (0..V).all(home)
     }
 
-    /// A flit, maybe a head, has arrived: counts its packet.
+    /// Counts the packet of a flit (it may be a head) that has arrived.
     #[inline(never)]
     pub(crate) fn note_arrival(&mut self, net: &Net, rules: &SetAsideRules, flit: Flit) {
         if flit.packet == NONE {
@@ -250,8 +253,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.held[i * 16 + v] += 1;
     }
 
-    /// Counts the packet of a head, which has come into a normal queue of input `i`, at its output. Packets that choose
-    /// their output as heads are not counted, because routers upstream cannot know whether a packet will cross such an
+    /// Counts the packet of a head, which has arrived in a normal queue of input `i`, at its output. Packets that choose
+    /// their output as heads are not counted, because routers upstream cannot know if a packet will cross such an
     /// output.
     fn count_packet(&mut self, net: &Net, i: usize, flit: Flit) {
         let (p, class) = split(flit.key, net.class_bits);
@@ -266,8 +269,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.count_at(flit.packet, place);
     }
 
-    /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the first
-    /// ones in queues that are set aside.
+    /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the
+    /// first
+    /// packet in each queue that is set aside.
     #[inline(never)]
     pub(crate) fn note_departures(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
         for k in 0..count {
@@ -292,8 +296,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         counted && self.set_asides.counted[id as usize] as usize == place
     }
 
-    /// Called when packet `id` no longer waits for the output at which it is counted, or waits because of another
-    /// output.
+    /// Called when packet `id` no longer waits for the output at which it is counted, or when another output is the reason for
+    /// its wait.
     fn count_no_more(&mut self, id: u32) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if packet.flags & COUNTED != 0 {
@@ -303,7 +307,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when flits of packet `id`, the head of VC `v` of input `i`, are discarded. `tail`: the tail is among
+    /// Called when flits of packet `id`, the head of VC `v` of input `i`, are discarded. `tail`: true if the tail is among
     /// them.
     pub(crate) fn note_discard(&mut self, (i, v): (usize, usize), id: u32, tail: bool) {
         self.count_no_more(id);
@@ -312,7 +316,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before packet `id` leaves on VC `vc` of channel `o`. Marks the first packet there since the queue was set
+    /// Called before packet `id` leaves on VC `vc` of channel `o`. Marks it if it is the first packet there since the queue was set
     /// aside.
     fn mark_if_first(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize), id: u32) {
         let first = self.line_of(rules, o, vc).is_some_and(|line| line.unused >> vc & 1 != 0);
@@ -320,14 +324,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         *flags = if first { *flags | FENCED } else { *flags & !FENCED };
     }
 
-    /// Called when a packet has begun to leave on VC `vc` of channel `o`. The next packet will not be the first.
+    /// Called when a packet has begun to leave on VC `vc` of channel `o`: the next packet will not be the first.
     fn has_begun(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize)) {
         if let Some(line) = self.line_of(rules, o, vc) {
             line.unused &= !(1 << vc);
         }
     }
 
-    /// The queue set aside to which VC `vc` of channel `o` belongs; `None` if the VC belongs to a normal queue.
+    /// The queue that is set aside and contains VC `vc` of channel `o`; `None` if the VC belongs to a normal queue.
     fn line_of(&mut self, rules: &SetAsideRules, o: usize, vc: usize) -> Option<&mut Line> {
         if self.wires.outs[o].is(ChannelEnd::Ejection) || !self.set_asides.lines.any(o) {
             return None;

@@ -1,8 +1,8 @@
-//! Chooses the queue of a packet by the congested outputs on its path.
+//! Selects the queue of a packet by the congested outputs on its path.
 //!
-//! Only the part of the path that the routing has decided is known. Each path ends at the terminal of its packet, so a
-//! queue set aside for an output to a terminal serves all routings. A trunk is one congested output. Its members have
-//! queues of their own, so a head that chooses among them compares those queues.
+//! Only the part of the path that the routing has already decided is known. Each path ends at the terminal of its packet, so a
+//! queue that is set aside for an output to a terminal is useful with every routing. A trunk counts as one congested output. Its members
+//! have separate queues, so a head that chooses among the members compares these queues.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -27,7 +27,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         base + usize::from(trunk.first)
     }
 
-    /// The queue of a packet behind channel `o`, which it crosses next. The last congested output on its path decides.
+    /// The queue of a packet at the far end of channel `o`, which the packet crosses next. The last congested output on its path decides.
     /// `class`: a VC class of the channel for the packet, on any lane.
     pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
         if !self.set_asides.lines.any(o) {
@@ -58,7 +58,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         lane
     }
 
-    /// Whether a queue is set aside for packet `id` behind some member of the trunk of output `o`.
+    /// True if a queue is set aside for packet `id` behind some member of the trunk of output `o`.
     pub(crate) fn has_a_queue_ahead(&self, net: &Net, (o, class): (usize, usize), id: u32) -> bool {
         let ((trunk, base), packet) = (self.trunk_of(o), &self.buffers.packets.items[id as usize]);
         let mut members = trunk.members().map(|p| base + usize::from(p));
@@ -66,7 +66,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// The token for the sender of packet `id`, a head at input `i` with this route key. `None`: its output is not congested, and the
-    /// queue at the next router is not filled. A packet that `is_normal` has come in a normal queue.
+    /// queue at the next router is not filled. `is_normal`: true if the packet arrived in a normal queue.
     pub(crate) fn congested(
         &self,
         net: &Net,
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for o in trunk.members().map(|p| base + usize::from(p)) {
             let lane = self.lane_ahead(net, (o, class), packet);
             has_a_queue |= lane != 0;
-            // a packet in a queue for one output may next enter a queue for another output, farther away
+            // a packet in the queue for one output may next enter the queue for another output that is farther away
             if lane != 0 && self.is_filled(net, rules, (o, self.vc_of(net, o, class + usize::from(lane)))) {
                 return Some(Token { root: self.set_asides.lines.root(o, lane), because_of: o as u32 });
             }
@@ -100,7 +100,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (is_known && full).then_some(Token { root, because_of: NONE })
     }
 
-    /// The token for the sender of input `i`, if a queue for `root`, an output to a terminal, is filled behind some output of the router.
+    /// The token for the sender of input `i`, if a queue for `root` (an output to a terminal) is filled behind some output of the router.
     fn filled_for_terminal(&self, net: &Net, rules: &SetAsideRules, i: usize, root: Root) -> Option<Token> {
         let (base, end) = self.inputs_of(self.buffers.ins[i].router as usize);
         (base..end).find_map(|o| {
@@ -120,7 +120,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }
 
-    /// Whether the queue at the next router on VC `vc` of output `o` is filled above the threshold for tokens.
+    /// True if the queue at the next router on VC `vc` of output `o` is filled above the threshold for tokens.
     fn is_filled(&self, net: &Net, rules: &SetAsideRules, (o, vc): (usize, usize)) -> bool {
         let out = &self.wires.outs[o];
         // a hop that does not exist has no VC
@@ -128,7 +128,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         stored.is_some_and(|flits| u32::from(flits) >= rules.rules.spread)
     }
 
-    /// The route key of packet `id`, a head at input `i`, in the queue of its packet at the next router. `key`: in the normal queue.
+    /// The route key of packet `id`, a head at input `i`, with the VC class of its queue at the next router. `key`: the route key for the
+    /// normal
+    /// queue.
     pub(crate) fn key_on_lane(&self, net: &Net, i: usize, id: u32, key: u16) -> u16 {
         if key == UNDECIDED || net.set_aside.is_none() {
             return key;
@@ -139,8 +141,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key_of(p, class + usize::from(lane), net.class_bits)
     }
 
-    /// The outputs among these of router `r` that have a queue set aside for packet `id`, with that queue. `class`: a
-    /// VC class for the packet. The list is scratch memory, to be returned with [`Self::give_back`].
+    /// Among these outputs of router `r`, the outputs with a queue that is set aside for packet `id`, and that queue. `class`: a
+    /// VC class for the packet. The list is scratch memory; the caller returns it with [`Self::give_back`].
     fn queues_ahead(
         &mut self,
         net: &Net,
@@ -176,7 +178,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         member
     }
 
-    /// The hop that the routing names in this step for packet `id`, a head at router `r`, and the note of the routing.
+    /// The hop that the routing returns in this step for packet `id`, a head at router `r`, and the note of the routing.
     /// The hop leads into the queue of the packet at the next router.
     #[cold]
     #[inline(never)]
@@ -199,7 +201,7 @@ fn root_of(router: u32, port: usize) -> Root {
     u64::from(router) << 16 | port as u64
 }
 
-/// The output of a router, which is the first one of its trunk.
+/// The root for an output of a router: the first output of its trunk.
 fn first_root(refined: &Refined, router: u32, port: u16) -> Root {
     let base = refined.base[router as usize];
     let place = refined.outputs[base as usize + usize::from(port)].place;
@@ -212,10 +214,10 @@ fn terminal_root(net: &Net, packet: &Packet) -> Root {
     root_of(router, port.into())
 }
 
-/// A router as a routing sees it for one packet that may use queues set aside. Hops lead into normal queues.
+/// The view that a routing has of a router, for a packet that may use queues that are set aside. The hops lead into normal queues.
 struct Sorted<'a, const V: usize> {
     queues: &'a Queues<'a, V>,
-    /// Ports with a queue set aside for the packet, and that queue.
+    /// Ports with a queue that is set aside for the packet, and that queue.
     lanes: &'a [(u16, u8)],
 }
 

@@ -1,8 +1,8 @@
-//! The allocation steps of a cycle: heads take output VCs, flits cross the switch.
+//! The allocation steps of a cycle: heads take output VCs, and flits cross the switch.
 //!
-//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch and
-//! takes a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and
-//! requests the switch from the next step on. A VC then serves a packet every second step.
+//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch, and
+//! takes a free VC of its class when it crosses. With `vc_realloc` = 1 a head takes the VC first (`vc_allocation.rs`), and
+//! requests the switch from the next step on. A VC can then serve a new packet only in every second step.
 
 use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 }
                 let moved = self.routers.beside.observers.tally.flit_hops;
                 for _ in 0..net.router.speedup {
-                    // SAFETY: `active` names routers (`assert_numbers`).
+                    // SAFETY: `active` contains valid router numbers (checked by `assert_numbers`).
                     let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
                     if net.chooses && !router.choosing.is_empty() && !self.routers.fabric.requests.have_chosen.take(r) {
                         self.choose(net, r);
@@ -52,7 +52,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     }
                 }
                 let Routers { fabric, beside } = &mut self.routers;
-                // SAFETY: `active` names routers (`assert_numbers`).
+                // SAFETY: `active` contains valid router numbers (checked by `assert_numbers`).
                 let router = unsafe { fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.slow.crossing && fabric.waits_for_links(net, r) {
@@ -61,7 +61,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     // so one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
-                        // SAFETY: `r` comes from `active`, which has a bit for each router (`assert_numbers`).
+                        // SAFETY: `r` comes from `active`, which has a bit for each router (checked by `assert_numbers`).
                         unsafe { fabric.requests.active.clear_hot(r) };
                     }
                 }
@@ -69,8 +69,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Moves flits that hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC as
-    /// they do.
+    /// Moves flits that hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC at the
+    /// same time.
     #[inline(always)]
     fn cross<const SINGLE: bool>(
         &mut self,
@@ -80,13 +80,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         heads_cross: bool,
     ) {
         let fabric = &mut self.routers.fabric;
-        // SAFETY: `active` names routers (`assert_numbers`).
+        // SAFETY: `active` contains valid router numbers (checked by `assert_numbers`).
         let router = unsafe { fabric.requests.routers.hot(r) };
         let (heads, outputs) = (heads_cross && !router.vc_requests.is_empty(), router.switch_requests);
         if !heads && outputs.is_empty() {
             return;
         }
-        // with long packets usually only body flits are here
+        // with long packets, usually only body flits request the switch
         let outputs = if heads { outputs | router.vc_requests } else { outputs };
         let moves = if net.slow.crossing {
             match heads {
@@ -101,8 +101,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The variant for runs with one of these: arbiters let the oldest packet win, packets are watched, a routing delay
-    /// follows every packet, outputs may be full because their link is slow.
+    /// The variant for runs with one of these properties: arbiters let the oldest packet win, packets are watched, a routing delay
+    /// follows every packet, or outputs may be full because their link is slow.
     #[inline(never)]
     fn matched_slow_path<const HEADS: bool>(
         &mut self,
@@ -113,7 +113,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     ) -> usize {
         let Self { fabric, beside } = self;
         if net.rates.is_some() {
-            // SAFETY: each router has a mask of full outputs where some are paced (`assert_numbers`).
+            // SAFETY: each router has a mask of full outputs if some channels are paced (checked by `assert_numbers`).
             outputs = outputs.without(unsafe { fabric.wires.paces.full.hot(r) });
         }
         let moves = matched(fabric, net, allocator, r, outputs, HEADS);
@@ -131,7 +131,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     pub(crate) fn ports<'a, S: SwitchStep>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, S> {
-        // SAFETY: `active` names routers, each with its first port (`assert_numbers`).
+        // SAFETY: `active` contains valid router numbers, and each router stores its first port (checked by `assert_numbers`).
         let (router, ins, outs, requesters) = unsafe {
             let router = self.requests.routers.hot_mut(r);
             let base = router.base as usize;
@@ -157,13 +157,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 /// A switch allocator compiled for the loop: one virtual call per allocation step of a router.
 pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
-    /// Matches heads that may get a VC, and flits that have one. Returns the number of moves.
+    /// Matches heads that may get a VC, and flits that already have a VC. Returns the number of moves.
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
     /// Matches only flits that have a VC.
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
 }
 
-/// Matches inputs to `outputs` of router `r`; with `heads`, some head requests a VC. Returns the number of moves.
+/// Matches inputs to `outputs` of router `r`; `heads`: true if some head requests a VC. Returns the number of moves.
 #[inline(always)]
 fn matched<const W: usize, const V: usize>(
     fabric: &mut Fabric<W, V>,
@@ -176,7 +176,7 @@ fn matched<const W: usize, const V: usize>(
     if heads { allocator.heads_and_flits(fabric, net, r, outputs) } else { allocator.flits(fabric, net, r, outputs) }
 }
 
-/// An allocator for the steps of a run: `H` while heads request VCs of a router, `F` while none does.
+/// An allocator for the steps of a run: `H` is used while heads request VCs of a router, `F` while no head does.
 #[derive(Debug)]
 pub struct Compiled<A, H, F> {
     allocator: A,
@@ -193,12 +193,12 @@ impl<A: Allocator, H: SwitchStep, F: SwitchStep, const W: usize, const V: usize>
     for Compiled<A, H, F>
 {
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
-        // SAFETY: the loop names outputs that have requests.
+        // SAFETY: the loop passes only outputs that have requests.
         unsafe { self.allocator.allocate(&mut fabric.ports::<H>(net, r), outputs) }
     }
 
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
-        // SAFETY: the loop names outputs that have requests.
+        // SAFETY: the loop passes only outputs that have requests.
         unsafe { self.allocator.allocate(&mut fabric.ports::<F>(net, r), outputs) }
     }
 }

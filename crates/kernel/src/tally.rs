@@ -1,4 +1,4 @@
-//! The counts of a block. All are integers, so the counts of blocks can be added in any order.
+//! The counts of a block. All counts are integers, so the counts of blocks can be added in any order.
 
 use crate::job_tally::Parts;
 use crate::net::Net;
@@ -15,7 +15,7 @@ const SHORT: usize = 1024;
 /// Length of the array of hop counts. The last entry counts all longer paths.
 const HOPS: usize = 64;
 
-/// Latencies up to 2^32 cycles with 3 significant digits.
+/// Creates a histogram for latencies up to 2^32 cycles with 3 significant digits.
 pub fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
 }
@@ -24,7 +24,7 @@ pub fn histogram() -> Histogram<u64> {
 pub struct Tally {
     /// First cycle of the measured window, and the first cycle after it.
     pub window: (u64, u64),
-    /// Packets that terminals created in the window, without those that deliveries caused.
+    /// Packets that terminals created in the window, except packets caused by deliveries.
     pub created: Amount,
     /// Measured packets that were delivered.
     pub delivered: u64,
@@ -34,22 +34,22 @@ pub struct Tally {
     pub injected_flits: u64,
     pub accepted_flits: u64,
     pub flit_hops: u64,
-    /// Additional cycles in the window that slow links took until all of a head was on them, compared with the links
-    /// before.
+    /// Additional cycles in the window that slow links needed until all of a head was on them, compared with the previous
+    /// links.
     pub serial_cycles: u64,
     #[kept(each)]
     pub batches: Vec<PacketSums>,
     latency: Histogram<u64>,
     network_latency: Histogram<u64>,
-    /// Number of packets for each latency below [`SHORT`] cycles. Most latencies are short, and an array costs a
-    /// fraction of a histogram.
+    /// Number of packets for each latency below [`SHORT`] cycles. Most latencies are short, and updating an array costs a
+    /// fraction of updating a histogram.
     #[kept(each)]
     short_latency: Box<[u64; SHORT]>,
     #[kept(each)]
     short_network_latency: Box<[u64; SHORT]>,
-    /// Number of packets by hops; the last entry counts all longer paths.
+    /// Number of packets by number of hops; the last entry counts all longer paths.
     pub hop_counts: [u64; HOPS],
-    /// The most links between routers that a measured packet has crossed, if that is more than `hop_counts` tells.
+    /// The largest number of links between routers that a measured packet has crossed, if `hop_counts` does not show it.
     longest_path: u32,
     pub parts: Parts,
 }
@@ -82,7 +82,7 @@ impl Tally {
         at.wrapping_sub(self.window.0) < self.window.1 - self.window.0
     }
 
-    /// Number of cycles of the window from `from` to before `end`.
+    /// Number of cycles of the window in the span from `from` to before `end`.
     pub fn cycles_inside(&self, from: u64, end: u64) -> u64 {
         end.min(self.window.1).saturating_sub(from.max(self.window.0))
     }
@@ -92,7 +92,7 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// Counts the additional cycles that a slow link takes for a head that is sent now.
+    /// Counts the additional cycles that a slow link needs for a head that is sent now.
     #[inline(always)]
     pub fn delayed(&mut self, now: u64, cycles: u64) {
         self.serial_cycles += u64::from(self.inside(now)) * cycles;
@@ -105,12 +105,12 @@ impl Tally {
         ((created.min(self.window.1 - 1) - self.window.0) / net.times.batch) as usize
     }
 
-    /// The last number of hops in `hop_counts` that a packet had.
+    /// The largest number of hops that has an entry in `hop_counts` and that a packet had.
     pub fn most_counted(&self) -> usize {
         self.hop_counts.iter().rposition(|&packets| packets > 0).unwrap_or(0)
     }
 
-    /// The most links between routers that a measured packet has crossed.
+    /// The largest number of links between routers that a measured packet has crossed.
     pub fn longest_path(&self) -> u32 {
         self.longest_path.max(self.most_counted() as u32)
     }
@@ -157,7 +157,7 @@ impl Tally {
         }
     }
 
-    /// Counts a packet whose packet latency is not short; its network latency may be.
+    /// Counts a packet whose packet latency is not short; its network latency may be short.
     #[inline(never)]
     fn count_long(&mut self, latency: u64, network: u64) {
         self.latency.saturating_record(latency);

@@ -13,14 +13,14 @@ pub struct Timers {
     /// The cycle in which each timer ends.
     #[kept(each)]
     ends: Vec<u64>,
-    /// The cycle in which the wheel next looks at each timer: when it ends, or earlier if that is beyond the horizon of
+    /// The cycle in which the calendar wheel next checks each timer: the end of the timer, or earlier if the end is beyond the horizon of
     /// the wheel.
     #[kept(each)]
     comes_up: Vec<u64>,
-    /// Scratch.
+    /// Scratch: the timers that end in a cycle.
     #[kept(scratch)]
     ended: Vec<u32>,
-    /// Scratch: the period of each timer whose ends change nothing while the network is idle; 0: its next end may change something.
+    /// Scratch: for each timer, its period if its ends change nothing while the network is idle; 0 if its next end may change something.
     #[kept(scratch)]
     periods: Vec<u64>,
 }
@@ -40,7 +40,7 @@ impl Timers {
         self.wheel.is_empty_at(now)
     }
 
-    /// The first cycle from `now` on, before `until`, in which the wheel looks at a timer; `until` if there is none.
+    /// The first cycle from `now` on, before `until`, in which the wheel checks a timer; `until` if there is no such cycle.
     pub fn next_look(&self, now: u64, until: u64) -> u64 {
         self.wheel.next(now, until)
     }
@@ -56,24 +56,24 @@ impl Timers {
     }
 
     /// Lends the list of periods, one per timer, to the caller. The caller writes the period of each timer whose ends
-    /// change nothing, and 0 for the others. It returns the list with `note_periods`.
+    /// change nothing, and 0 for the other timers. The caller returns the list with `note_periods`.
     pub fn periods(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.periods)
     }
 
-    /// The periods for `next_effect` and `jump`.
+    /// Sets the periods for `next_effect` and `jump`.
     pub fn note_periods(&mut self, periods: Vec<u64>) {
         self.periods = periods;
     }
 
-    /// The cycle in which the next timer ends whose end may change something.
+    /// The next cycle in which a timer ends and this end may change something.
     pub fn next_effect(&self) -> u64 {
         let all = self.comes_up.iter().zip(&self.ends).zip(&self.periods);
         let with_effect = all.filter(|((at, _), period)| **at != NEVER && **period == 0);
         with_effect.map(|((_, &end), _)| end).min().unwrap_or(NEVER)
     }
 
-    /// Moves the clock to cycle `now`. Timers that end before change nothing, and are moved by whole periods.
+    /// Moves the clock to cycle `now`. Timers that end before `now` change nothing, and are moved by whole periods.
     pub fn jump(&mut self, now: u64) {
         for (end, &period) in self.ends.iter_mut().zip(&self.periods) {
             if period > 0 && *end < now {
@@ -132,7 +132,7 @@ impl Timers {
 mod tests {
     use super::Timers;
 
-    /// Runs 5000 cycles and returns which timer ended when. `set` is called whenever a timer ends, and may set timers.
+    /// Runs 5000 cycles and returns which timer ended in which cycle. `set` is called whenever a timer ends, and may set timers.
     fn run(timers: &mut Timers, set: impl Fn(&mut Timers, u32, u64)) -> Vec<(u64, u32)> {
         let mut all = Vec::new();
         for now in 1..5000 {
@@ -186,7 +186,7 @@ mod tests {
         timers.note_periods(vec![100, 70, 0, 10]);
         assert_eq!((timers.next(), timers.next_effect()), (100, 9000));
         timers.jump(5000);
-        // 150 + 70 k is first 5000 or more with k = 70
+        // 150 + 70 k first reaches 5000 or more with k = 70
         assert_eq!(timers.next(), 5000);
         let ended = |timers: &mut Timers, now| {
             let ended = timers.end(now);

@@ -1,7 +1,7 @@
 //! VC allocation as a separate stage before switch allocation (`vc_realloc` = 1).
 //!
-//! An iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
-//! head, and every head accepts one VC; both choose round robin, and pointers move past accepted pairs. If two VCs
+//! One iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
+//! head, and every head accepts one VC. Both choose round robin, and their pointers move past accepted pairs. If two VCs
 //! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
 //! that has no credit yet.
 
@@ -68,15 +68,16 @@ fn take_vcs<const W: usize, const V: usize>(
             }
         }
         if !again {
-            // the remaining heads wait for a VC or a credit; when one returns the bit is set again
+            // the remaining heads wait for a VC or a credit; when a VC or credit returns, the bit is set again
             requests.routers[r].vc_requests.clear(p);
         }
     }
     touched
 }
 
-/// Runs one iteration between the VCs in `room` of output `p` and the heads that request `class`. Returns true if VCs
-/// and heads are left that could be matched in the next step.
+/// Runs one iteration between the VCs in `room` of output `p` and the heads that request `class`. Returns true if the next step could
+/// match
+/// more VCs and heads.
 fn match_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
@@ -108,7 +109,7 @@ fn match_vcs<const W: usize, const V: usize>(
     !requests.requesters[slot].is_empty() && wires.outs[base + p].free_vcs & room != 0
 }
 
-/// Of the heads that request `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
+/// Among the heads that request `class` of output `p`, the first head at or after `turn` (input * V + VC), as (input, VC).
 fn next_head<const W: usize, const V: usize>(
     buffers: &Buffers<V>,
     requests: &Requests<W>,

@@ -1,8 +1,8 @@
-//! Watched packets: each block notes the events of those that are in it.
+//! Watched packets: each block records the events of the watched packets that are in it.
 //!
-//! A run without watched packets pays almost nothing: the calls are on one branch per cycle, and on branches that the
-//! loop has anyway for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). Each block keeps
-//! notes of its own; `journey.rs` joins them.
+//! A run without watched packets has almost no additional cost. The calls are on one branch per cycle, and on branches that the
+//! loop already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). Each block stores
+//! its own records; `journey.rs` joins them.
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
@@ -17,7 +17,7 @@ use weft_api::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WAT
 use weft_api::view::View;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notes that packet `id` has come to the head of the source queue of terminal `t`.
+    /// Records that packet `id` has reached the head of the source queue of terminal `t`.
     pub(crate) fn watch_creation(&mut self, observers: &mut Observers, net: &Net, t: usize, id: u32, measured: bool) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if !observers.watch.wants(packet, measured, self.now) {
@@ -33,17 +33,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         observers.watch.births.push(birth);
     }
 
-    /// Notes that the head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
+    /// Records that the head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
     pub(crate) fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
         let Watch { pending, births, .. } = &mut observers.watch;
-        // after its head has left, the number of a packet may belong to another packet
+        // after the head has left, the index of the packet may belong to another packet
         let is_it = |birth: &Birth| (birth.terminal, birth.id, birth.injected) == (t, id, None);
         if let Some(&n) = pending.iter().find(|&&n| is_it(&births[n])) {
             births[n].left = Some(left);
         }
     }
 
-    /// Notes that packet `id` has become the head of VC `v` of input `i`, with route key `key`.
+    /// Records that packet `id` has become the head of VC `v` of input `i`, with route key `key`.
     pub(crate) fn watch_front(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, id: u32, key: u16) {
         let packet = self.buffers.packets.items[id as usize];
         if packet.flags & WATCHED == 0 {
@@ -54,7 +54,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let decision = asks.then(|| self.decide(net, port.router as usize, &packet));
         let live = observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false));
         if let Some(&Live { stay, .. }) = live {
-            // the head asks again
+            // the head requests again
             decision.into_iter().for_each(|decision| observers.watch.stays[stay].decide(decision));
             return;
         }
@@ -78,7 +78,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// Notes the decision that `route_here` is about to make, from the same queues.
+    /// Records the decision that `route_here` is about to make, from the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.requests.routers[r], *packet);
         let queues = queues_at!(self, net, r);
@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
-    /// Notes that the head of VC `v` of input `i` has changed its choice. `turn` decides ties.
+    /// Records that the head of VC `v` of input `i` has changed its choice. `turn` decides ties.
     pub(crate) fn watch_choice(
         &mut self,
         observers: &mut Observers,
@@ -130,7 +130,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before the allocation of a cycle: notes which packets have left their source, and the reasons for which
+    /// Called before the allocation of a cycle. Records which packets have left their source, and the reasons for which
     /// heads wait.
     pub(crate) fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         let Watch { pending, births, .. } = watch;
@@ -138,7 +138,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.watch_heads(policy, net, watch);
     }
 
-    /// Called after the last cycle: ends all open waits, also those of routers that skipped cycles.
+    /// Called after the last cycle. Ends all open waits, including those of routers that skipped cycles.
     pub(crate) fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         self.watch_heads(policy, net, watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
@@ -157,7 +157,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         watch.looked = self.now;
     }
 
-    /// Notes the injection of head and tail. Returns true after the tail.
+    /// Records the injection of head and tail. Returns true after the tail.
     fn has_left(&self, interfaces: &Interfaces, birth: &mut Birth) -> bool {
         let terminal = &interfaces.terminals[birth.terminal];
         let queued = interfaces.queues.each > 0;
@@ -179,8 +179,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !sends
     }
 
-    /// Reason why the head of VC `v` of input `i` cannot cross the switch, or why another head may be preferred. `None`
-    /// if it has no request yet.
+    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or why another head may be preferred. `None`
+    /// if the head has no request yet.
     fn reason(&self, policy: &PolicySide, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);
@@ -226,12 +226,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some((reason, p as u32))
     }
 
-    /// Whether output `p` of the router of input `i` has reached its limit of flits that wait for the link.
+    /// True if output `p` of the router of input `i` has reached its limit of flits that wait for the link.
     fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
         net.rates.is_some() && self.wires.paces.full[self.buffers.ins[i].router as usize].contains(p)
     }
 
-    /// Notes that the packet at the head of VC `v` of input `i` is discarded.
+    /// Records that the packet at the head of VC `v` of input `i` is discarded.
     #[cold]
     pub(crate) fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
         let now = self.now;
@@ -273,8 +273,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Whether a watched packet waits in the queues of its terminal, and whether its tail has not left. After its head has
-/// left for another block, its number may belong to another packet. From then on its entry in a queue is read.
+/// Two flags: true if a watched packet waits in the queues of its terminal, and true if its tail has not left. After its head has
+/// left for another block, its index may belong to another packet. From then on the entry of the packet in a queue is read.
 fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     let (t, id, ready) = (birth.terminal, birth.id, &queues.ready.items);
     let own = &queues.of[t * queues.each..(t + 1) * queues.each];
@@ -291,7 +291,7 @@ fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
         if pending || waiting.is_some() {
             return (true, true);
         }
-        // it may have entered a queue and begun to leave in the same cycle
+        // the packet may have entered a queue and begun to leave in the same cycle
         let begins = |first: &Ready, left: u16| first.packet == id && left + 1 == first.flits;
         let begun = |queue: &&Queue| queue.is_amid() && begins(&ready[queue.first as usize], queue.left);
         birth.entry = birth.entry.or_else(|| own.iter().find(begun).map(|queue| queue.first));
@@ -299,7 +299,7 @@ fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     (false, own.iter().any(|queue| queue.is_amid() && Some(queue.first) == birth.entry))
 }
 
-/// The decision about the hop at `router`, which the packet will reach next; `None` if that depends on queues.
+/// The decision about the hop at `router`, which the packet will reach next; `None` if the decision depends on queues.
 fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<Decision> {
     let (at, mut after) = (net.coords[router as usize], *packet);
     let chosen = net.routing.next(at, &mut after, net.seed)?;

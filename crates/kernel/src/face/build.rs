@@ -1,5 +1,5 @@
-//! Builds a block from its description: all units, pools and wheels in their first state. All memory that the loop
-//! needs is allocated here and by the caller that describes the block.
+//! Builds a block from its description: all units, pools and calendar wheels in their initial state. All memory that the loop
+//! needs is allocated in this file, or by the caller that describes the block.
 
 use super::views::Place;
 use super::widths::{AnyAllocator, Width};
@@ -26,14 +26,14 @@ use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NONE, OutputUnit, Pool, Rou
 use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
-/// Description of a block. Its terminals are those of its ports, in the order of the ports.
+/// Description of a block. Its terminals are the terminals of its ports, in the order of the ports.
 #[derive(Debug)]
 pub struct Plan {
     pub routers: Vec<Place>,
     pub ports: Vec<Port>,
-    /// The trunk of each output of a router; empty where no links form trunks.
+    /// The trunk of each output of a router; empty if no links form trunks.
     pub trunks: Vec<Trunk>,
-    /// Mail for each block, with its memory.
+    /// Mail for each block, with reserved memory.
     pub outbox: Vec<Mail>,
     pub interfaces: Interfaces,
     pub policy: PolicySide,
@@ -44,17 +44,17 @@ pub struct Plan {
 /// A port of a router.
 #[derive(Debug, Clone, Copy)]
 pub struct Port {
-    /// Router of the block.
+    /// Index of the router in the block.
     pub router: u32,
     pub port: u16,
-    /// Link class.
+    /// Link class of the outgoing channel.
     pub class: u8,
-    /// Link class of the channel that comes in.
+    /// Link class of the incoming channel.
     pub back: u8,
     pub far: Far,
 }
 
-/// The far end of a port. Routers and terminals have their numbers in the network.
+/// The far end of a port. Routers and terminals have their numbers from the whole network.
 #[derive(Debug, Clone, Copy)]
 pub enum Far {
     Nowhere,
@@ -71,7 +71,9 @@ pub enum Far {
     },
 }
 
-/// Most items in flight in a block, for which memory is reserved; and most cycles by which an event lies ahead.
+/// Largest number of items in flight in a block, for which memory is reserved, and largest number of cycles between scheduling an event
+/// and
+/// the event.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     pub packets: usize,
@@ -170,7 +172,7 @@ where
     OfWidths { block, allocator: allocator.clone(), then: None }
 }
 
-/// Lets the terminals check their queues in the first cycle, or sleep until their sources are due.
+/// Lets the terminals check their queues in the first cycle, or lets them sleep until their sources are due.
 fn await_sources(net: &Net, interfaces: &mut Interfaces) {
     for t in 0..interfaces.terminals.len() {
         if net.interface.is_some() {
@@ -181,7 +183,7 @@ fn await_sources(net: &Net, interfaces: &mut Interfaces) {
     }
 }
 
-/// The counts of earlier cycles, if the routing reads them.
+/// The counts of earlier cycles, if the routing reads such counts.
 fn history(net: &Net, outputs: usize, horizon: u64) -> Option<History> {
     let is_read = net.needs.sensor == Some(Sensor::HistoryWindow);
     is_read.then(|| History::new(outputs, net.links.iter().map(|l| l.latency), horizon))
@@ -194,7 +196,7 @@ struct Units<const V: usize> {
     cuts: Vec<Cut>,
 }
 
-/// The units of all ports, then those of the injection channels.
+/// The units of all ports, followed by the units of the injection channels.
 fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
     let terminals = ports.iter().filter(|port| matches!(port.far, Far::Terminal(_))).count();
     let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports.len() + terminals);
@@ -211,7 +213,7 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
             }
             Far::Terminal(t) => {
                 output.lead(ChannelEnd::Ejection, t);
-                // heads see only the VCs that packets may use
+                // heads find only the VCs that packets may use
                 output.vcs_with_credit = net.links[usize::from(class)].vcs_of.iter().fold(0, |all, vcs| all | vcs);
                 output.vcs_with_room = output.vcs_with_credit;
                 input.come_from((ports.len() + nics.len()) as u32);
@@ -247,7 +249,7 @@ fn output<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
     OutputUnit::new(router, class, link.all, link.buffer)
 }
 
-/// The pace of each output; none if no link is paced.
+/// The rate data (pace) of each output; empty if every link has the default rate.
 fn paces<const W: usize, const V: usize>(
     net: &Net,
     outs: &[OutputUnit<V>],
@@ -285,7 +287,7 @@ fn requests<const W: usize, const V: usize>(net: &Net, routers: Vec<Router<W>>, 
     }
 }
 
-/// Most ports of a router.
+/// The largest number of ports of a router.
 fn radix<const W: usize>(routers: &[Router<W>], inputs: usize) -> usize {
     let bases = routers.iter().map(|r| r.base).chain([inputs as u32]).collect::<Vec<_>>();
     bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize

@@ -1,8 +1,8 @@
-//! The face of a block: the interface that the engine uses. It is the same for all widths for which a block is
-//! compiled.
+//! The face of a block: the interface that the engine uses. The interface is the same for all widths (numbers of ports and VCs) for which
+//! a block is compiled.
 //!
-//! Only this crate knows widths ([`widths`]). The engine describes a block ([`build`]), advances it window by window, and reads
-//! its records ([`views`]). No call of the face is made in the loop.
+//! Only this crate depends on the widths ([`widths`]). The engine describes a block ([`build`]), advances it window by window, and reads
+//! its records ([`views`]). The loop never calls a function of the face.
 
 pub mod build;
 mod of_widths;
@@ -39,7 +39,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn observers_mut(&mut self) -> &mut Observers;
     fn shortcuts(&self) -> &Shortcuts;
     fn shortcuts_mut(&mut self) -> &mut Shortcuts;
-    /// Records whose type does not depend on widths.
+    /// Records whose types do not depend on the widths.
     fn records(&self) -> Records<'_>;
     fn routers(&self) -> usize;
     fn router(&self, r: usize) -> Place;
@@ -52,44 +52,44 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- time
     /// Advances to cycle `until`.
     fn advance(&mut self, net: &Net, until: u64);
-    /// Mail for each block, as a window has left it.
+    /// Mail for each other block, collected during the last window.
     fn outbox(&self) -> &[Mail];
     fn outbox_mut(&mut self) -> &mut [Mail];
-    /// Takes the mail of another block.
+    /// Receives the mail of another block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
     /// Adds the work that shortcuts have skipped to the records.
     fn settle(&mut self, net: &Net);
-    /// Keeps 32-bit counters of cycles and flits readable. It must be called at least every 2^30 cycles.
+    /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed. It must be called at least every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);
     /// Stops all sources: no terminal creates a packet from now on.
     fn stop_sources(&mut self);
-    /// Whether the sources have created all packets before cycle `until`.
+    /// True if the sources have created all packets that are due before cycle `until`.
     fn sources_finished(&self, until: u64) -> bool;
-    /// Whether every number by which a record refers to another one is valid.
+    /// True if every index by which a record refers to another record is valid.
     fn numbers_are_right(&self, net: &Net) -> bool;
-    /// Fails unless the block is as at the start: no packet, and all credits returned.
+    /// Panics unless the block is in its initial state: it has no packet, and all credits have returned.
     fn assert_empty(&self, net: &Net);
 
     // ---- the power policy
     /// Creates the agents of the policy for this block, and starts them.
     fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite);
-    /// Sets the state of channel `o` in cycle 0 to one other than on.
+    /// Sets the state of channel `o` in cycle 0 to a state other than on.
     fn begin_in(&mut self, o: usize, state: LinkState);
     fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64);
-    /// Opens channel `o`. Heads that wait for it look at it again.
+    /// Opens channel `o`. Heads that wait for the channel try again.
     fn open_channel(&mut self, o: usize);
     fn close_channel(&mut self, net: &Net, o: usize);
     /// Flits per cycle that channel `o` can carry at its present rate.
     fn bandwidth(&self, net: &Net, o: usize) -> f64;
-    /// Whether the agents will do nothing until a packet moves.
+    /// True if the agents will do nothing until a packet moves.
     fn is_policy_at_rest(&self) -> bool;
-    /// Whether the agents have changed anything other than timers since the last call.
+    /// True if the agents have changed anything other than timers since the last call.
     fn agents_wrote(&mut self) -> bool;
-    /// The next cycle in which the agents act if no packet or credit comes; `None`: in this cycle.
+    /// The next cycle in which the agents act if no packet or credit arrives; `None`: they act in this cycle.
     fn agents_wait_until(&self) -> Option<u64>;
 
     // ---- counts and recordings
-    /// The window begins with this cycle.
+    /// Starts the window with cycle `now`.
     fn begin_window(&mut self, now: u64);
     /// Ends the window of the recordings before this cycle.
     fn end_window(&mut self, now: u64);
@@ -101,7 +101,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn sample(&mut self, now: u64);
     /// Ends the recordings, and returns their parts.
     fn end_recordings(&mut self, now: u64) -> Vec<Box<dyn Recorder>>;
-    /// Notes where watched packets are as the run ends.
+    /// Records the positions of watched packets when the run ends.
     fn end_watch(&mut self, net: &Net);
 
     // ---- idle time (`shortcuts/idle.rs`): see the methods of `Block`
@@ -110,13 +110,13 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn nothing_is_under_way(&self) -> bool;
     fn next_created(&self) -> u64;
     fn idle_until(&mut self, net: &Net) -> u64;
-    /// Lets notes of other blocks make sources due, where nodes have terminals in several blocks.
+    /// Lets notes from other blocks make sources due, if nodes have terminals in several blocks.
     fn take_notes(&mut self, net: &Net);
     fn jump(&mut self, net: &Net, now: u64);
 
     // ---- steady flows (`shortcuts/steady.rs`)
-    /// The flits in flight, and the fewest flits that a source still has of its packet; `None` if anything other than
-    /// body flits and credits is in flight.
+    /// The number of flits in flight, and the smallest number of flits of its packet that a source has not yet sent; `None` if anything
+    /// other than body flits and credits is in flight.
     fn flows(&self) -> Option<(usize, u16)>;
     /// Stores the state before this cycle, for [`Self::flow_since`].
     fn remember(&mut self);
@@ -129,7 +129,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
 }
 
 impl dyn AnyBlock {
-    /// The output units, as the engine reads them.
+    /// The output units, in the form that the engine reads.
     pub fn outs(&self) -> impl Iterator<Item = Output<'_>> {
         (0..self.outputs()).map(|o| self.output(o))
     }

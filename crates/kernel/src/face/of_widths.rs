@@ -1,4 +1,4 @@
-//! A block of given widths, which implements the face that all blocks have.
+//! A block of given widths. It implements the interface that all blocks have.
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};
@@ -24,12 +24,12 @@ pub struct OfWidths<const W: usize, const V: usize> {
     pub(crate) block: Block<W, V>,
     #[kept(fixed)]
     pub(super) allocator: Arc<dyn SwitchAllocator<W, V>>,
-    /// The state with which [`AnyBlock::flow_since`] compares.
+    /// The stored state with which [`AnyBlock::flow_since`] compares the present state.
     #[kept(fixed)]
     pub(super) then: Option<Snapshot<W, V>>,
 }
 
-/// Records of a block that a test may damage.
+/// Records of a block that a test may corrupt.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Damaged<'a, const W: usize, const V: usize> {
@@ -47,7 +47,8 @@ impl<const W: usize, const V: usize> OfWidths<W, V> {
     /// Gives a test access to the records.
     ///
     /// # Safety
-    /// The loop uses the numbers in them without a check. The block may advance only if [`AnyBlock::numbers_are_right`] afterwards.
+    /// The loop uses the numbers in the records without a check. The block may advance only if [`AnyBlock::numbers_are_right`]
+    /// afterwards.
     #[doc(hidden)]
     pub unsafe fn damage(&mut self) -> Damaged<'_, W, V> {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.block.reach;

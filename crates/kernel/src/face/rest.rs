@@ -1,11 +1,11 @@
-//! A block between advances: counters are kept readable, sources are stopped, and an empty block is checked.
+//! Operations on a block between two advances: update the counters, stop the sources, and check that a block is empty.
 
 use crate::block::{Block, Routers};
 use crate::net::Net;
 use weft_api::state::{ChannelEnd, Gate, LinkState, NONE};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Keeps 32-bit counters of cycles and flits readable.
+    /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed.
     pub(super) fn keep_counters(&mut self, now: u64) {
         let Routers { fabric, beside } = &mut self.reach.routers;
         let now = now as u32;
@@ -30,14 +30,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         interfaces.queues.stop();
     }
 
-    /// Sets the state of channel `o` in cycle 0 to one other than on.
+    /// Sets the state of channel `o` in cycle 0 to a state other than on.
     pub(super) fn begin_in(&mut self, o: usize, state: LinkState) {
         let out = &mut self.reach.routers.fabric.wires.outs[o];
         (out.state, out.free_vcs) = (state.number(), 0);
         out.set_gate(Gate::Closed);
     }
 
-    /// Fails unless all credits have returned, and no VC is requested or held.
+    /// Panics unless all credits have returned, and no VC is requested or held.
     pub(super) fn assert_empty(&self, net: &Net) {
         let Routers { fabric, beside } = &self.reach.routers;
         for (o, out) in fabric.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused)) {
@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         assert!(fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
         assert!(fabric.requests.requesters.iter().all(|w| w.is_empty()));
         assert_eq!(fabric.buffers.packets.in_use(), 0);
-        // segments of one-flit packets have the numbers of their packets, and are not counted as used
+        // segments of one-flit packets have the same numbers as their packets, and are not counted as used
         assert!(net.single || fabric.buffers.segments.in_use() == 0);
         assert!(fabric.requests.have_chosen.is_empty());
         assert!(fabric.set_asides.are_empty());

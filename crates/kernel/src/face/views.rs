@@ -1,4 +1,4 @@
-//! Records of a block as the engine reads them: slices in place of arrays whose length depends on the widths.
+//! Records of a block in the form that the engine reads: slices instead of arrays whose length depends on the widths.
 
 use crate::block::{Block, Buffers, Cut, Fabric};
 use weft_api::base::wheel::Wheel;
@@ -22,7 +22,7 @@ pub struct Records<'a> {
     /// For each output: the router behind it (numbered in the whole network).
     pub next_router: &'a [u32],
     pub cuts: &'a [Cut],
-    /// The trunk of each output; empty where no links form trunks.
+    /// The trunk of each output; empty if no links form trunks.
     pub trunks: &'a [Trunk],
 }
 
@@ -35,16 +35,16 @@ pub struct Output<'a> {
     /// [`LinkState::number`].
     pub state: u8,
     pub gate: Gate,
-    /// Router or, for an injection channel, terminal of this block.
+    /// Index of the router in this block; for an injection channel, index of the terminal.
     pub router: u32,
     pub peer: u32,
-    /// Flits sent so far, the low 32 bits.
+    /// Low 32 bits of the number of flits sent so far.
     pub flits: u32,
     /// VC classes that some head requests.
     pub requested: u16,
     /// VCs that packets hold.
     pub held: u16,
-    /// By VC: free places in the next buffer, and the input port << 4 | input VC that holds it.
+    /// For each VC: free places in the next buffer, and the input port << 4 | input VC that holds the VC.
     pub credits: &'a [u16],
     pub holder: &'a [u16],
 }
@@ -56,33 +56,33 @@ pub struct Input<'a> {
     pub port: u16,
     /// Link class.
     pub class: u8,
-    /// The sender is in another block: `upstream` is a cut.
+    /// True if the sender is in another block: `upstream` is then a cut channel.
     pub remote: bool,
     pub upstream: u32,
     /// VCs whose head chooses in every step.
     pub choosing: u16,
-    /// By VC: the first segment, the route key of the head, and the output << 4 | output VC that the head packet holds.
+    /// For each VC: the first segment, the route key of the head, and the output << 4 | output VC that the head packet holds.
     pub head: &'a [u32],
     pub requests: &'a [u16],
     pub output_vc: &'a [u16],
-    /// By VC: the first cycle in which a head may request an output; empty where VCs do not close.
+    /// For each VC: the first cycle in which a head may request an output; empty if VCs never close.
     pub opens: &'a [u64],
 }
 
 impl Output<'_> {
-    /// Whether no head may take a VC.
+    /// True if no head may take a VC.
     pub fn is_closed(&self) -> bool {
         self.gate != Gate::Open
     }
 
-    /// Whether the channel leads to a router.
+    /// True if the channel leads to a router.
     pub fn is_between_routers(&self) -> bool {
         matches!(self.kind, ChannelEnd::Local | ChannelEnd::Remote)
     }
 }
 
 impl Input<'_> {
-    /// First port of the router. `i`: number of this unit in its block.
+    /// First port of the router. `i`: index of this unit in its block.
     pub fn base(&self, i: usize) -> usize {
         i - usize::from(self.port)
     }

@@ -1,4 +1,5 @@
-//! The widths for which the loop is compiled: `W` words of a mask of ports, `V` VCs of a port. Only this file lists them.
+//! The widths for which the loop is compiled: `W` is the number of words of a mask of ports, `V` the number of VCs of a port. Only this
+//! file lists them.
 
 use super::OfWidths;
 use crate::net::Net;
@@ -10,10 +11,10 @@ use weft_api::base::bits::Bits;
 use weft_api::state::{InputUnit, OutputUnit, Router};
 use weft_api::switch_step::{Arbiters, BothCross, ByAge, FlitsCross, HeadsCross, InTurn};
 
-/// A block of each width, for tests that reach into it.
+/// The block types of each width, for tests that access their fields.
 pub type NarrowBlock = OfWidths<1, 8>;
 
-/// Room for the ports and VCs of a router.
+/// Largest number of ports and VCs of a router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// 64 ports of 8 VCs.
@@ -32,7 +33,7 @@ pub enum AnyAllocator {
     Widest(Arc<dyn SwitchAllocator<8, 16>>),
 }
 
-/// Compiles the allocator of a run, in variants with and without: one-flit packets only, arbiters by age, rings.
+/// Compiles the allocator of a run. The variants differ in three properties: only one-flit packets, arbiters by age, and rings.
 #[derive(Debug, Clone, Copy)]
 pub struct Compile {
     width: Width,
@@ -51,7 +52,7 @@ pub struct Sizes {
 }
 
 impl Width {
-    /// The least width for routers of at most `ports` ports with at most `vcs` VCs each.
+    /// The smallest width for routers with at most `ports` ports and at most `vcs` VCs per port.
     pub fn of(ports: u32, vcs: u8) -> Self {
         match ports {
             ..=64 if vcs <= 8 => Self::Narrow,
@@ -60,7 +61,7 @@ impl Width {
         }
     }
 
-    /// Places for VCs in the records of a port.
+    /// Number of VCs for which the records of a port have space.
     pub fn vcs(self) -> usize {
         match self {
             Self::Narrow => 8,
@@ -129,7 +130,7 @@ impl UseAllocator for Compile {
     }
 }
 
-/// How allocator `A` from outside of Weft is compiled. The line that adds it declares this.
+/// The compiler for allocator `A` from outside of Weft. The line that adds the allocator declares it.
 pub const fn compiler<A: Allocator>() -> Compiler {
     Compiler(|allocator, how| {
         let allocator: &A = allocator.downcast_ref().expect("`declares compiler::<A>()` with the allocator as `A`");

@@ -1,12 +1,13 @@
-//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures whether the bypass
-//! pays for heads.
+//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures if the bypass saves time
+//! for heads.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
 
-/// A flit that has come in this cycle, is the only one of its queue, and may bypass the allocator. It does if it is uncontended: no other
-/// flit requests its output or leaves its input. There is one per input unit at most, since a link carries one flit per cycle where flits
-/// bypass.
+/// A flit that has arrived in this cycle, is the only flit of its queue, and may bypass the allocator. The flit bypasses if it is
+/// uncontended: no other flit requests its output or leaves its input. Each input unit has at most one such flit, because in networks
+/// with
+/// the bypass a link carries at most one flit per cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct BypassFlit {
     /// Input unit * 16 + VC.
@@ -15,9 +16,11 @@ pub struct BypassFlit {
     pub out: u32,
     /// Its segment.
     pub segment: u32,
-    /// Route key of a head; [`NO_REQUEST`] of other flits. The requests of the input unit do not have the key yet.
+    /// Route key, if the flit is a head; [`NO_REQUEST`] for other flits. The input unit does not store this key as a request yet.
     pub key: u16,
-    /// It is a head that chooses in every step. If `out` is `NONE`, it has not chosen yet. Else `key` is its choice for the next step only.
+    /// True for a head that chooses in every step. If `out` is `NONE`, the head has not chosen yet. Otherwise `key` is its choice for the
+    /// next
+    /// step only.
     pub chooses: bool,
 }
 
@@ -30,25 +33,25 @@ impl BypassFlit {
     }
 }
 
-/// Whether heads try to bypass the allocator. Never changes results: if many flits are contended, the allocator does
+/// Decides if heads try to bypass the allocator. Never changes results: if many flits are contended, the allocator does
 /// the same work faster.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct BypassTrial {
     pub heads_try: bool,
     /// The cycle of the next decision.
     pub until: u64,
-    /// Flits of any kind that could have bypassed since the last decision, and the number of those that have.
+    /// Number of flits that could have bypassed since the last decision, and number of flits that bypassed.
     pub tried: u64,
     pub crossed: u64,
 }
 
 impl BypassTrial {
-    /// Heads try in all cycles (for tests).
+    /// Lets heads try in all cycles (for tests).
     pub fn without_end() -> Self {
         Self { heads_try: true, until: u64::MAX, ..Self::default() }
     }
 
-    /// Heads try to bypass as long as three of five flits do. After they have stopped, they try again later.
+    /// Heads try to bypass as long as at least three of five flits succeed. After they have stopped, they try again later.
     #[inline(always)]
     pub fn decide(&mut self, now: u64) {
         if now >= self.until {
@@ -63,7 +66,7 @@ impl BypassTrial {
 mod tests {
     use super::*;
 
-    /// Whether heads try in each of these cycles, given how many of 10 flits cross in a cycle.
+    /// For each of these cycles, true if heads try. `crossed`: number of flits out of 10 that cross in a cycle.
     fn tries(trial: &mut BypassTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
             trial.decide(now);

@@ -1,4 +1,4 @@
-//! Control packets in flight in a block, and the number of those sent.
+//! Control packets in flight in a block, and the number of control packets sent.
 
 use std::sync::Arc;
 use weft_api::base::kept::Kept;
@@ -6,7 +6,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::control::{Arrival, ControlCount};
 use weft_api::policy::ControlPlan;
 
-/// Cycles until a packet that could not be sent is tried again.
+/// Number of cycles after which a packet that could not be sent is tried again.
 pub const RETRY: u64 = 64;
 
 /// Control packets of a block.
@@ -19,7 +19,7 @@ pub struct Control {
     /// First cycle in which each channel can carry another control packet.
     #[kept(each)]
     pub(crate) next: Vec<u64>,
-    /// Most packets that may wait for one link.
+    /// Largest number of packets that may wait for one link.
     #[kept(fixed)]
     pub(crate) queue: u64,
     /// For every router of the network: its block, and its first port in that block.
@@ -27,23 +27,23 @@ pub struct Control {
     pub(crate) places: Arc<[(u32, u32)]>,
     #[kept(fixed)]
     pub(crate) block: u32,
-    /// Scratch.
+    /// Scratch: arrivals of one cycle.
     #[kept(scratch)]
     pub(crate) due: Vec<Arrival>,
 }
 
-/// The place of a block in its network.
+/// The position of a block in its network.
 #[derive(Debug)]
 pub struct Place {
     pub block: u32,
     /// For every router of the network: its block, and its first port in that block.
     pub places: Arc<[(u32, u32)]>,
-    /// Most cycles that a packet is on its way.
+    /// Largest number of cycles that a packet is in flight.
     pub horizon: u64,
 }
 
 impl Control {
-    /// For a policy that sends no control packets.
+    /// The data for a policy that sends no control packets.
     pub fn none() -> Self {
         let place = Place { block: 0, places: Arc::new([]), horizon: 0 };
         Self { counts: None, ..Self::new(ControlPlan { kinds: &[], queue: 0, per_router: 0 }, place, 0, 0) }
@@ -66,7 +66,7 @@ impl Control {
         self.arriving.is_empty_at(now)
     }
 
-    /// Whether no packet is in flight.
+    /// True if no packet is in flight.
     pub fn is_empty(&self) -> bool {
         self.arriving.is_empty()
     }

@@ -2,7 +2,7 @@
 
 use weft_api::base::kept::Value;
 
-/// A packet on its way to a terminal of the block.
+/// A packet in flight to a terminal of the block.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Delivery {
     pub packet: u32,

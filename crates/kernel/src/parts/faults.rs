@@ -1,33 +1,33 @@
-//! Link ends of a block that fail and return, and the heads without a path.
+//! Link ends of a block that fail and are repaired, and the heads without a path.
 
 use crate::parts::broken::Broken;
 use weft_api::agents::{Breakage, Cause, Parked};
 use weft_api::base::kept::{Kept, Value};
 
-/// The event that one end of a link notices at cycle `at` that the link or a router has failed or returned.
+/// The event that one end of a link detects, at cycle `at`, that the link or a router has failed or was repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Event {
     pub at: u64,
     pub what: Breakage,
 }
 
-/// The state of a block for faults.
+/// The data of a block on faults.
 #[derive(Debug, Default, Kept)]
 pub struct Faults {
     #[kept(fixed)]
     pub(crate) on: bool,
-    /// Future events, the latest first.
+    /// Future events in reverse order of time.
     pub(crate) events: Vec<Event>,
     pub(crate) parked: Vec<Parked>,
-    /// `dead`: routers that have failed. `dead_ends`: for each output, how many of the two routers at its ends have
-    /// failed.
+    /// `dead`: routers that have failed. `dead_ends`: for each output, the number of failed routers (0 to 2) at the ends of its
+    /// link.
     #[kept(each)]
     pub(crate) dead: Vec<bool>,
     #[kept(each)]
     pub(crate) dead_ends: Vec<u8>,
-    /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
+    /// Heads (input, VC) of packets that will be discarded, because all their paths lead through a failed router.
     pub(crate) doomed: Vec<(u32, u8)>,
-    /// Routers with news about links, whose heads have not looked for a path again yet.
+    /// Routers that have received news about links, and whose heads have not looked for a path again yet.
     pub(crate) news: Vec<u32>,
     /// Routers that know of a fault.
     #[kept(each)]
@@ -36,8 +36,8 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// The state for a block with this many ports and routers. Every block of a run with faults has one, even without a
-    /// fault in the block.
+    /// The data for a block with this number of ports and routers. In a run with faults every block has these data, even if no
+    /// fault is in the block.
     pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
         events.sort_unstable_by(|a, b| b.cmp(a));
         Self {
@@ -51,7 +51,7 @@ impl Faults {
         }
     }
 
-    /// The first cycle from `now` on that has an event; `u64::MAX` if there is none.
+    /// The first cycle, from `now` on, with an event; `u64::MAX` if there is no event.
     pub fn next(&self, now: u64) -> u64 {
         let event = self.events.last().map_or(u64::MAX, |event| event.at.max(now));
         if self.doomed.is_empty() { event.min(self.broken.next(now)) } else { now }
@@ -69,24 +69,24 @@ impl Faults {
         &self.parked
     }
 
-    /// Notes that router `r` has news about links.
+    /// Records that router `r` has received news about links.
     pub fn note_news(&mut self, r: usize) {
         if self.on {
             self.news.push(r as u32);
         }
     }
 
-    /// Notes that a head requests channel `o`, which is broken.
+    /// Records that a head requests channel `o`, which is broken.
     pub fn note_asked(&mut self, o: usize) {
         self.broken.asked.push(o as u32);
     }
 
-    /// Notes that the routing has new tables.
+    /// Records that the routing has new tables.
     pub fn hear_of_tables(&mut self) {
         self.broken.look_again = true;
     }
 
-    /// Notes that router `r` knows of a fault.
+    /// Records that router `r` knows of a fault.
     pub fn warn(&mut self, r: usize) {
         self.warned[r] = true;
     }

@@ -1,34 +1,34 @@
-//! An ideal map of queues: every destination has a queue at every input, however many there are, with places of its own.
+//! An ideal map of queues: every destination has its own queue, with its own places, at every input. The number of queues is not limited.
 //!
-//! The packets of a VC stay in one list, in the order in which they came. The packets for a destination are its queue.
-//! A packet may overtake packets for other destinations. So the first packet of any queue can leave if its next queue
-//! has places. The places are reserved when the packet requests its output, so from then on it waits only for links.
+//! The packets of a VC stay in one list, in the order of their arrival. The packets for one destination form its queue.
+//! A packet may overtake packets for other destinations. Therefore the first packet of any queue can leave if its next queue
+//! has free places. The places are reserved when the packet requests its output, so from then on it waits only for links.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
 use weft_api::state::NONE;
 
-/// Rules of all channels of a run.
+/// The rules for all channels of a run.
 #[derive(Debug)]
 pub struct IdealRules {
-    /// Number of lanes. The lane of a destination is its number modulo this.
+    /// Number of lanes. The lane of a destination is the number of the destination modulo `lanes`.
     pub lanes: u32,
-    /// Most destinations of a lane.
+    /// Largest number of destinations that share a lane.
     pub of_lane: u32,
-    /// By link class: flits that a queue behind a channel holds.
+    /// For each link class: number of flits that a queue behind a channel can store.
     pub places: Vec<u16>,
-    /// Places that a queue must have free for a packet.
+    /// Number of free places that a queue needs to accept a packet.
     pub room: u16,
 }
 
 impl IdealRules {
-    /// The queue of a destination among those of its channel, on VC `vc`.
+    /// Index, among the queues of a channel, of the queue for a destination on VC `vc`.
     pub fn queue(&self, vc: usize, dst: u32) -> u32 {
         vc as u32 * self.of_lane + dst / self.lanes
     }
 }
 
-/// Places in a queue that have become free.
+/// Places in a queue that have become free, as a message to the sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Place {
     /// The output whose channel leads to the queue.
@@ -37,33 +37,35 @@ pub struct Place {
     pub flits: u16,
 }
 
-/// The queues of a block, as seen by the senders and by the receivers of its channels; empty without an ideal map.
+/// The queues of a block, both from the view of the senders and of the receivers of its channels; empty without an ideal map.
 #[derive(Debug, Kept)]
 pub struct IdealQueues {
-    /// Queues behind a channel.
+    /// Number of queues behind a channel.
     #[kept(fixed)]
     each: usize,
-    /// By channel and queue: places that packets use or have reserved.
+    /// For each channel and queue: number of places that packets use or have reserved.
     #[kept(each)]
     taken: Vec<u16>,
-    /// By input: stuck VCs, none of whose packets may request an output.
+    /// For each input: stuck VCs. None of their packets may request an output at present.
     #[kept(each)]
     pub stuck: Vec<u16>,
-    /// By input * 16 + VC: the segment of the packet that came last.
+    /// Indexed by input * 16 + VC: the segment of the packet that arrived last.
     #[kept(each)]
     pub coming: Vec<u32>,
-    /// By input * 16 + VC: the destination of the packet that leaves. Its record may be in another block before its tail has left.
+    /// Indexed by input * 16 + VC: the destination of the packet that leaves. The record of this packet may be in another block before
+    /// its
+    /// tail has left.
     #[kept(each)]
     pub leaving: Vec<u32>,
-    /// By output: the input that is served first when places become free.
+    /// For each output: the input that is served first when places become free.
     #[kept(each)]
     pub turns: Vec<u16>,
     pub returned: Wheel<Place, 16>,
-    /// Scratch: heads that have come in this cycle. They take places at the same time, in an order that does not depend
-    /// on blocks.
+    /// Scratch: heads that have arrived in this cycle. They reserve places at the same time, in an order that does not depend
+    /// on the division into blocks.
     #[kept(scratch)]
     pub asking: Vec<(u32, u8)>,
-    /// Scratch: flits are arriving, so heads wait until all have come.
+    /// Scratch: true while flits arrive. Heads then wait until all flits of the cycle have arrived.
     #[kept(scratch)]
     pub defers: bool,
     /// Scratch: places that become free in this cycle.
@@ -77,7 +79,7 @@ impl IdealQueues {
         Self::new(&rules, (0, 0), 0, 0)
     }
 
-    /// `horizon`: most cycles until a freed place is known to the sender.
+    /// `horizon`: largest number of cycles until the sender knows of a freed place.
     pub fn new(rules: &IdealRules, (inputs, channels): (usize, usize), vcs: usize, horizon: u64) -> Self {
         let each = vcs * rules.of_lane as usize;
         Self {
@@ -94,12 +96,14 @@ impl IdealQueues {
         }
     }
 
-    /// Whether `queue` behind channel `o` has places for a packet. `most`: those of the queue; `room`: those that must be free.
+    /// True if `queue` behind channel `o` has enough free places for a packet. `most`: number of places of the queue; `room`: required
+    /// number of
+    /// free places.
     pub fn has_room(&self, (o, queue): (usize, u32), (most, room): (u16, u16)) -> bool {
         self.taken[o * self.each + queue as usize] + room <= most
     }
 
-    /// Takes places for a packet.
+    /// Reserves places for a packet.
     pub fn take(&mut self, (o, queue): (usize, u32), flits: u16) {
         self.taken[o * self.each + queue as usize] += flits;
     }
@@ -109,7 +113,7 @@ impl IdealQueues {
         self.taken[place.port as usize * self.each + place.queue as usize] -= place.flits;
     }
 
-    /// Whether no packet has a place or waits for one.
+    /// True if no packet has a place or waits for a place.
     pub fn are_empty(&self) -> bool {
         self.taken.iter().all(|&flits| flits == 0) && self.stuck.iter().all(|&vcs| vcs == 0)
     }
@@ -121,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_queue_has_places_of_its_own() {
-        // 5 destinations in 2 lanes: 3 at most in a lane
+        // 5 destinations in 2 lanes: at most 3 in a lane
         let rules = IdealRules { lanes: 2, of_lane: 3, places: vec![4], room: 2 };
         let queues: Vec<_> = (0..5).map(|dst| rules.queue((dst % 2) as usize, dst)).collect();
         assert_eq!(queues, [0, 3, 1, 4, 2]);

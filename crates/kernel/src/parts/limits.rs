@@ -18,22 +18,22 @@ pub struct Flow {
 pub struct Limits {
     /// By terminal (of the block) and destination.
     pub limited: BTreeMap<(u32, u32), Flow>,
-    /// By terminal (of the block) and source of a flow to it: the first cycle in which the terminal may notify this
+    /// Indexed by terminal (of the block) and source of a flow to this terminal: the first cycle in which the terminal may notify this
     /// source again.
     pub quiet_until: BTreeMap<(u32, u32), u64>,
     pub counts: MarkCount,
 }
 
 impl Limits {
-    /// Limits the flow from terminal `t` to `to`, whose packets were marked, after a notification in cycle `now`.
+    /// Limits the flow from terminal `t` to `to`. Called in cycle `now` for a notification that packets of this flow were marked.
     pub fn notified(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64) {
         let begin = || Flow { memory: control.begin(now), owed: 0.0 };
         let flow = self.limited.entry((t, to)).or_insert_with(begin);
         control.notified(&mut flow.memory, now);
     }
 
-    /// Called when terminal `t` begins a packet to `to` in cycle `now`. Returns the first cycle in which it may begin
-    /// the next one.
+    /// Called when terminal `t` begins to send a packet to `to` in cycle `now`. Returns the first cycle in which it may begin
+    /// the next packet.
     pub fn sends(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64, flits: u16) -> Option<u64> {
         let flow = self.limited.get_mut(&(t, to))?;
         let Some(gap) = control.sends(&mut flow.memory, now, flits) else {
@@ -45,7 +45,7 @@ impl Limits {
         Some(now + gap as u64)
     }
 
-    /// Called when a marked packet of a flow reaches terminal `t` in cycle `now`. Returns whether to notify the source.
+    /// Called when a marked packet of a flow reaches terminal `t` in cycle `now`. Returns true if the terminal must notify the source.
     pub fn notifies(&mut self, control: &dyn Control, (t, from): (u32, u32), now: u64) -> bool {
         let until = self.quiet_until.entry((t, from)).or_insert(0);
         let due = *until <= now;

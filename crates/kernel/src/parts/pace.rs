@@ -1,4 +1,4 @@
-//! Rates of links, and the paces of the channels of a block (`api/src/state/rate.rs`).
+//! Rates of links, and the rate data (paces) of the channels of a block (`api/src/state/rate.rs`).
 
 use weft_api::base::bits::Bits;
 use weft_api::base::kept::{Kept, Value};
@@ -7,17 +7,17 @@ use weft_api::state::Flit;
 use weft_api::state::by_class::ByClass;
 use weft_api::state::rate::{Fine, Pace, Rate};
 
-/// Rates of the link classes.
+/// Rates of all link classes.
 #[derive(Debug)]
 pub struct Rates {
-    /// By link class.
+    /// Rate of each link class.
     pub of: ByClass<Rate>,
-    /// By class of the link over which a flit came, times the number of classes, plus class of the next link
+    /// Delays, indexed by class of the link over which a flit arrived, times the number of classes, plus class of the next link
     /// ([`Pace::delay_after`]).
     pub delays: Vec<Fine>,
-    /// For injection channels, where no link before delays a flit.
+    /// Delay at injection channels: no previous link delays the flit there.
     pub at_source: Fine,
-    /// Most flits that may wait for a link, by class.
+    /// For each class: largest number of flits that may wait for a link.
     pub staged: Vec<u32>,
 }
 
@@ -29,13 +29,13 @@ impl Rates {
         Self { delays, at_source, staged, of: ByClass::new(&of) }
     }
 
-    /// The pace of a channel of this class.
+    /// The initial pace of a channel of this class.
     pub fn pace(&self, class: u8) -> Pace {
         Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
     }
 
-    /// The cycle in which a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`.
-    /// `before`: class of the channel over which the flit came, and the share of its rate at which it was sent.
+    /// The cycle in which a channel of class `next`, with this pace, has received all of a flit that could leave at `earliest`.
+    /// `before`: class of the channel over which the flit arrived, and the share of its rate at which the flit was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
         let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.of(next) {
@@ -51,7 +51,7 @@ impl Rates {
         pace.delay_after(self.of[usize::from(before)].times(share))
     }
 
-    /// The cycle in which the injection channel, at this pace, has all of a flit that its terminal sends at `now`.
+    /// The cycle in which the injection channel, with this pace, has received all of a flit that its terminal sends at `now`.
     pub fn ready_at_source(&self, pace: &Pace, now: u64) -> Fine {
         let (cycles, part) = if pace.rate() == self.of[0] { self.at_source } else { pace.own_delay() };
         (now + cycles, part)
@@ -62,18 +62,18 @@ impl Rates {
 /// channel.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
-    /// The input, in its own block.
+    /// Index of the input in its own block.
     pub input: u32,
     pub share: Rate,
-    /// Number of this change among those of the channel. If two take effect in one cycle, the one with the higher
-    /// number holds.
+    /// Number of this change among the changes of the channel. If two changes take effect in the same cycle, the change with the higher
+    /// number is valid.
     pub change: u32,
 }
 
 /// A change of a pace in a later cycle.
 #[derive(Debug, Clone, Copy, Value)]
 pub enum Event {
-    /// A full output, or an injection channel whose terminal waits, can take a flit again.
+    /// A full output, or an injection channel for which a terminal waits, can take a flit again.
     Opens(u32),
     Comes(Slowed),
 }
@@ -84,22 +84,22 @@ impl Default for Event {
     }
 }
 
-/// The paces of the channels of a block. Empty if every channel carries one flit per cycle and has no limit of waiting flits.
+/// The paces of the channels of a block. Empty if every channel carries one flit per cycle and has no limit on waiting flits.
 #[derive(Debug, Kept)]
 pub struct Paces<const W: usize> {
-    /// By output.
+    /// Pace of each output.
     #[kept(each)]
     pub of: Vec<Pace>,
-    /// By router: outputs at which no more flits may wait for the link.
+    /// For each router: outputs at which no more flits may wait for the link.
     #[kept(each)]
     pub full: Vec<Bits<W>>,
-    /// Scratch: the flits of a cycle, the last one first.
+    /// Scratch: the flits of a cycle, in reverse order.
     #[kept(scratch)]
     pub arriving: Vec<Flit>,
-    /// By input: share of the rate at which its flits were sent, and the number of that change.
+    /// For each input: share of the rate at which its flits were sent, and the number of the change that set this share.
     #[kept(each)]
     pub came: Vec<(Rate, u32)>,
-    /// By input: class of the channel that comes in.
+    /// For each input: class of the incoming channel.
     #[kept(fixed)]
     pub from: Vec<u8>,
     pub events: Wheel<Event, 32>,
@@ -119,7 +119,7 @@ impl<const W: usize> Paces<W> {
         if self.full.is_empty() { &[] } else { self.full[r].words() }
     }
 
-    /// Whether no output is full and no change of a rate is pending.
+    /// True if no output is full and no change of a rate is pending.
     pub fn stand_still(&self) -> bool {
         self.of.is_empty() || self.events.is_empty()
     }
@@ -130,7 +130,7 @@ impl<const W: usize> Paces<W> {
     }
 }
 
-/// The 64-bit cycle near `now` whose low 32 bits are these.
+/// The 64-bit cycle near `now` that has these low 32 bits.
 #[inline(always)]
 pub fn cycle_near(now: u64, low: u32) -> u64 {
     now.wrapping_add_signed(i64::from(low.wrapping_sub(now as u32) as i32))

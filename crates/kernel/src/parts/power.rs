@@ -6,14 +6,14 @@ use weft_api::agents::Probes;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::{Account, Gate, LinkState, OutputUnit};
 
-/// The state that the policy has set for a broken channel. It takes effect when the link returns.
+/// The state that the policy has set for a broken channel. It takes effect when the link is repaired.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Wish {
     pub state: LinkState,
     pub closed: bool,
 }
 
-/// The state that the loop keeps for the policy of a block.
+/// The data that the loop stores for the policy of a block.
 #[derive(Debug, Kept)]
 pub struct Power {
     /// An entry per output port.
@@ -31,28 +31,28 @@ pub struct Power {
     #[kept(fixed)]
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
-    /// Shadow links that packets have chosen. The agents will be notified of them.
+    /// Shadow links that packets have chosen. The agents will be notified of these links.
     pub(crate) wanted_back: Vec<u32>,
-    /// The block has agents, which are notified when a channel has drained.
+    /// True if the block has agents. Agents are notified when a channel has drained (no packet holds its VCs any more).
     #[kept(fixed)]
     pub(crate) has_agents: bool,
-    /// The block has agents, or links fail in this run: there may be work between two steps.
+    /// True if the block has agents, or if links fail in this run: work may then be necessary between two steps.
     #[kept(fixed)]
     pub(crate) is_managed: bool,
     /// Closed channels that have drained since the agents were last notified.
     pub(crate) drained: Vec<u32>,
-    /// Scratch: the drained channels that the agents are notified of.
+    /// Scratch: the drained channels of which the agents are notified.
     #[kept(scratch)]
     pub(crate) reported: Vec<u32>,
-    /// Terminals that waited for links which the agents have opened since.
+    /// Terminals that waited for links which the agents have since opened.
     pub(crate) woken: Vec<u32>,
-    /// The agents have changed anything other than timers since the last call of `PolicySide::agents_wrote`.
+    /// True if the agents have changed anything other than timers since the last call of `PolicySide::agents_wrote`.
     #[kept(scratch)]
     pub(crate) wrote: bool,
 }
 
 impl Power {
-    /// The accounts of channels with this many modes. `parts_fail`: links or routers fail in this run.
+    /// Creates accounts for channels with this number of modes. `parts_fail`: true if links or routers fail in this run.
     pub fn new(all_vcs: Vec<u16>, modes: usize, parts_fail: bool) -> Self {
         Self {
             accounts: vec![Account::new(modes); all_vcs.len()],
@@ -72,7 +72,7 @@ impl Power {
         }
     }
 
-    /// The first cycle from `now` on, before `until`, in which the agents are to be called; `until` if there is none.
+    /// The first cycle from `now` on, before `until`, in which the agents must be called; `until` if there is no such cycle.
     pub fn next(&self, now: u64, until: u64) -> u64 {
         let is_calm = self.wanted_back.is_empty() && self.drained.is_empty();
         if is_calm { self.timers.next_look(now, until) } else { now }
@@ -92,7 +92,7 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// Opens channel `o`: heads may take VCs of it again. The closed time does not count as time in which the channel
+    /// Opens channel `o`: heads may take its VCs again. The time for which it was closed does not count as time in which the channel
     /// was free for a flit.
     pub fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
         if let Some(wish) = self.wish(o) {
@@ -114,7 +114,7 @@ impl Power {
         self.wishes.get_mut(o)?.as_mut()
     }
 
-    /// Breaks channel `o`: no head may take a VC of it until it is repaired, whatever the policy does.
+    /// Breaks channel `o`: no head may take a VC of it until it is repaired, even if the policy opens it.
     pub fn break_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
         let (state, closed) = (LinkState::of(out.state), out.is_closed());
         if !closed {
@@ -136,25 +136,25 @@ impl Power {
         wish.state
     }
 
-    /// The state of channel `o` as the policy sees it.
+    /// The state of channel `o` from the view of the policy.
     pub fn state_for_policy<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> LinkState {
         self.wishes.get(o).copied().flatten().map_or(LinkState::of(out.state), |wish| wish.state)
     }
 
-    /// Whether the policy has closed channel `o`, and no packet holds a VC of it.
+    /// True if the policy has closed channel `o`, and no packet holds a VC of it.
     pub fn has_drained<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> bool {
         let closed = self.wishes.get(o).copied().flatten().map_or(out.is_closed(), |wish| wish.closed);
         closed && self.held[o] == 0
     }
 
-    /// Notes that a packet has left VC `vc` of channel `o`, which was closed meanwhile.
+    /// Records that a packet has left VC `vc` of channel `o`, which was closed meanwhile.
     #[cold]
     pub fn leave_closed(&mut self, o: usize, vc: usize) {
         self.held[o] &= !(1 << vc);
         self.note_drained(o);
     }
 
-    /// If no packet holds a VC of the closed channel `o`, notes for the agents that it has drained.
+    /// If no packet holds a VC of the closed channel `o`, records for the agents that the channel has drained.
     pub fn note_drained(&mut self, o: usize) {
         if self.held[o] == 0 && self.has_agents {
             self.drained.push(o as u32);
@@ -171,13 +171,13 @@ impl Power {
         self.accounts.iter_mut().zip(outs).for_each(|(account, out)| account.begin(now, out.flits));
     }
 
-    /// Brings the accounts up to date, before the 32-bit counters of the ports overflow.
+    /// Updates the accounts before the 32-bit counters of the ports overflow.
     pub fn flush<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         let both = self.accounts.iter_mut().zip(outs);
         both.for_each(|(account, out)| account.count(LinkState::of(out.state), out.flits));
     }
 
-    /// Cycles that channels have been off since their accounts began, added over all channels.
+    /// Total number of cycles, over all channels, in which channels have been off since their accounts began.
     pub fn off_cycles<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> u64 {
         let both = self.accounts.iter().zip(outs);
         both.map(|(account, out)| account.off_cycles(LinkState::of(out.state), now)).sum()

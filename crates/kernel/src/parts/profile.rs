@@ -1,6 +1,6 @@
-//! Which shortcuts there are, and which of them a run has, as data. `shortcuts/profile.rs` decides it.
+//! The list of all shortcuts, and the set of shortcuts that a run uses, as data. `shortcuts/profile.rs` chooses the set.
 
-/// The list of shortcuts, in the order in which they are settled: kind, name, and the type below `shortcuts/`.
+/// The list of shortcuts, in the order in which their skipped work is added to the records: kind, name, and the type in `shortcuts/`.
 macro_rules! each_shortcut {
     ($write:ident) => {
         $write! {
@@ -41,7 +41,7 @@ impl Set {
     pub const NONE: Self = Self(0);
     pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
 
-    /// The shortcuts for which `take` returns true, without those whose required shortcut is missing.
+    /// The shortcuts for which `take` returns true. A shortcut is left out if the shortcut that it requires is missing.
     pub fn of(take: impl Fn(Kind) -> bool) -> Self {
         let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
         let those = Kind::ALL.iter().filter(|&&kind| taken(kind));
@@ -53,7 +53,7 @@ impl Set {
         self.0 >> kind as u8 & 1 != 0
     }
 
-    /// All shortcuts except this one and those that need it.
+    /// All shortcuts except this shortcut and those that require it.
     #[must_use]
     pub fn without(self, kind: Kind) -> Self {
         Self::of(|other| other != kind && self.has(other))
@@ -66,40 +66,40 @@ impl Set {
     }
 }
 
-/// The work for a packet that becomes the head of its VC.
+/// The work that the loop does for a packet that becomes the head of its VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadPath {
-    /// It requests the hop of its route key, or the hop that its routing names now.
+    /// The head requests the hop of its route key, or the hop that its routing returns now.
     Key,
-    /// It requests the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
+    /// The head requests the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
     AmongStreams,
-    /// If its key names no hop, the loop will compare its candidates.
+    /// If the route key names no hop, the loop compares the candidates of the head.
     Candidates,
-    /// If its key names no hop, the loop calls the routing in every step. If the key names a trunk, the loop looks for
-    /// the best member.
+    /// If the route key names no hop, the loop calls the routing in every step. If the key names a trunk, the loop selects
+    /// the best member link.
     Asked,
-    /// More work: its age is noted, it is watched, it waits first, or links or routers fail.
+    /// More work is needed: the age of the head is recorded, the head is watched or must wait first, or links or routers fail.
     Slow,
 }
 
-/// The variants of receiving the flits of a cycle.
+/// The variants of the function that receives the flits of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
-    /// They join their queues, and wait there for the allocator. (Body flits may bypass it.)
+    /// Flits join their queues, and wait there for the allocator. (Body flits may bypass the allocator.)
     Waits,
-    /// Heads may bypass the allocator as well, if they have a route.
+    /// Heads with a route may also bypass the allocator.
     MayBypass,
-    /// Heads may bypass the allocator, even if they have to choose an output first.
+    /// Heads may bypass the allocator, even if they must choose an output first.
     MayChooseAndBypass,
-    /// Some flits come in runs, which streams take. Heads may bypass the allocator, or not.
+    /// Some flits arrive in runs, and streams forward them. Heads may also bypass the allocator in some runs.
     AmongStreams,
 }
 
-/// The shortcuts of a run, or of one of its blocks.
+/// The shortcuts of a run, or of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub(crate) set: Set,
-    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it
+    /// VC class whose credits the loop compares for the candidates of heads that choose in every step; `None` if the loop
     /// calls the routing in every step.
     pub compares_credits_of: Option<u8>,
 }
@@ -124,14 +124,14 @@ impl Profile {
         Self { set, compares_credits_of: self.compares_credits_of.filter(|_| set.has(Kind::Candidates)) }
     }
 
-    /// The same with records prefetched, whatever the size of the network (for tests).
+    /// The same profile with prefetching, for any size of the network (for tests).
     #[must_use]
     pub fn prefetching(self) -> Self {
         Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
     }
 
-    /// The way in which the loop receives the flits of a cycle. `heads_try`: heads try to bypass the allocator at present; `choose`: they choose
-    /// in every step.
+    /// The variant of the function that receives the flits of a cycle. `heads_try`: true if heads try to bypass the allocator at present;
+    /// `choose`: true if they choose in every step.
     #[inline(always)]
     pub fn arrival(self, heads_try: bool, choose: bool) -> Arrival {
         match (self.has(Kind::Streams), heads_try, choose) {
@@ -142,7 +142,7 @@ impl Profile {
         }
     }
 
-    /// The treatment of heads in the loop. `slow`, `choose`: as in [`Facts`].
+    /// The work that the loop does for heads. `slow`, `choose`: as in [`Facts`].
     pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
         match (slow, choose, self.compares_credits_of) {
             (true, ..) => HeadPath::Slow,

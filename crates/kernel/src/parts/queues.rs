@@ -1,4 +1,4 @@
-//! The queues of network interfaces: packets that are ready at a terminal, and the sources that fill the queues.
+//! The queues of network interfaces: packets that are ready at a terminal, and the sources that fill these queues.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::unchecked::Hot;
@@ -7,8 +7,8 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
 use weft_api::workload::NOT_DUE;
 
-/// Most packets of a queue for which memory is reserved. A deeper queue allocates while it grows: to reserve for a depth of
-/// 65,535 at 4,096 terminals would take 34 GB.
+/// Largest number of packets per queue for which memory is reserved. A deeper queue allocates memory while it grows: for a depth of
+/// 65,535 at 4,096 terminals, the reserved memory would be 34 GB.
 const RESERVED: u16 = 256;
 
 /// Rules of all network interfaces of a run.
@@ -16,22 +16,22 @@ const RESERVED: u16 = 256;
 pub struct InterfaceRules {
     pub queueing: Queueing,
     pub rule: InjectionRule,
-    /// Queues of a terminal.
+    /// Number of queues of a terminal.
     pub queues: usize,
-    /// Most packets of a queue.
+    /// Largest number of packets in a queue.
     pub depth: u16,
-    /// Rate of each queue.
+    /// Rate limit of each queue.
     pub rates: Vec<Option<Rate>>,
-    /// Lanes of an injection channel; 1 if there is no queueing scheme.
+    /// Number of lanes of an injection channel; 1 without a queueing scheme.
     pub lanes: u8,
-    /// Terminals notify the sources of marked packets, and have a separate queue for these notifications.
+    /// True if terminals notify the sources of marked packets, and have a separate queue for these notifications.
     pub notifies: bool,
-    /// By message class and lane: the VCs of an injection channel that its packets may take.
+    /// Indexed by message class and lane: the VCs of an injection channel that such packets may use.
     pub vcs_of: Vec<u16>,
 }
 
 impl InterfaceRules {
-    /// Whether queues hold packets ahead, so that the source need not wait until they have left.
+    /// True if queues accept packets in advance, so that the source need not wait until earlier packets have left.
     pub fn takes_early(&self) -> bool {
         match self.queueing {
             Queueing::One | Queueing::PerClass => false,
@@ -39,19 +39,19 @@ impl InterfaceRules {
         }
     }
 
-    /// The queue for packets of sources that follows queue `q` in round-robin order.
+    /// The queue after queue `q` in round-robin order, among the queues for packets of sources.
     #[inline(always)]
     pub fn turn_after(&self, q: usize) -> u8 {
         if q + 1 == self.queues { 0 } else { (q + 1) as u8 }
     }
 
-    /// The VCs of an injection channel for packets of a class that have this lane there.
+    /// The VCs of an injection channel for packets of message class `class` on lane `lane`.
     pub fn vcs(&self, class: u8, lane: u8) -> u16 {
         self.vcs_of[usize::from(class) * usize::from(self.lanes) + usize::from(lane)]
     }
 }
 
-/// A part of a source at a terminal: packets of one message class.
+/// A part of a source at a terminal: it creates the packets of one message class.
 #[derive(Debug, Clone, Kept)]
 pub struct Stream {
     /// The cycle in which the loop next calls the source for a packet of this part.
@@ -60,21 +60,21 @@ pub struct Stream {
     pub pending: u32,
     #[kept(fixed)]
     pub job: u16,
-    /// Number of the part among those of its job in this block.
+    /// Index of the part among the parts of its job in this block.
     #[kept(fixed)]
     pub source: u32,
     #[kept(fixed)]
     pub class: u8,
-    /// This part creates the replies of the source.
+    /// True if this part creates the replies of the source.
     #[kept(fixed)]
     pub replies: bool,
 }
 
-/// A packet that is ready.
+/// A packet that is ready to leave.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Ready {
     pub packet: u32,
-    /// The packet behind it, or `NONE`.
+    /// The next packet in the queue, or `NONE`.
     pub next: u32,
     /// The part of a source that created it.
     pub stream: u32,
@@ -83,16 +83,16 @@ pub struct Ready {
     pub class: u8,
     /// Its lane on the channel from the terminal.
     pub lane: u8,
-    /// When this packet has left, the terminal releases the oldest packet that it keeps.
+    /// If true, the departure of this packet lets the terminal release the oldest packet that it keeps.
     pub frees: bool,
 }
 
 /// A queue of a network interface.
 #[derive(Debug, Clone, Kept)]
 pub struct Queue {
-    /// The destination of its packets, if queues are per destination; `NONE` if the queue is unassigned.
+    /// The destination of its packets, if terminals have a queue per destination; `NONE` if the queue is unassigned.
     pub to: u32,
-    /// Its first and last packet, places in `Queues::ready`; `NONE` if there is none.
+    /// Indices in `Queues::ready` of the first and the last packet; `NONE` if the queue is empty.
     pub first: u32,
     pub last: u32,
     pub packets: u16,
@@ -100,14 +100,14 @@ pub struct Queue {
     pub left: u16,
     /// VC of the first packet; `u8::MAX` before its head has left.
     pub vc: u8,
-    /// First cycle in which the next packet may begin.
+    /// First cycle in which the next packet may begin to leave.
     pub opens: u64,
-    /// Remainder of the time that the packets before have taken [parts of a cycle]: `Rate::flits` parts are one cycle.
+    /// Remainder of the time that earlier packets have used [parts of a cycle]: `Rate::flits` parts are one cycle.
     pub owed: u32,
     pub rate: Option<Rate>,
 }
 
-/// A packet that has reached its terminal and keeps its place in the buffer there.
+/// A packet that has reached its terminal and keeps its place in the terminal's buffer.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Keeps {
     pub next: u32,
@@ -115,36 +115,36 @@ pub struct Keeps {
     pub vc: u8,
 }
 
-/// The packets that a terminal keeps, the oldest first: places in `Queues::kept`.
+/// The packets that a terminal keeps, the oldest first: indices in `Queues::kept`.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct KeptList {
     pub first: u32,
     pub last: u32,
 }
 
-/// The queues of all terminals of a block; empty if terminals have none.
+/// The queues of all terminals of a block; empty if terminals have no queues.
 #[derive(Debug, Default, Kept)]
 pub struct Queues {
-    /// Queues of a terminal.
+    /// Number of queues of a terminal.
     #[kept(fixed)]
     pub each: usize,
-    /// Queues of a terminal for packets of sources. A further queue may be for notifications.
+    /// Number of queues of a terminal for packets of sources. One more queue may be for notifications.
     #[kept(fixed)]
     pub of_sources: usize,
-    /// By terminal: its first stream; one entry more than terminals.
+    /// For each terminal: its first stream; then one more entry for the end.
     #[kept(fixed)]
     pub first_stream: Vec<u32>,
     #[kept(each)]
     pub streams: Vec<Stream>,
     #[kept(each)]
     pub of: Vec<Queue>,
-    /// By terminal, a bit for each queue that holds a packet.
+    /// For each terminal, a bit for each queue that has a packet.
     #[kept(each)]
     pub filled: Vec<u64>,
-    /// By terminal: flits of the packets in its queues, with those of first packets that have left.
+    /// For each terminal: number of flits of the packets in its queues. Flits of the first packets that have already left are included.
     #[kept(each)]
     pub flits: Vec<u64>,
-    /// By terminal: the next queue in round-robin order.
+    /// For each terminal: the next queue in round-robin order.
     #[kept(each)]
     pub turns: Vec<u8>,
     pub ready: Pool<Ready>,
@@ -158,12 +158,12 @@ impl Queue {
         Self { to: NONE, first: NONE, last: NONE, packets: 0, left: 0, vc: u8::MAX, opens: 0, owed: 0, rate }
     }
 
-    /// Whether the head of its first packet has left, and the tail has not.
+    /// True if the head of the first packet has left, and its tail has not.
     pub fn is_amid(&self) -> bool {
         self.vc != u8::MAX
     }
 
-    /// Called when a packet of `flits` flits begins in cycle `now`. Sets the cycle in which the next one may begin.
+    /// Called when a packet of `flits` flits begins to leave in cycle `now`. Sets the first cycle in which the next packet may begin.
     pub fn begin(&mut self, now: u64, flits: u16) {
         let Some(rate) = self.rate else { return };
         let parts = u64::from(flits) * u64::from(rate.cycles()) + u64::from(self.owed);
@@ -173,14 +173,14 @@ impl Queue {
 }
 
 impl Stream {
-    /// Whether it has a packet to give in cycle `now`.
+    /// True if this part creates a packet in cycle `now` or has a packet that waits.
     pub fn is_due(&self, now: u64) -> bool {
         self.pending != NONE || self.due <= now
     }
 }
 
 impl Queues {
-    /// Queues for terminals with these streams.
+    /// Creates the queues for terminals with these streams.
     pub fn new(streams: Vec<Vec<Stream>>, rules: &InterfaceRules, keeps: bool) -> Self {
         let terminals = streams.len();
         let mut first_stream = vec![0];
@@ -210,16 +210,17 @@ impl Queues {
         self.first_stream[t] as usize..self.first_stream[t + 1] as usize
     }
 
-    /// Whether some stream of terminal `t` has a packet to give in cycle `now`.
+    /// True if some stream of terminal `t` creates a packet in cycle `now` or has a packet that waits.
     #[inline(always)]
     pub(crate) fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
-        // SAFETY: the loop names terminals, and the list of first streams has one number more (`assert_numbers`).
+        // SAFETY: the loop uses valid terminal numbers, and the list of first streams has one more item than there are terminals (checked
+        // by `assert_numbers`).
         let (first, end) = unsafe { (*self.first_stream.hot(t), *self.first_stream.hot(t + 1)) };
-        // SAFETY: these numbers name streams (`assert_numbers`).
+        // SAFETY: these are valid stream numbers (checked by `assert_numbers`).
         (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
     }
 
-    /// Whether all numbers in the queues refer to records. `terminals`: how many the block has.
+    /// True if all indices in the queues refer to records. `terminals`: number of terminals of the block.
     pub fn numbers_are_right(&self, terminals: usize) -> bool {
         let are_complete = || {
             let lengths = [self.filled.len(), self.turns.len(), self.flits.len(), self.first_stream.len() - 1];
@@ -235,7 +236,7 @@ impl Queues {
                 && self.turns.iter().all(has_turn)
     }
 
-    /// The queue for notifications, where terminals send any.
+    /// The queue for notifications, if terminals send notifications.
     pub fn of_notices(&self) -> usize {
         self.of_sources
     }
@@ -245,7 +246,7 @@ impl Queues {
         &self.of[t * self.each..t * self.each + self.of_sources]
     }
 
-    /// Place of queue `q` of terminal `t`.
+    /// Index of queue `q` of terminal `t`.
     pub fn place(&self, t: usize, q: usize) -> usize {
         t * self.each + q
     }
@@ -253,7 +254,7 @@ impl Queues {
     /// Queue `q` of terminal `t`.
     #[inline(always)]
     pub(crate) fn queue(&self, t: usize, q: usize) -> &Queue {
-        // SAFETY: the loop names terminals and their queues (`assert_numbers`).
+        // SAFETY: the loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
         unsafe { self.of.hot(self.place(t, q)) }
     }
 
@@ -282,7 +283,7 @@ impl Queues {
         queue.packets += 1;
     }
 
-    /// Removes the first packet of queue `q` of terminal `t`, whose tail has left. Returns the packet.
+    /// Removes and returns the first packet of queue `q` of terminal `t`, whose tail has left.
     pub fn leave(&mut self, t: usize, q: usize) -> Ready {
         let place = self.place(t, q);
         let queue = &mut self.of[place];
@@ -301,12 +302,12 @@ impl Queues {
         ready
     }
 
-    /// The first packet of queue `q` of terminal `t`, which has one.
+    /// The first packet of queue `q` of terminal `t`, which is not empty.
     pub fn front(&self, t: usize, q: usize) -> &Ready {
         &self.ready.items[self.of[self.place(t, q)].first as usize]
     }
 
-    /// The queue of terminal `t` for packets to `to`: the queue that holds such packets, or a free one. `None` if no
+    /// The queue of terminal `t` for packets to `to`: the queue that already contains such packets, otherwise a free queue. `None` if no
     /// queue is free in cycle `now`.
     pub fn to_destination(&mut self, t: usize, to: u32, now: u64) -> Option<usize> {
         let queues = &mut self.of[t * self.each..t * self.each + self.of_sources];
@@ -319,21 +320,21 @@ impl Queues {
         Some(q)
     }
 
-    /// Packets that wait at terminal `t` and have not begun to leave.
+    /// Number of packets that wait at terminal `t` and have not begun to leave.
     pub fn waiting(&self, t: usize) -> u64 {
         let queues = &self.of[t * self.each..(t + 1) * self.each];
         let queued: u64 = queues.iter().map(|queue| u64::from(queue.packets) - u64::from(queue.is_amid())).sum();
         queued + self.streams[self.streams_of(t)].iter().filter(|stream| stream.pending != NONE).count() as u64
     }
 
-    /// Flits of the packets in the queues of terminal `t` that have not left.
+    /// Number of flits of the packets in the queues of terminal `t` that have not left.
     pub fn flits_of(&self, t: usize) -> u64 {
         let queues = self.of[t * self.each..(t + 1) * self.each].iter().filter(|queue| queue.first != NONE);
         let gone = queues.map(|queue| u64::from(self.ready.items[queue.first as usize].flits - queue.left));
         self.flits[t] - gone.sum::<u64>()
     }
 
-    /// Notes that a packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
+    /// Records that a packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
     pub fn keep(&mut self, t: usize, vc: u8, flits: u16) {
         let id = self.kept.add(Keeps { next: NONE, flits, vc });
         let list = &mut self.keeps[t];
@@ -358,7 +359,7 @@ impl Queues {
         Some(oldest)
     }
 
-    /// Stops all sources: none creates a packet from now on.
+    /// Stops all sources: from now on no source creates a packet.
     pub fn stop(&mut self) {
         self.streams.iter_mut().for_each(|stream| stream.due = NOT_DUE);
     }
@@ -384,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_limited_queue_begins_packets_at_the_exact_rate() {
-        // 3 flits in 8 cycles: 3 packets of 1 flit begin every 8 cycles, in cycles 0, 2, 5, 8
+        // 3 flits in 8 cycles: 3 packets of 1 flit begin in every 8 cycles, in cycles 0, 2, 5, 8
         let mut queue = Queue::new(Some(Rate::new(3, 8, "rate").unwrap()));
         let mut starts = Vec::new();
         for now in 0..24 {

@@ -1,41 +1,41 @@
-//! Queues that are set aside for congested outputs: the queue of each output, and the tokens of the routers upstream.
+//! Queues that are set aside for congested outputs: the queues of each output, and the tokens that routers send upstream.
 //!
-//! A channel has a number of queues that can be set aside in each VC class. Its sender gives them to roots, which are
-//! congested outputs (`Lines`). Its receiver names a root to the sender by a token (`Tokens`). There are no more tokens
-//! than queues, so the sender has a queue for each token. The token returns under two conditions. Its queue has been
-//! empty for a while, and the tokens that the sender's own router gave because of this queue have all returned.
+//! A channel has a number of queues that can be set aside in each VC class. Its sender assigns them to roots, which are
+//! congested outputs (`Lines`). Its receiver sends a token that names a root to the sender (`Tokens`). The number of tokens is limited
+//! to the number of queues, so the sender has a queue for each token. The sender returns a token under two conditions. The queue of the
+//! token has been empty for a while, and the tokens that the sender's own router sent upstream because of this queue have all returned.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
 use weft_api::queueing::{SetAside, SetAsideCount};
 use weft_api::state::NONE;
 
-/// An output of a router: router << 16 | port. A trunk is named by its first member.
+/// An output of a router: router << 16 | port. A trunk is identified by its first member.
 pub type Root = u64;
 
-/// The queue is free: it belongs to no root.
+/// Value of a free queue: it is assigned to no root.
 const NOBODY: Root = Root::MAX;
 
-/// Rules for all channels of a run.
+/// The rules for all channels of a run.
 #[derive(Debug)]
 pub struct SetAsideRules {
     pub rules: SetAside,
-    /// By link class; at the end the channels from terminals.
+    /// For each link class; the last item is for the channels from terminals.
     pub channels: Vec<OfChannel>,
 }
 
 /// The VCs of a channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OfChannel {
-    /// By VC: its lane, and all VCs of the same VC class of the routing and the same message classes.
+    /// For each VC: its lane, and all VCs of the same VC class of the routing and the same message classes.
     pub lane_of: [u8; 16],
     pub group_of: [u16; 16],
-    /// By lane: its VCs.
+    /// For each lane: its VCs.
     pub vcs_of: [u16; 16],
 }
 
 impl OfChannel {
-    /// Enters the VCs of a lane. `group`: the VCs of all lanes of the same VC class of the routing and the same message
+    /// Adds the VCs of a lane. `group`: the VCs of all lanes of the same VC class of the routing and the same message
     /// classes.
     pub fn add(&mut self, vcs: u16, lane: u8, group: u16) {
         self.vcs_of[usize::from(lane)] |= vcs;
@@ -57,15 +57,15 @@ impl SetAsideRules {
     }
 }
 
-/// A queue of a channel that can be set aside, as its sender sees it.
+/// A queue of a channel that can be set aside, from the view of its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Line {
     pub root: Root,
-    /// Tokens given upstream because of this queue that have not returned.
+    /// Number of tokens sent upstream because of this queue that have not returned.
     pub tokens: u32,
     /// VCs on which no packet of this queue has been sent yet.
     pub unused: u16,
-    /// The last cycle in which it was not empty.
+    /// The last cycle in which the queue was not empty.
     pub used: u64,
 }
 
@@ -77,17 +77,17 @@ impl Line {
     }
 }
 
-/// The queues of the channels of a block that can be set aside; each channel has the same number of them.
+/// The queues of the channels of a block that can be set aside. Each channel has the same number of such queues.
 #[derive(Debug, Default, Kept)]
 pub struct Lines {
     #[kept(fixed)]
     each: usize,
     #[kept(each)]
     all: Vec<Line>,
-    /// By channel: number of queues that are set aside.
+    /// For each channel: number of queues that are set aside at present.
     #[kept(each)]
     count: Vec<u8>,
-    /// Channels and queues that are set aside, in the order in which this happened.
+    /// Pairs (channel, queue) that are set aside, in the order in which they were set aside.
     pub in_use: Vec<(u32, u8)>,
 }
 
@@ -96,12 +96,12 @@ impl Lines {
         Self { each, all: vec![Line::FREE; each * channels], count: vec![0; channels], in_use: Vec::new() }
     }
 
-    /// The queues of channel `o`, from number 1 on.
+    /// The queues of channel `o`. The first has number 1.
     fn of(&self, o: usize) -> &[Line] {
         &self.all[o * self.each..(o + 1) * self.each]
     }
 
-    /// Whether channel `o` has a queue that is set aside.
+    /// True if channel `o` has a queue that is set aside.
     #[inline(always)]
     pub fn any(&self, o: usize) -> bool {
         self.count[o] != 0
@@ -117,15 +117,15 @@ impl Lines {
         &mut self.all[o * self.each + usize::from(lane) - 1]
     }
 
-    /// The queue of channel `o` for `root`, from 1 on; 0 if it has none.
+    /// The queue of channel `o` that is set aside for `root` (1 or higher); 0 if `root` has no queue.
     pub fn lane(&self, o: usize, root: Root) -> u8 {
         self.of(o).iter().position(|line| line.root == root).map_or(0, |k| k as u8 + 1)
     }
 
-    /// Called when a token with `root` reaches the sender of channel `o` in cycle `now`. Gives `root` a queue.
+    /// Called when a token for `root` reaches the sender of channel `o` in cycle `now`. Assigns a queue to `root`.
     ///
     /// # Panics
-    /// If all queues are set aside: then the receiver gave more tokens than there are queues.
+    /// If all queues are set aside: the receiver then sent more tokens than there are queues.
     pub fn assign(&mut self, o: usize, root: Root, now: u64) {
         let free = self.of(o).iter().position(Line::is_free).expect("a queue for each token");
         self.all[o * self.each + free] = Line { root, tokens: 0, unused: u16::MAX, used: now };
@@ -133,7 +133,7 @@ impl Lines {
         self.in_use.push((o as u32, free as u8 + 1));
     }
 
-    /// Frees queue `lane` of channel `o`. Returns the root whose token is returned.
+    /// Frees queue `lane` of channel `o`. Returns the root for which the token must be returned.
     pub fn release(&mut self, o: usize, lane: u8) -> Root {
         self.count[o] -= 1;
         self.in_use.retain(|&line| line != (o as u32, lane));
@@ -141,15 +141,15 @@ impl Lines {
     }
 }
 
-/// A token that the receiver of a channel has given.
+/// A token that the receiver of a channel has sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Token {
     pub root: Root,
-    /// The output of the receiver's router whose queue is the reason; `NONE` if the root is an output of that router.
+    /// The output of the receiver's router with the queue that caused the token; `NONE` if the root is an output of that router.
     pub because_of: u32,
 }
 
-/// The tokens that the receivers of a block have given, with the same number of places for each input.
+/// The tokens that the receivers of a block have sent. Each input has the same number of entries.
 #[derive(Debug, Default, Kept)]
 pub struct Tokens {
     #[kept(fixed)]
@@ -158,12 +158,12 @@ pub struct Tokens {
     all: Vec<Token>,
 }
 
-/// Answer to whether the sender of a channel gets a token for a root.
+/// The result of a request to send a token for a root to the sender of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Now,
     Before,
-    /// It gets none, because no queue is free.
+    /// No token is sent, because no queue is free.
     Never,
 }
 
@@ -178,7 +178,7 @@ impl Tokens {
         &mut self.all[i * self.each..(i + 1) * self.each]
     }
 
-    /// Gives the sender of input `i` a token for a root, unless it has one or has no queue left.
+    /// Sends a token for a root to the sender of input `i`, unless the sender already has one or has no free queue.
     pub fn give(&mut self, i: usize, token: Token) -> Given {
         let of = self.of(i);
         if of.iter().any(|given| given.root == token.root) {
@@ -189,16 +189,16 @@ impl Tokens {
         Given::Now
     }
 
-    /// Takes back the token for `root` at input `i`. Returns the output whose queue was the reason, or `NONE`.
+    /// Removes the token for `root` at input `i`. Returns the output with the queue that caused the token, or `NONE`.
     ///
     /// # Panics
-    /// If no such token was given.
+    /// If no token for `root` was sent.
     pub fn take_back(&mut self, i: usize, root: Root) -> u32 {
         let given = self.of(i).iter_mut().find(|given| given.root == root).expect("a token that was given");
         std::mem::replace(given, Self::FREE).because_of
     }
 
-    /// Tokens that have not returned.
+    /// Number of tokens that have not returned.
     pub fn out(&self) -> u64 {
         self.all.iter().filter(|token| token.root != NOBODY).count() as u64
     }
@@ -213,28 +213,28 @@ pub struct Note {
     pub returns: bool,
 }
 
-/// A packet in a queue that is set aside, which waits for older packets in other queues of its channel.
+/// A packet in a queue that is set aside, which waits for older packets in other queues of its channel (a fenced packet).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Fence {
     pub input: u32,
     pub vc: u8,
-    /// By VC: number of packets that came before it and are still there.
+    /// For each VC: number of packets that arrived before this packet and have not left.
     pub before: [u16; 16],
 }
 
-/// The state of a block for queues that are set aside; empty without them.
+/// The data of a block for queues that are set aside; empty without such queues.
 #[derive(Debug, Kept)]
 pub struct SetAsides {
     pub lines: Lines,
     pub tokens: Tokens,
-    /// By output: flits of packets in normal queues of its router that request the output and whose head has not left.
-    /// Packets for which a queue is set aside are not counted, because they wait for another output. The first member
-    /// of a trunk counts for all members.
+    /// For each output: number of flits of packets in normal queues of its router that request the output and whose head has not left.
+    /// Packets for which a queue is set aside are not counted, because they wait for another output. All members of a trunk are counted
+    /// together, at the first member.
     #[kept(each)]
     pub waiting: Vec<u32>,
-    /// By packet of the block: the output at which it is counted, if any.
+    /// For each packet of the block: the output at which the packet is counted, if any.
     pub counted: Vec<u32>,
-    /// Scratch: outputs with a queue set aside for a packet, and that queue.
+    /// Scratch: outputs for which a queue is set aside for a packet, and that queue.
     #[kept(scratch)]
     pub ahead: Vec<(u16, u8)>,
     /// Scratch: queues that become free in this cycle.
@@ -243,10 +243,10 @@ pub struct SetAsides {
     /// Scratch: the notes of this cycle.
     #[kept(scratch)]
     pub due: Vec<Note>,
-    /// By input * 16 + VC: packets whose head has come and whose tail has not left.
+    /// Indexed by input * 16 + VC: number of packets whose head has arrived and whose tail has not left.
     #[kept(each)]
     pub held: Vec<u16>,
-    /// By input: VCs whose head is fenced.
+    /// For each input: VCs whose head is fenced (waits for older packets in other queues).
     #[kept(each)]
     pub fenced: Vec<u16>,
     pub fences: Vec<Fence>,
@@ -254,7 +254,7 @@ pub struct SetAsides {
     pub opened: Vec<(u32, u8)>,
     pub notes: Wheel<Note, 16>,
     pub counts: SetAsideCount,
-    /// By input: the link class of the channel that comes in.
+    /// For each input: the link class of the incoming channel.
     #[kept(fixed)]
     pub back: Vec<u8>,
 }
@@ -264,7 +264,7 @@ impl SetAsides {
         Self::new(0, (0, 0), 0, Vec::new())
     }
 
-    /// `each`: queues of a channel that can be set aside. `horizon`: most cycles for which a note is in flight.
+    /// `each`: number of queues of a channel that can be set aside. `horizon`: largest number of cycles for which a note is in flight.
     pub fn new(each: usize, (inputs, channels): (usize, usize), horizon: u64, back: Vec<u8>) -> Self {
         Self {
             lines: Lines::new(each, channels),
@@ -284,14 +284,14 @@ impl SetAsides {
         }
     }
 
-    /// Whether no queue is set aside, and no fenced head is about to request its output. In this state only notes cause
+    /// True if no queue is set aside, and no fenced head will request its output in the next cycle. In this state only notes cause
     /// work.
     #[inline(always)]
     pub fn are_quiet(&self) -> bool {
         self.lines.in_use.is_empty() && self.opened.is_empty()
     }
 
-    /// Whether no packet is in the network.
+    /// True if no packet is in the network.
     pub fn are_empty(&self) -> bool {
         let nothing = self.waiting.iter().all(|&flits| flits == 0) && self.held.iter().all(|&packets| packets == 0);
         nothing && self.fences.is_empty() && self.opened.is_empty()
@@ -306,8 +306,8 @@ impl SetAsides {
         self.counted[id] = o as u32;
     }
 
-    /// Called when the first packet of its VC class has come into a queue that is set aside, VC `v` of input `i`. The
-    /// packet has to wait for the packets in other VCs of its `group`.
+    /// Called when the first packet of its VC class has arrived in a queue that is set aside, VC `v` of input `i`. The
+    /// packet must wait for the packets in other VCs of its `group`.
     pub fn fence(&mut self, (i, v): (usize, usize), group: u16) -> bool {
         let mut before = [0; 16];
         let others = (0..16).filter(|&other| other != v && group >> other & 1 != 0);
@@ -349,17 +349,17 @@ mod tests {
     const ROOTS: [Root; 3] = [1, 2, 3];
     const QUEUES: usize = 2;
 
-    /// Model of two routers and a terminal: the second router gives tokens to the first one, and the first one to the
+    /// Model of two routers and a terminal: the second router sends tokens to the first router, and the first router sends tokens to the
     /// terminal.
     #[derive(Clone)]
     struct Pair {
-        /// Queues of the channels: 0 from the first router to the second, 1 from the terminal to the first.
+        /// Queues of the channels: channel 0 leads from the first router to the second, channel 1 from the terminal to the first router.
         lines: Lines,
-        /// Tokens given by the second router (input 0) and by the first (input 1).
+        /// Tokens sent by the second router (input 0) and by the first router (input 1).
         tokens: Tokens,
-        /// Packets in the queues of each channel, 0 or 1.
+        /// For each channel and queue, true if the queue contains packets.
         filled: [[bool; QUEUES]; 2],
-        /// Notes in flight: on each channel those up and those down, in order.
+        /// Notes in flight: for each channel the notes upstream and the notes downstream, in order.
         up: [VecDeque<Root>; 2],
         down: [VecDeque<Root>; 2],
     }
@@ -415,7 +415,7 @@ mod tests {
                 }
             };
             for channel in 0..2 {
-                // a token arrives, or returns
+                // a token arrives at its sender, or returns to its receiver
                 add(&|next| next.up[channel].pop_front().map(|root| next.lines.assign(channel, root, 0)).is_some());
                 add(&|next| {
                     let Some(root) = next.down[channel].pop_front() else { return false };
@@ -427,13 +427,13 @@ mod tests {
                 });
                 for lane in 1..=QUEUES as u8 {
                     let k = usize::from(lane) - 1;
-                    // a packet comes into a queue that is set aside, or the last packet leaves a queue
+                    // a packet arrives in a queue that is set aside, or the last packet leaves a queue
                     add(&|next| {
                         let is_free = next.lines.at(channel, lane).is_free();
                         !is_free && !std::mem::replace(&mut next.filled[channel][k], true)
                     });
                     add(&|next| std::mem::replace(&mut next.filled[channel][k], false));
-                    // an empty queue whose tokens are back is free
+                    // an empty queue whose tokens have returned becomes free
                     add(&|next| {
                         let line = *next.lines.at(channel, lane);
                         if line.is_free() || line.tokens > 0 || next.filled[channel][k] {
@@ -445,7 +445,7 @@ mod tests {
                     });
                 }
             }
-            // an output of the second router becomes congested; a queue of the first channel becomes filled
+            // an output of the second router becomes congested, or a queue of the first channel becomes filled
             all.extend(ROOTS.iter().filter_map(|&root| self.clone().give(0, Token { root, because_of: NONE })));
             for k in (0..QUEUES).filter(|&k| self.filled[0][k]) {
                 let root = self.lines.of(0)[k].root;
@@ -454,7 +454,7 @@ mod tests {
             all
         }
 
-        /// Each token belongs to a queue of its root or is in flight. A queue that holds a packet is set aside. No root
+        /// Each token is assigned to a queue of its root or is in flight. A queue that contains a packet is set aside. No root
         /// has two queues.
         fn check(&self) {
             for channel in 0..2 {
@@ -473,7 +473,7 @@ mod tests {
                     self.lines.of(channel).iter().filter(|l| !l.is_free()).count()
                 );
             }
-            // tokens that the first router gave because of a queue are counted there
+            // tokens that the first router sent because of a queue are counted in that queue
             let counted: u32 = self.lines.of(0).iter().map(|line| line.tokens).sum();
             assert_eq!(
                 u64::from(counted),
@@ -481,14 +481,14 @@ mod tests {
             );
         }
 
-        /// Whether nothing is set aside, held or in flight.
+        /// True if no queue is set aside, no queue contains packets, and no note is in flight.
         fn is_idle(&self) -> bool {
             self.tokens.out() == 0 && self.filled.iter().flatten().all(|&filled| !filled)
         }
     }
 
-    /// All states of two routers and a terminal with 2 queues on each channel and 3 congested outputs, notes in any
-    /// order between channels. From each state all tokens can return without a further congested output.
+    /// Visits all states of two routers and a terminal with 2 queues on each channel and 3 congested outputs. Notes of different channels
+    /// may arrive in any order. From each state all tokens can return without a further congested output.
     #[test]
     fn two_routers_never_lose_a_queue_or_a_token() {
         let (mut seen, mut open) = (BTreeSet::new(), vec![Pair::new()]);
@@ -497,7 +497,7 @@ mod tests {
         while let Some(state) = open.pop() {
             state.check();
             states += 1;
-            // the last packets leave, notes arrive, and empty queues become free, in some order: then all is idle
+            // when the last packets leave, notes arrive, and empty queues become free, in any order, the final state is idle
             let mut settling = state.clone();
             while !settling.is_idle() {
                 let before = settling.clone();

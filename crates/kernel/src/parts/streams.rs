@@ -1,38 +1,38 @@
-//! The data of the runs and streams of a block. `shortcuts/streams.rs` defines them and has the code that moves their
+//! The data of the runs and streams of a block. `shortcuts/streams.rs` defines both terms and has the code that moves their
 //! flits.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::NONE;
 
-/// Least length of a long packet [flits]. Networks with long packets have streams. At load 0.3 of a butterfly, streams
-/// cost more than moves flit by flit for packets of 8 flits, and less for packets of 12.
+/// Smallest length of a long packet [flits]. Streams are used in networks with long packets. At load 0.3 of a butterfly, streams
+/// cost more than moving flits one by one for packets of 8 flits, and cost less for packets of 12 flits.
 pub const LONG_PACKET: u32 = 12;
 
-/// A stream opens only if more flits than this are still to come. So short packets in a network with long ones move
+/// A stream opens only if more than this number of flits will follow. Short packets in a network with long packets therefore move
 /// flit by flit.
 pub(crate) const WORTH: u16 = 8;
 
-/// Most outputs whose numbers fit into a word together with the marks of credits.
+/// Largest number of outputs for which an output number and a credit mark fit into one word.
 pub const MAX_OUTPUTS: u64 = (ENDS >> 4) as u64;
 
-/// Marks of the first credit of a run, and of the event after its last credit.
+/// Mark of the first credit of a run; `ENDS` marks the event after the last credit of a run.
 pub const BEGINS: u32 = 1 << 31;
 pub(crate) const ENDS: u32 = 1 << 30;
 
-/// `Sender::from` of a stream that a terminal has opened.
+/// Value of `Sender::from` for a stream that a terminal has opened.
 pub(crate) const TERMINAL: u32 = NONE - 1;
-/// `Sender::credits`: the credits that return are those that the stream spends.
+/// Value of `Sender::credits`: the stream spends exactly the credits that return.
 pub(crate) const BALANCED: u32 = NONE - 1;
-/// `Receiver::place`: a stream takes the flits of the run.
+/// Value of `Receiver::place`: a stream takes the flits of the run.
 pub(crate) const THROUGH: u32 = NONE - 1;
 
-/// Whether a credit is marked as one of a run.
+/// True if a credit is marked as part of a run.
 #[inline(always)]
 pub fn is_of_run(word: u32) -> bool {
     word >= ENDS
 }
 
-/// The output to which a credit comes, marked or not.
+/// The output for which a credit returns, marked or not.
 #[inline(always)]
 pub fn output(word: u32) -> usize {
     ((word & !(BEGINS | ENDS)) >> 4) as usize
@@ -43,17 +43,17 @@ pub fn output(word: u32) -> usize {
 pub(crate) struct Sender {
     /// The first cycle of the stream that is not settled yet.
     pub(crate) since: u64,
-    /// When the last run has ended at the far end. The next one begins later.
+    /// The cycle in which the last run has ended at the far end. The next run begins later.
     pub(crate) ended: u64,
-    /// Cycles between the crossing of a flit and its arrival.
+    /// Cycles from the switch traversal of a flit to its arrival.
     pub(crate) delay: u32,
-    /// Where its stream comes from: input * 16 + VC, or [`TERMINAL`]; `NONE` without a stream.
+    /// Origin of the stream: input * 16 + VC, or [`TERMINAL`]; `NONE` without a stream.
     pub(crate) from: u32,
-    /// Index in `Streams::spending`, if it is in that list.
+    /// Index in `Streams::spending`, if the output is in that list.
     pub(crate) place: u32,
-    /// Index in `Streams::returning` of the run of credits that returns, or [`BALANCED`]; `NONE` without such a run.
+    /// Index in `Streams::returning` of the returning run of credits, or [`BALANCED`]; `NONE` without such a run.
     pub(crate) credits: u32,
-    /// VC of the stream, and of the run of credits.
+    /// VC of the stream, and VC of the run of credits.
     pub(crate) vc: u8,
     pub(crate) credit_vc: u8,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Sender {
 pub(crate) struct Receiver {
     /// The first cycle after the last stream.
     pub(crate) closed: u64,
-    /// Index in `Streams::incoming` of the run that comes in, or [`THROUGH`]; `NONE` without a run.
+    /// Index in `Streams::incoming` of the incoming run, or [`THROUGH`]; `NONE` without a run.
     pub(crate) place: u32,
     /// The output by which its stream leaves.
     pub(crate) out: u32,
@@ -71,26 +71,26 @@ pub(crate) struct Receiver {
     pub(crate) vc: u8,
 }
 
-/// The runs and streams of a block; empty if it has none.
+/// The runs and streams of a block; empty if the block does not use streams.
 #[derive(Debug, Default, PartialEq, Eq, Kept)]
 pub struct Streams {
     #[kept(each)]
     pub(crate) outs: Vec<Sender>,
     #[kept(each)]
     pub(crate) ins: Vec<Receiver>,
-    /// Lists of the work in each cycle. Inputs whose run is received flit by flit. Outputs whose credits return in a
-    /// run and are counted. Outputs whose stream spends credits. Injection channels with a stream.
+    /// Work lists for each cycle: inputs whose run is received flit by flit; outputs whose credits return in a
+    /// run and are counted; outputs whose stream spends credits; injection channels with a stream.
     pub(crate) incoming: Vec<u32>,
     pub(crate) returning: Vec<u32>,
     pub(crate) spending: Vec<u32>,
     pub(crate) sources: Vec<u32>,
-    /// The first cycle in which streams have not moved their flits yet, and the first one in which runs have not been
+    /// The first cycle in which streams have not moved their flits yet, and the first cycle in which runs have not been
     /// received yet.
     pub(crate) next: u64,
     pub(crate) received: u64,
 }
 
-/// Bytes that a channel needs for its streams, if packets have at most `longest` flits.
+/// Memory that a channel needs for its streams [bytes], if packets have at most `longest` flits.
 pub fn bytes_per_channel(longest: u32) -> u64 {
     let of_both_ends = size_of::<Sender>() + size_of::<Receiver>() + 4 * size_of::<u32>();
     if longest >= LONG_PACKET { of_both_ends as u64 } else { 0 }
@@ -107,7 +107,7 @@ impl Sender {
 }
 
 impl Streams {
-    /// Flits of the stream of output `o` that have come in cycle `now` and not crossed yet.
+    /// Number of flits of the stream of output `o` that have arrived in cycle `now` and have not crossed the switch yet.
     pub fn arriving(&self, o: usize, now: u64) -> u32 {
         let flows = |sender: &&Sender| sender.from != NONE && sender.from != TERMINAL;
         u32::from(self.outs.get(o).filter(flows).is_some() && self.received > self.next.max(now))
@@ -127,18 +127,19 @@ impl Streams {
         }
     }
 
-    /// Whether the block has streams at all.
+    /// True if the block uses streams.
     #[inline(always)]
     pub fn are_on(&self) -> bool {
         !self.outs.is_empty()
     }
 
-    /// Whether a cycle without events needs no work.
+    /// True if a cycle without events needs no work.
     pub fn are_quiet(&self) -> bool {
         self.incoming.is_empty() && self.returning.is_empty() && self.spending.is_empty() && self.sources.is_empty()
     }
 
-    /// Whether all lists of a block with `ins` inputs and `outs` outputs name ports, and all ports name VCs and places in the lists.
+    /// True if all lists of a block with `ins` inputs and `outs` outputs contain valid ports, and all ports store valid VCs and list
+    /// indices.
     pub fn numbers_are_right<const V: usize>(&self, ins: usize, outs: usize) -> bool {
         let all_below = |list: &[u32], count: usize| list.iter().all(|&number| (number as usize) < count);
         let stands_in = |place: u32, list: &[u32]| place >= THROUGH || (place as usize) < list.len();
@@ -168,7 +169,7 @@ impl Streams {
         self.outs.iter().filter(|sender| sender.from != NONE).map(|sender| sender.delay as usize).sum()
     }
 
-    /// A copy for comparison, with times relative to `now` and without the order of the lists. All streams are settled.
+    /// A copy for comparison: times are relative to `now`, and the order of the lists is ignored. All streams must be settled.
     pub fn by_distance(&self, now: u64) -> Self {
         let list = |place: u32| if place < THROUGH { 0 } else { place };
         let outs = self.outs.iter().map(|&sender| Sender {
@@ -194,7 +195,7 @@ impl Streams {
         self.ins.iter_mut().for_each(|receiver| receiver.closed += cycles);
     }
 
-    /// Opens the stream of output `o`. Returns whether a run of credits returns while it spends them.
+    /// Opens the stream of output `o`. Returns true if a run of credits returns while the stream spends credits.
     #[inline(always)]
     pub(crate) fn open(&mut self, o: usize, stream: Sender) -> bool {
         let sender = &mut self.outs[o];
@@ -249,7 +250,7 @@ impl Streams {
     }
 }
 
-/// Removes the item at an index from a list. Returns the item that has taken its place, if any.
+/// Removes the item at an index from a list. Returns the item that was moved to this index, if any.
 #[inline(always)]
 fn remove(list: &mut Vec<u32>, place: usize) -> Option<usize> {
     list.swap_remove(place);

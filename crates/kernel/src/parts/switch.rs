@@ -6,7 +6,7 @@ use weft_api::base::bits::Bits;
 use weft_api::base::kept::Kept;
 use weft_api::state::Move;
 
-/// Scratch of the switch allocator. Its contents last for one step of a router.
+/// Scratch memory of the switch allocator. Its contents are valid for one step of a router.
 #[derive(Debug, Kept)]
 pub struct Switch<const W: usize> {
     /// Outputs that granted each input.
@@ -18,13 +18,13 @@ pub struct Switch<const W: usize> {
     /// The flits that cross in this step.
     #[kept(scratch)]
     moves: PerPort<Move, W>,
-    /// The departing flits, as they are passed to the agents.
+    /// The departing flits, in the form in which they are passed to the agents.
     #[kept(scratch)]
     departures: Vec<Departure>,
 }
 
 impl<const W: usize> Switch<W> {
-    /// `radix`: most ports of a router.
+    /// `radix`: largest number of ports of a router.
     pub(crate) fn new(radix: usize) -> Self {
         Self {
             grants: PerPort::new(Bits::default()),
@@ -34,7 +34,7 @@ impl<const W: usize> Switch<W> {
         }
     }
 
-    /// For the allocator: grants, offers and moves.
+    /// The memory for the allocator: grants, offers and moves.
     #[inline(always)]
     pub(crate) fn scratch(&mut self) -> (&mut PerPort<Bits<W>, W>, &mut PerPort<u16, W>, &mut PerPort<Move, W>) {
         (&mut self.grants, &mut self.offers, &mut self.moves)
@@ -46,17 +46,17 @@ impl<const W: usize> Switch<W> {
         self.moves.first(count)
     }
 
-    /// Move `k`.
+    /// Returns move `k`.
     ///
     /// # Safety
-    /// The allocator has entered more moves than `k`.
+    /// The allocator must have entered more than `k` moves.
     #[inline(always)]
     pub(crate) unsafe fn moved(&self, k: usize) -> Move {
         // SAFETY: a router has more ports than moves, and the list has room for all.
         unsafe { *self.moves.hot(k) }
     }
 
-    /// The first `count` moves as departures.
+    /// The first `count` moves, converted into departures.
     pub(crate) fn departures(&mut self, count: usize, of: impl Fn(&Move) -> Departure) -> &[Departure] {
         self.departures.clear();
         self.departures.extend(self.moves.first(count).iter().map(of));

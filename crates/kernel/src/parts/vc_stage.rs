@@ -1,4 +1,4 @@
-//! The memory of VC allocation as a separate stage (`vc_allocation.rs`), with the round-robin pointers of output VCs
+//! The memory of VC allocation as a separate stage (`vc_allocation.rs`), including the round-robin pointers of output VCs
 //! and input VCs.
 
 use weft_api::base::arrays::PerPort;
@@ -19,13 +19,13 @@ pub struct VcStage<const W: usize> {
     grants: Vec<u16>,
     /// For each output of a router: the VCs taken in this step, which may send from the next step on.
     taken: PerPort<u16, W>,
-    /// Most ports of a router.
+    /// Largest number of ports of a router.
     #[kept(fixed)]
     radix: usize,
 }
 
 impl<const W: usize> VcStage<W> {
-    /// `inputs`: input units of the block. `radix`: most ports of a router. `vcs`: VCs of a port.
+    /// `inputs`: number of input units of the block. `radix`: largest number of ports of a router. `vcs`: number of VCs of a port.
     pub(crate) fn new(inputs: usize, radix: usize, vcs: usize) -> Self {
         let (of_block, of_router) = (vec![0; inputs * vcs], vec![0; radix * vcs]);
         Self { turns: of_block.clone(), accepts: of_block, grants: of_router, taken: PerPort::new(0), radix }
@@ -36,22 +36,22 @@ impl<const W: usize> VcStage<W> {
         self.turns[o * V + vc]
     }
 
-    /// Notes that VC `vc` of an output grants VC `v` of input `i` of the router.
+    /// Records that VC `vc` of an output grants VC `v` of input `i` of the router.
     pub(crate) fn grant<const V: usize>(&mut self, (i, v): (usize, usize), vc: usize) {
         self.grants[i * V + v] |= 1 << vc;
     }
 
-    /// Takes the grants to VC `v` of input `i` of the router.
+    /// Removes and returns the grants to VC `v` of input `i` of the router.
     pub(crate) fn take_grants<const V: usize>(&mut self, (i, v): (usize, usize)) -> u16 {
         std::mem::take(&mut self.grants[i * V + v])
     }
 
-    /// VC `v` of input `i` accepts one of `vcs` of output `p`, all of the router whose ports begin at `base`. Returns
-    /// its choice. Moves the round-robin pointers of the output VC and of the input VC past each other.
+    /// VC `v` of input `i` accepts one of `vcs` of output `p`. Both are ports of the router whose ports begin at `base`. Returns
+    /// the accepted VC. Moves the round-robin pointers of the output VC and of the input VC past each other.
     pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
         let turn = &mut self.accepts[(base + i) * V + v];
-        // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
-        // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
+        // The pointer counts the VCs of all outputs. If it points to another output, it is before or after all of `vcs`, so
+        // the lowest VC is chosen. Therefore, with random outputs, low VCs fill first, as in BookSim.
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         self.turns[(base + p) * V + usize::from(vc)] = ((i * V + v + 1) % (self.radix * V)) as u16;
@@ -59,12 +59,12 @@ impl<const W: usize> VcStage<W> {
         vc
     }
 
-    /// Takes the list of VCs of output `p` of the router that heads have taken in this step.
+    /// Removes and returns the set of VCs of output `p` of the router that heads have taken in this step.
     pub(crate) fn settle(&mut self, p: usize) -> u16 {
         std::mem::take(&mut self.taken[p])
     }
 
-    /// The pointers and grants, to compare two states.
+    /// The pointers and grants, for comparing two states.
     pub(crate) fn state(&self) -> [&[u16]; 3] {
         [&self.turns, &self.accepts, &self.grants]
     }

@@ -1,4 +1,4 @@
-//! Notes on watched packets.
+//! Records of the events of watched packets.
 
 use crate::spy::Weighed;
 use serde::Serialize;
@@ -6,28 +6,28 @@ use weft_api::routing::Hop;
 use weft_api::spec::Watched;
 use weft_api::state::Packet;
 
-/// Number of choices that are kept for a head that chooses in every step: the first ones and the last.
+/// Number of choices that are stored for a head that chooses in every step: the first choices and the last one.
 pub const CHOICES: usize = 64;
 
 weft_units::words! {
-    /// Why a head did not cross the switch.
+    /// Reasons why a head did not cross the switch.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Reason {
-        /// The power policy has closed the link: it is off, on its way to off or on, or about to go off.
+        /// The power policy has closed the link: the link is off, switching, or about to switch off.
         LinkAsleep = "link_asleep",
         /// The link has failed.
         LinkBroken = "link_broken",
-        /// Other packets hold all VCs that it may take.
+        /// Other packets hold all VCs that the head may take.
         VcHeld = "vc_held",
-        /// The output sends another packet to its end (`hold_switch`).
+        /// The output is reserved for another packet until the tail of that packet has left (`hold_switch`).
         OutputHeld = "output_held",
-        /// The limit of flits that wait for the link is reached, because the link is slower than the switch.
+        /// The number of flits that wait for the link has reached its limit, because the link is slower than the switch.
         LinkFull = "link_full",
         /// The next buffer has no room.
         NoCredit = "no_credit",
         /// Another head got the VC.
         LostVc = "lost_vc",
-        /// Another input got the output, or another VC of its own input the switch.
+        /// Another input was granted the output, or another VC of the same input was granted the switch.
         LostSwitch = "lost_switch",
     }
 }
@@ -38,7 +38,7 @@ impl Serialize for Reason {
     }
 }
 
-/// The head waits for output `port` from one cycle to another (exclusive).
+/// A time span in which the head waits for output `port`, from one cycle to another (exclusive).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Wait {
     pub reason: Reason,
@@ -50,12 +50,12 @@ pub struct Wait {
 /// The choice of a hop, and the candidates.
 #[derive(Debug, Clone)]
 pub struct Decision {
-    /// When the choice was made. A choice that does not depend on queues is made before the packet comes to the router.
+    /// The cycle of the choice. A choice that does not depend on queues is made before the packet arrives at the router.
     pub cycle: u64,
     pub rule: &'static str,
     pub candidates: Vec<(Hop, Option<Weighed>)>,
     pub chosen: Hop,
-    /// Coordinates of the intermediate that the packet now heads for.
+    /// Coordinates of the intermediate to which the packet travels next.
     pub via: Option<u64>,
 }
 
@@ -63,22 +63,23 @@ pub struct Decision {
 #[derive(Debug, Clone)]
 pub struct Birth {
     pub packet: Packet,
-    /// The cycle in which it came to the head of the source queue.
+    /// The cycle in which the packet reached the head of the source queue.
     pub first: u64,
     pub injected: Option<u64>,
-    /// When all of the head is on the link of the terminal, if that is paced; else that is when it is injected.
+    /// The cycle in which all of the head is on the terminal's link, if the rate of that link is limited; otherwise this is the injection
+    /// cycle.
     pub left: Option<u64>,
     pub vc: u8,
     pub tail_injected: Option<u64>,
-    /// The decision about the hop at its first router, if that does not depend on queues.
+    /// The decision about the hop at its first router, if the decision does not depend on queues.
     pub ahead: Option<Decision>,
     pub terminal: usize,
     pub id: u32,
-    /// Its entry in a queue of the terminal, if the terminal has queues.
+    /// Index of its entry in a queue of the terminal, if the terminal has queues.
     pub entry: Option<u32>,
 }
 
-/// The packet in a router, from the cycle in which it became the head of its VC.
+/// The stay of the packet in a router, from the cycle in which it became the head of its VC.
 #[derive(Debug, Clone)]
 pub struct Stay {
     pub name: (u32, u32),
@@ -86,20 +87,20 @@ pub struct Stay {
     pub router: u32,
     pub front: u64,
     pub decisions: Vec<Decision>,
-    /// Number of choices that were not kept.
+    /// Number of choices that were not stored.
     pub dropped: u32,
     pub waits: Vec<Wait>,
-    /// Whether the last of `waits` has not ended.
+    /// True if the last item of `waits` has not ended.
     pub waiting: bool,
     pub vc_taken: Option<u64>,
     /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
     /// first cycle on the link.
     pub output: Option<(u16, u8)>,
     pub head: Option<(u64, u64)>,
-    /// First cycle of the head on the link without other flits before it.
+    /// First cycle in which the head could be on the link if no other flits waited before it.
     pub head_if_free: u64,
     pub tail: Option<(u64, u64)>,
-    /// The decision about the hop at the next router, if that does not depend on queues.
+    /// The decision about the hop at the next router, if the decision does not depend on queues.
     pub ahead: Option<Decision>,
 }
 
@@ -112,16 +113,16 @@ pub struct Live {
     pub sends: bool,
 }
 
-/// The notes of a block.
+/// The records of a block about watched packets.
 #[derive(Debug, Default)]
 pub struct Watch {
     pub wanted: Watched,
     pub births: Vec<Birth>,
     pub stays: Vec<Stay>,
-    /// Indices of `births` whose tail is not injected yet.
+    /// Indices of `births` whose tail has not been injected yet.
     pub pending: Vec<usize>,
     pub live: Vec<Live>,
-    /// The last cycle in which the heads were looked at. Nothing has happened since.
+    /// The last cycle in which the heads were examined. Nothing has changed since then.
     pub looked: u64,
 }
 
@@ -134,7 +135,7 @@ impl Watch {
         Self { wanted, ..Self::default() }
     }
 
-    /// Whether no watched packet is at the head of a VC. While one is, every cycle is examined, because the reason for
+    /// True if no watched packet is at the head of a VC. While such a packet exists, every cycle is examined, because the reason for
     /// its wait may change in a cycle without moves.
     pub fn is_idle(&self) -> bool {
         self.live.is_empty()
@@ -144,7 +145,7 @@ impl Watch {
         match &self.wanted {
             Watched::Nobody => false,
             Watched::Packets(names) => names.binary_search(&(packet.src, packet.seq)).is_ok(),
-            // takes all packets of one cycle, so that any number of blocks keeps the same ones
+            // accepts all packets of one cycle, so that the same packets are watched for any number of blocks
             Watched::First(n) => {
                 measured && (self.births.len() < *n || self.births.last().is_some_and(|last| last.first == now))
             }
@@ -184,8 +185,8 @@ impl Stay {
         self.waiting = false;
     }
 
-    /// The head took a VC in cycle `taken`; until then it waited for the reasons noted before. If the router has
-    /// skipped cycles since, the head has been waiting for a credit of that VC.
+    /// Called when the head took a VC in cycle `taken`. Until then it waited for the reasons that were recorded before. If the router has
+    /// skipped cycles since then, the head has been waiting for a credit of that VC.
     pub fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
         self.stops_waiting(taken);
         self.vc_taken = Some(taken);

@@ -1,19 +1,19 @@
-//! Properties of a run that decide which shortcuts it has.
+//! Properties of a run that decide which shortcuts it uses.
 
 use weft_api::routing::{Decides, Needs};
 
-/// Properties of a run, known before it starts, that decide which shortcuts it has.
+/// Properties of a run, known before it starts, that decide which shortcuts it uses.
 #[derive(Debug)]
 pub struct Facts<'a> {
     pub needs: &'a Needs,
-    /// Links are trunks.
+    /// Links form trunks.
     pub trunks: bool,
     /// Each head needs work that other runs do not need ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
     pub slow_heads: bool,
-    /// An output finishes a packet before it begins another; VCs are allocated in a stage of their own.
+    /// `hold_switch`: an output finishes a packet before it begins another packet. `vc_realloc`: VCs are allocated in a separate stage.
     pub hold_switch: bool,
     pub vc_realloc: bool,
-    /// Some links are paced; flits of one packet may arrive in the same cycle.
+    /// `paced_links`: some links have a limited rate. `fast_links`: flits of one packet may arrive in the same cycle.
     pub paced_links: bool,
     pub fast_links: bool,
     /// VCs may be closed to the next head for a while.
@@ -35,7 +35,7 @@ pub struct Facts<'a> {
     pub marks: bool,
     /// Queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
     pub maps_queues: bool,
-    /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
+    /// VC classes are finer than those of the routing: message classes have separate VCs, or a queueing scheme has lanes.
     pub classes_apart: bool,
 }
 

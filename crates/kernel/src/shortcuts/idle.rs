@@ -2,17 +2,17 @@
 //!
 //! # When it applies
 //!
-//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. It then
-//! skips the cycles before its next event. A block is *idle* if nothing at all is in flight. The block then has no
+//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. A quiet block
+//! skips the cycles before its next event. A block is *idle* if nothing is in flight: it has no
 //! packet, credit, control packet or note about queues set aside, and senders know of every free place. Only a source,
-//! a timer of agents or a fault can end this state. A timer cannot if its agent declares that its end changes nothing
-//! (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an
+//! a timer of agents or a fault can end this state. A timer cannot end it if the agent declares that the end of the timer changes nothing
+//! (`Agents::rests`). Sources and timers beyond the horizon of their calendar wheels cause no event before they are due. Therefore an
 //! idle network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The state that the plain loop would have after the skipped cycles. Nothing is left to settle. The posts of the
-//! cycles just before an event are made one by one, so the board holds what it would hold.
+//! The result is the state that the plain loop would have after the skipped cycles. Nothing is left to settle. The posts of the
+//! cycles just before an event are made one by one, so the board has the same contents as in the plain loop.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -33,7 +33,7 @@ impl Shortcut for IdleTime {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// No head, source or stream has work to do in this cycle, unless an event is due.
+    /// True if no head, source or stream has work to do in this cycle, unless an event is due.
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && fabric.set_asides.are_quiet()
     }
 
-    /// The first cycle from now on, before `until`, in which an event is due; `until` if there is none. The block is quiet.
+    /// The first cycle from now on, before `until`, in which an event is due; `until` if there is no such event. The block must be quiet.
     #[inline]
     pub(crate) fn next_event(&self, net: &Net, until: u64) -> u64 {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
@@ -52,7 +52,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         next = fabric.wires.credits.next(now, next);
         next = interfaces.alarms.next(now, next);
         if next == now {
-            return now; // most often
+            return now; // the most frequent case
         }
         next = next.min(interfaces.next_act.max(now));
         next = fabric.buffers.turning.next(now, next);
@@ -72,12 +72,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if beside.observers.watch.is_idle() { next } else { now }
     }
 
-    /// Packets of the block are in flight, or wait at a source that has created them.
+    /// True if packets of the block are in flight, or wait at a source that has created them.
     pub(crate) fn has_packets(&self) -> bool {
         self.reach.routers.fabric.buffers.packets.in_use() > 0
     }
 
-    /// Nothing is in flight, and the agents wait for nothing but timers.
+    /// True if nothing is in flight, and the agents wait for nothing except timers.
     pub(crate) fn nothing_is_under_way(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         self.is_quiet()
@@ -94,7 +94,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && beside.observers.watch.is_idle()
     }
 
-    /// The first cycle in which a source that has no packet may create one, or sources act; `u64::MAX` if there is none. Deliveries are not foreseen.
+    /// The first cycle in which a source without a packet may create a packet, or in which sources act; `u64::MAX` if there is none.
+    /// Packets caused
+    /// by later deliveries are not included.
     pub(crate) fn next_created(&self) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // a terminal with queues that checks its sources in this cycle has no alarm; `rest` sets one
@@ -105,7 +107,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE).min(interfaces.next_act)
     }
 
-    /// The first cycle from now on in which an idle block has work; all cycles before are skipped at once.
+    /// The first cycle from now on in which an idle block has work; all earlier cycles are skipped at once.
     pub(crate) fn idle_until(&mut self, net: &Net) -> u64 {
         let mut until =
             self.next_created().min(self.reach.routers.beside.policy.faults.next(self.reach.routers.fabric.now));
@@ -113,7 +115,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             until = until.min(self.next_effect_of_timers(net));
         }
         let Some(board) = &net.common.board else { return until };
-        // the posts of the last cycles before this one are made one by one
+        // the posts of the cycles just before that cycle are made one by one
         let links_are_free = self
             .reach
             .routers
@@ -136,13 +138,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.reach.routers.beside.policy.power.timers.next_effect()
     }
 
-    /// Moves the clock of an idle block, which has no work before, to cycle `now`.
+    /// Moves the clock of an idle block, which has no earlier work, to cycle `now`.
     pub(crate) fn jump(&mut self, net: &Net, now: u64) {
         self.reach.routers.beside.policy.power.timers.jump(now);
         self.sleep_on(net, now);
     }
 
-    /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due before.
+    /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due earlier.
     pub(crate) fn sleep_on(&mut self, net: &Net, now: u64) {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.reach;
         let mut asleep = interfaces.alarms.take_all();

@@ -1,5 +1,5 @@
-//! Shortcuts: less work for the same result. The loop is complete without them. `profile.rs` lists them, and alone
-//! decides which of them a run has.
+//! Shortcuts: less work for the same result. The loop works completely without them. `profile.rs` lists them, and is the only file that
+//! decides which of them a run uses.
 
 mod candidates;
 pub mod facts;
@@ -20,22 +20,22 @@ use weft_api::agents::Probes;
 
 /// A shortcut: less work for the same result.
 ///
-/// The loop calls each shortcut in a different way, so the trait has only the common questions.
+/// The loop calls each shortcut in a different way, so the trait has only the functions that all shortcuts share.
 pub trait Shortcut {
     /// The work that the shortcut skips.
     const SKIPS: &'static str;
     /// Another shortcut that it requires.
     const NEEDS: Option<Kind> = None;
 
-    /// Whether a run with these properties has the same results with the shortcut and is faster.
+    /// True if a run with these properties has the same results with the shortcut and is faster.
     fn applies(facts: &Facts) -> bool;
 
-    /// Whether the shortcut also applies in a block whose agents are notified of these events.
+    /// True if the shortcut also applies in a block whose agents are notified of these events.
     fn goes_beside(_probes: Probes) -> bool {
         true
     }
 
-    /// Enters the skipped work into the records of a block, which then equal those of the plain loop. Called before any
-    /// code outside of the loop reads them. Does nothing for shortcuts whose records are always equal.
+    /// Adds the skipped work to the records of a block, which then equal those of the plain loop. It is called before any
+    /// code outside of the loop reads the records. It does nothing for shortcuts whose records are always equal.
     fn settle<const W: usize, const V: usize>(_block: &mut Block<W, V>, _net: &Net) {}
 }

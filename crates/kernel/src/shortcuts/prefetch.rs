@@ -1,7 +1,7 @@
 //! Prefetches the records that the loop is about to read, if a network is larger than the cache (`Kind::Prefetch`).
 //!
-//! Each phase works through a list: events of a wheel, routers, moves. The records named in the list are prefetched
-//! first, and then those to which they refer. So many waits for memory overlap.
+//! Each phase processes a list: events of a calendar wheel, routers, or moves. The records that the list refers to are prefetched
+//! first, and then the records to which these refer. In this way many memory accesses overlap.
 
 use super::facts::Facts;
 use super::{Shortcut, Shortcuts};
@@ -28,7 +28,7 @@ impl Shortcut for Prefetch {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Prefetches for the flits of a chunk, which are received next: their input units, then the outputs that their
+    /// Prefetches for the flits of a chunk, which are received next: first their input units, then the outputs that their
     /// heads will request.
     #[inline(never)]
     pub(crate) fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     fn bring_for_flit(&self, net: &Net, flit: &Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-        // SAFETY: a flit names an input (`assert_numbers`).
+        // SAFETY: a flit stores a valid input number (checked by `assert_numbers`).
         let input = unsafe { self.buffers.ins.hot(i) };
         let last = input.last(v);
         if last != NONE {
@@ -64,8 +64,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches for a flit that may bypass the allocator, shortly before it is handled. Flits before it may have
-    /// pushed the records of `bring_for_flits` out of the nearest cache. So these are prefetched again, with the
+    /// Prefetches for a flit that may bypass the allocator, shortly before the flit is processed. Earlier flits may have
+    /// removed the records of `bring_for_flits` from the nearest cache. Therefore these records are prefetched again, together with the
     /// records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches for the alarms of a chunk: their terminals, then their injection channels and clocks.
+    /// Prefetches for the alarms of a chunk: first their terminals, then the injection channels and clocks of the terminals.
     #[inline(never)]
     pub(crate) fn bring_for_alarms(&self, interfaces: &Interfaces, (first, len): (u32, usize)) {
         let alarms = interfaces.alarms.items(first, len);
@@ -97,8 +97,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches for router `r` and those after it; `rest` has a bit for each, from number `first` on. For the router
-    /// after the next: its outputs. For the next router: the inputs that request its outputs. For router `r`: the
+    /// Prefetches for router `r` and the routers after it; `rest` has a bit for each, from number `first` on. For the router
+    /// after the next router: its outputs. For the next router: the inputs that request its outputs. For router `r`: the
     /// packets that may leave.
     #[inline(never)]
     pub(crate) fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
@@ -131,7 +131,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     fn bring_heads(&self, net: &Net, r: usize) {
         self.each_request(net, r, |i, key| {
-            // SAFETY: the masks of an output name inputs of its router (`assert_numbers`).
+            // SAFETY: the masks of an output contain only inputs of its router (checked by `assert_numbers`).
             let input = unsafe { self.buffers.ins.hot(i) };
             let v = matching(&input.requests, key).trailing_zeros() as usize;
             let id = *input.head.at(v % V) as usize;
@@ -143,17 +143,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Calls `each` with every input of router `r` whose heads request an allocatable output, and with the requested
-    /// key.
+    /// route key.
     #[inline(always)]
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
         while let Some(p) = outputs.take_first() {
-            // SAFETY: the masks of a router name its outputs (`assert_numbers`).
+            // SAFETY: the masks of a router contain only its outputs (checked by `assert_numbers`).
             let mut classes = unsafe { self.wires.outs.hot(base + p) }.requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                // SAFETY: an output has requests for each of its classes (`assert_numbers`).
+                // SAFETY: an output has a record of requests for each of its VC classes (checked by `assert_numbers`).
                 let mut inputs = unsafe { *self.requests.requesters.hot(net.slot(base + p, class)) };
                 while let Some(i) = inputs.take_first() {
                     each(base + i, net.key(p, class));
@@ -165,13 +165,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// First port of router `r`, and the outputs that it may allocate.
     #[inline(always)]
     fn asked(&self, r: usize) -> (usize, Bits<W>) {
-        // SAFETY: the mask of active routers names routers (`assert_numbers`).
+        // SAFETY: the mask of active routers contains valid router numbers (checked by `assert_numbers`).
         let router = unsafe { self.requests.routers.hot(r) };
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
-    /// Prefetches the packets of the first `count` moves of the router with ports from `base` on. One-flit packets were
-    /// prefetched with their heads.
+    /// Prefetches the packets of the first `count` moves of the router whose ports begin at `base`. One-flit packets were
+    /// prefetched together with their heads.
     #[inline(never)]
     pub(crate) fn bring_for_moves(&self, base: usize, count: usize) {
         for m in self.switch.moves(count) {
@@ -181,8 +181,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Prefetches the output units for the credits of a chunk. A mark (`streams.rs`) makes the number of an output too
-/// large, and a prefetch beyond the outputs does nothing.
+/// Prefetches the output units for the credits of a chunk. A mark (`streams.rs`) makes an output number too
+/// large; prefetching beyond the list of outputs has no effect.
 #[inline(never)]
 pub fn bring_for_credits<const V: usize>(outs: &[OutputUnit<V>], words: &[u32]) {
     words.iter().for_each(|word| prefetch(outs, (word >> 4) as usize));

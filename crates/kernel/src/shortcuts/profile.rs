@@ -1,5 +1,5 @@
-//! Only this file decides which shortcuts a block takes. Steady flows of the whole network also end where the policy
-//! has an overseer, or where the agents of some block get each flit.
+//! Only this file decides which shortcuts a block uses. The shortcut for steady flows of the whole network is also off if the policy
+//! has an overseer, or if the agents of some block are notified of each flit.
 //!
 //! | uncontended | streams | steady | where |
 //! |---|---|---|---|
@@ -57,7 +57,7 @@ impl Profile {
         all.among(Set::of(|kind| kind.applies(facts)))
     }
 
-    /// The same in a block with agents. Events for agents may not be skipped.
+    /// The same profile for a block with agents. Events of which the agents are notified may not be skipped.
     #[must_use]
     pub fn beside(self, probes: Probes) -> Self {
         self.among(Set::of(|kind| kind.goes_beside(probes)))
@@ -65,7 +65,7 @@ impl Profile {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Lets the shortcuts enter the skipped work into the records.
+    /// Lets the shortcuts add the skipped work to the records.
     pub(crate) fn settle(&mut self, net: &Net) {
         let profile = self.reach.routers.beside.shortcuts.profile;
         Kind::ALL.iter().filter(|&&kind| profile.has(kind)).for_each(|kind| kind.settle(self, net));
@@ -79,7 +79,7 @@ mod tests {
     use crate::shortcuts::streams;
     use weft_api::routing::{Decides, Needs};
 
-    /// One-flit packets whose routing names each hop ahead, on a small network.
+    /// Facts of one-flit packets whose routing computes each hop one router ahead, on a small network.
     fn facts(needs: &Needs, longest: u32) -> Facts<'_> {
         Facts {
             needs,
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// Whether uncontended flits bypass the allocator, in streams, and whether steady flows are skipped.
+    /// For a run: true if uncontended flits bypass the allocator; if they do so in streams; and if steady flows are skipped.
     fn row(facts: &Facts, probes: Probes) -> [bool; 3] {
         let profile = Profile::of(facts).beside(probes);
         [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
@@ -113,12 +113,12 @@ mod tests {
     const UNCONTENDED: [bool; 2] = [true, false];
     const STREAMS: [bool; 2] = [true, true];
 
-    /// The row of flits that cross in this way.
+    /// The row of the table for flits that cross in this way.
     fn at(crossing: [bool; 2], steady: bool) -> [bool; 3] {
         [crossing[0], crossing[1], steady]
     }
 
-    /// The rows of the table above, and the events for agents that move a block from one row to another.
+    /// Tests the rows of the table above, and the events for agents that move a block from one row to another.
     #[test]
     fn every_row_of_the_table_is_chosen() {
         let (ahead, at_head) = (Needs::default(), Needs { decides: Decides::AtHead, ..Needs::default() });
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(UNCONTENDED, true));
         assert_eq!(of(&|facts| facts.queues = true), at(STREAMS, false));
         assert_eq!(of(&|facts| facts.keeps = true), at(ALLOCATED, true));
-        // these exist only with slow heads
+        // these facts occur only together with slow heads
         let all: [fn(&mut Facts<'_>); 4] = [
             |facts| facts.watches = true,
             |facts| facts.faults = true,

@@ -1,4 +1,4 @@
-//! The shortcuts that a block has, and their state.
+//! The shortcuts that a block uses, and their state.
 
 use crate::parts::bypass::{BypassFlit, BypassTrial};
 use crate::parts::profile::{Arrival, Kind, Profile};
@@ -9,15 +9,15 @@ use weft_api::base::kept::Kept;
 /// The shortcuts of a block. Only the files of this folder read the skipped work; other files call methods.
 #[derive(Debug, Kept)]
 pub struct Shortcuts {
-    /// `Net::shortcuts` without those that skip events for agents.
+    /// `Net::shortcuts`, except the shortcuts that would skip events for agents.
     #[kept(fixed)]
     pub(super) profile: Profile,
-    /// Uncontended body flits that follow each other; off unless packets are long.
+    /// Uncontended body flits that follow each other; unused unless packets are long.
     pub(super) streams: Streams,
     /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]
     pub(super) bypass_flits: Vec<BypassFlit>,
-    /// Scratch: agents act in this cycle before routers allocate. So choosing heads that may bypass the allocator
+    /// Scratch: true if agents act in this cycle before routers allocate. Then choosing heads that may bypass the allocator
     /// choose after the agents have acted.
     #[kept(scratch)]
     pub(super) chooses_late: bool,
@@ -67,7 +67,7 @@ impl Shortcuts {
         self.profile.arrival(self.bypass_trial.heads_try, choose)
     }
 
-    /// Whether arriving heads may bypass the allocator in this part of the trial.
+    /// True if arriving heads may bypass the allocator in this part of the trial.
     #[inline(always)]
     pub(crate) fn heads_try_to_bypass(&self) -> bool {
         self.bypass_trial.heads_try
@@ -83,7 +83,7 @@ impl Shortcuts {
         self.bypass_trial = BypassTrial::without_end();
     }
 
-    /// Notes a flit that has come in this cycle and may bypass the allocator.
+    /// Records a flit that has arrived in this cycle and may bypass the allocator.
     #[inline(always)]
     pub(crate) fn may_bypass(&mut self, flit: BypassFlit) {
         self.bypass_flits.push(flit);
@@ -95,7 +95,7 @@ impl Shortcuts {
         &self.bypass_flits
     }
 
-    /// Decides whether heads try to bypass the allocator from this cycle on.
+    /// Decides if heads try to bypass the allocator from this cycle on.
     #[inline(always)]
     pub(crate) fn decide_on_bypass(&mut self, now: u64) {
         if self.profile.has(Kind::Uncontended) {
@@ -103,7 +103,7 @@ impl Shortcuts {
         }
     }
 
-    /// Notes whether agents act in this cycle before routers allocate.
+    /// Records if agents act in this cycle before routers allocate.
     #[inline(always)]
     pub(crate) fn choose_late_if(&mut self, agents_act: bool) {
         self.chooses_late = agents_act;

@@ -1,20 +1,21 @@
 //! Steady flows of body flits: a block whose state repeats itself is advanced by many periods at once.
 //!
-//! A long message is mostly body flits, one behind the other. While only these and their credits move, the next events
-//! depend only on the state of the network, with times relative to now. If the state is the same as some cycles before,
-//! except for counts of flits, the period in between repeats. It repeats until a count runs out, because the last flit
-//! of a packet arrives or leaves its source. [`Snapshot`] compares the state with an earlier one, and [`Flow`] is what
-//! one period adds to the counts.
+//! A long message is mostly body flits, one behind the other. While only body flits and their credits move, the next events
+//! depend only on the state of the network, with times relative to the present cycle. If the state equals the state some cycles earlier,
+//! except for counts of flits, the period in between repeats. It repeats until the last flit
+//! of a packet arrives or leaves its source. [`Snapshot`] compares the state with an earlier state, and [`Flow`] contains the counts that
+//! one period adds.
 //!
 //! # When it applies
 //!
-//! Where `profile.rs` allows it: no model is notified of flits, and the next events depend only on this state. Agents
-//! may wait for timers, and paced channels may be still.
+//! The shortcut applies if `profile.rs` allows it: no model is notified of flits, and the next events depend only on this state. Agents
+//! may wait for timers, and channels may be paced if no change of their rate is pending.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The state as it would be some periods later, all counts included: nothing is left to settle. The skipped time ends
-//! at the latest in a cycle in which a timer of agents ends. If the agents change only timers then, the same flow
+//! The result is the state that the plain loop would have some periods later, including all counts: nothing is left to settle. The
+//! skipped
+//! time ends, at the latest, in a cycle in which a timer of agents ends. If the agents change only timers in that cycle, the same flow
 //! continues afterwards.
 
 use super::Shortcut;
@@ -34,7 +35,7 @@ pub struct SteadyFlows;
 impl Shortcut for SteadyFlows {
     const SKIPS: &'static str = "periods in which only body flits and their credits move";
 
-    /// Events to come depend on nothing but the state that is compared.
+    /// True if future events depend only on the state that is compared.
     fn applies(facts: &Facts) -> bool {
         let nobody_looks = facts.needs.posts.is_none() && facts.needs.sensor != Some(Sensor::HistoryWindow);
         let nobody_acts = !facts.maps_queues && !facts.closes_vcs && !facts.watches && !facts.faults;
@@ -46,10 +47,10 @@ impl Shortcut for SteadyFlows {
     }
 }
 
-/// Least number of flits that a source must still have of its packet, so that the search for a period may pay.
+/// Smallest number of unsent flits that a source must have of its packet to make the search for a period worthwhile.
 const WORTH: u16 = 64;
 
-/// The state of a block before some cycle, as far as body flits and credits change it.
+/// The state of a block before some cycle, limited to the parts that body flits and credits change.
 #[derive(Debug)]
 pub struct Snapshot<const W: usize, const V: usize> {
     at: u64,
@@ -64,7 +65,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     /// Routers and terminals with work.
     active: Vec<u64>,
     busy: Vec<u64>,
-    /// Events by the cycles until then, in order.
+    /// Events, as the number of cycles until each event and the event, in order.
     flits: Vec<(u64, Flit)>,
     credits: Vec<(u64, u32)>,
     vc_stage: [Vec<u16>; 3],
@@ -83,7 +84,7 @@ struct Counts {
 /// The counts that one period adds in a block.
 #[derive(Debug)]
 pub struct Flow {
-    /// Lists of (number, flits): flits that come to a segment and leave it; flits that leave an output; flits that a
+    /// Lists of (index, flits): flits that arrive at a segment and leave it; flits that leave an output; flits that a
     /// terminal injects.
     segments: Vec<(u32, u16)>,
     outs: Vec<(u32, u32)>,
@@ -103,9 +104,10 @@ impl Flow {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The flits in flight, and the fewest flits that a source still has of its packet (`u16::MAX` if no source has a
-    /// packet). `None` if anything other than body flits and credits is in flight, or if too few flits are left for a
-    /// search to pay.
+    /// The number of flits in flight, and the smallest number of unsent flits that a source still has of its packet (`u16::MAX` if no
+    /// source
+    /// has a packet). `None` if anything other than body flits and credits is in flight, or if too few flits are left for a
+    /// worthwhile search.
     pub(crate) fn flows(&self) -> Option<(usize, u16)> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let mut flits = beside.shortcuts.streams.flits_under_way();
@@ -151,7 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Counts { flit_hops, injected, accepted: self.reach.routers.beside.observers.tally.accepted_flits }
     }
 
-    /// The flits moved since `then`, if the present state is the same.
+    /// The flits that have moved since `then`, if the present state equals the state at `then`.
     pub(crate) fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let is_same = fabric.wires.flits.by_distance(fabric.now) == then.flits
@@ -205,7 +207,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Some(Flow { segments, outs, terminals, counts })
     }
 
-    /// Number of periods for which this flow is certain: in them the tail of no packet arrives or leaves its source.
+    /// Number of periods for which this flow is certain: during these periods no tail arrives or leaves its source.
     pub(crate) fn periods_left(&self, flow: &Flow) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let to_come = flow.segments.iter().map(|&(id, came)| {
@@ -217,13 +219,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         to_come.chain(to_inject).min().map_or(0, u64::from)
     }
 
-    /// The most cycles for which flits granted before occupy the link of an output of this flow.
+    /// The largest number of cycles for which flits that were granted before occupy the link of an output of this flow.
     pub(crate) fn longest_wait(&self, flow: &Flow) -> u64 {
         let fabric = &self.reach.routers.fabric;
         flow.outs.iter().map(|&(o, _)| busy(&fabric.wires.outs[o as usize], fabric.now)).max().unwrap_or(0)
     }
 
-    /// Advances the flow by this number of periods, which last `cycles` in all.
+    /// Advances the flow by this number of periods, which last `cycles` cycles in total.
     pub(crate) fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         for &(id, came) in &flow.segments {
@@ -234,7 +236,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(o, sent) in &flow.outs {
             let out = &mut fabric.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
-            // an output that no flit leaves has a free link, or the state would not have repeated
+            // the link of an output that sends no flit is free, otherwise the state would not have repeated
             out.next_free = out.next_free.wrapping_add(cycles as u32);
             fabric.wires.pass_by(o as usize, sent.wrapping_mul(periods as u32));
         }

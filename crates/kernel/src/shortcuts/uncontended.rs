@@ -1,21 +1,22 @@
 //! Uncontended flits bypass the allocator: every allocator would let them cross.
 //!
-//! A flit that comes to an empty queue crosses the switch in the same cycle under two conditions. No other flit
+//! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit
 //! requests its output or leaves its input, and it has an output VC with a credit. For a body flit or tail this is the
-//! VC that its packet holds, for a head a VC that is open to it. Most flits do. All others are left to the allocator. A
+//! VC that its packet holds, for a head a VC that is open to it. Most flits meet these conditions. All others are left to the allocator.
+//! A
 //! head that chooses in every step (`choose.rs`) chooses before uncontended flits cross. It must find the state of the
-//! first step, so no flit bypasses in a router before all heads of that router have chosen. An uncontended body flit
-//! may be the first of a stream (`streams.rs`).
+//! first step. Therefore no flit bypasses in a router before all heads of that router have chosen. An uncontended body flit
+//! may be the first flit of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
-//! If no model sees the order in which flits leave a router (`profile.rs` decides this). Paced outputs (`pace.rs`) are
-//! left to the allocator. So are outputs that a policy has closed: when a head requests one, the agents must find the
-//! same counts as without this shortcut.
+//! The shortcut applies if no model depends on the order in which flits leave a router (`profile.rs` decides this). Paced outputs
+//! (`pace.rs`) are left to the allocator. Outputs that a policy has closed are also left to it: when a head requests a closed output, the
+//! agents must find the same counts as without this shortcut.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! Nothing: each flit that crosses leaves the state as the allocator would.
+//! Nothing is left to settle: each flit that crosses leaves the same state as with the allocator.
 
 use crate::block::{Fabric, Observers, Reach, Routers};
 use crate::depart::{Crossing, free_vc};
@@ -42,12 +43,12 @@ pub struct Uncontended;
 impl Shortcut for Uncontended {
     const SKIPS: &'static str = "the allocator, for flits for which nobody else competes";
 
-    /// Bypassing is allowed if no model reads the queues while flits leave, or needs more work for each flit.
+    /// True if no model reads the queues while flits leave, or needs more work for each flit.
     fn applies(facts: &Facts) -> bool {
         let heads_see_no_moves = if facts.slow_heads {
             false
         } else if facts.chooses() {
-            // Of the heads that have chosen and did not bypass, one has to leave in the first step, or their router
+            // At least one of the heads that have chosen and did not bypass must leave in the first step, otherwise their router
             // would sleep too early. So no head may have chosen an output that is reserved for another packet, is full,
             // or lacks the room to enter a ring.
             let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
@@ -68,15 +69,15 @@ impl Shortcut for Uncontended {
     }
 }
 
-/// The key of a body flit and the mark of its credit: outside of runs, or the first of a run.
+/// The key of a body flit and the mark of its credit, for a flit that is outside of runs or the first flit of a run.
 const IN_NO_RUN: (u16, u32) = (BODY, 0);
 pub(super) const FIRST_OF_RUN: (u16, u32) = (RUN_BEGINS, streams::BEGINS);
 
 /// Prefetch distance [flits].
 const AHEAD: usize = 12;
 
-/// Moves the round-robin pointers for a flit of VC `v` of input unit `i` that crosses to output unit `o`, as an
-/// allocator would.
+/// Moves the round-robin pointers for a flit of VC `v` of input unit `i` that crosses to output unit `o`, in the same way as an
+/// allocator.
 #[inline(always)]
 fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, (i, v): (usize, usize), o: usize) {
     (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u16 + 1);
@@ -84,7 +85,8 @@ fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, 
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends the uncontended flits of this cycle, and leaves the others to the allocator. `STREAMS`: an uncontended body flit may open
+    /// Sends the uncontended flits of this cycle, and leaves the other flits to the allocator. `STREAMS`: an uncontended body flit may
+    /// open
     /// a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub(crate) fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(
@@ -121,12 +123,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Lets the head that has come to VC `v` of input `i` in this cycle choose its output as in the first step. `key`:
+    /// Lets the head that has arrived at VC `v` of input `i` in this cycle choose its output as it would in the first step. `key`:
     /// its route key. All credits of the cycle have arrived, and no flit has left a router yet. If agents act before
-    /// that step, the head waits for them. Returns whether it may bypass.
+    /// that step, the head waits for them. Returns true if the head may bypass.
     #[inline(always)]
     pub(crate) fn let_choose_alone(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> bool {
-        // SAFETY: a head waits at an input (`assert_numbers`).
+        // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
         let mut flit = BypassFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
         let tries = self.beside.shortcuts.chooses_late || self.fabric.choose_for_bypass(net, &mut flit, packet);
@@ -138,8 +140,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before agents act. Heads that may bypass and have chosen cancel their requests, and choose after the
-    /// agents have acted. So the agents find the requests of the plain loop.
+    /// Called before agents act. Heads that may bypass and have already chosen cancel their requests, and choose after the
+    /// agents have acted. Therefore the agents find the same requests as in the plain loop.
     #[inline(never)]
     pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         shortcuts.chooses_late = true;
@@ -170,7 +172,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         shortcuts.bypass_flits.truncate(kept);
     }
 
-    /// Lets such a head choose an output, and request it if a VC there is open. Otherwise returns false, and the head
+    /// Lets such a head choose an output, and request the output if one of its VCs is open. Otherwise returns false, and the head
     /// chooses in the first step.
     #[inline(always)]
     fn choose_for_bypass(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
@@ -179,7 +181,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             self.begin_segment(flit.segment, flit.key);
         }
         if let Some((p, class)) = self.first_choice(net, (i, v), packet, flit.key) {
-            // SAFETY: a flit that may bypass names an input (`assert_numbers`).
+            // SAFETY: a flit that may bypass stores a valid input number (checked by `assert_numbers`).
             let port = unsafe { self.buffers.ins.hot(i) };
             let (o, asks) = (port.base(i) + p, (port.router, port.port));
             if has_open_vc(net, &self.wires.outs[o], class) {
@@ -188,7 +190,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 return true;
             }
         }
-        // SAFETY: a flit that may bypass names an input (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores a valid input number (checked by `assert_numbers`).
         *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
         self.let_choose(net, i, v);
         false
@@ -196,8 +198,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the head of a packet of any length. (Inlined, this function and `send_uncontended_tail` would take
-    /// registers from the code for body flits.)
+    /// Handles the head of a packet of any length. (If this function and `send_uncontended_tail` were inlined, fewer
+    /// registers would be left for the code for body flits.)
     #[inline(never)]
     fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, flit: BypassFlit, earliest: u64) {
         self.send_if_uncontended_head::<false, CHOOSE>(net, flit, earliest);
@@ -213,7 +215,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let fabric = &mut self.routers.fabric;
         let (i, v, o) = flit.places::<V>();
         let class = if net.class_bits == 0 { 0 } else { split(flit.key, net.class_bits).1 };
-        // SAFETY: a flit that may bypass names an input (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores a valid input number (checked by `assert_numbers`).
         let waits = CHOOSE && fabric.heads_are_to_choose(unsafe { fabric.buffers.ins.hot(i) }.router as usize);
         let room = if waits { 0 } else { fabric.room_for_uncontended_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
@@ -225,7 +227,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         } else if SINGLE {
             fabric.begin_segment(flit.segment, flit.key);
         }
-        // SAFETY: a flit that may bypass names an input (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores a valid input number (checked by `assert_numbers`).
         let port = unsafe { fabric.buffers.ins.hot_mut(i) };
         *port.requests.at_mut(v) = flit.key;
         fabric.requests.ask_for_vc(port.router as usize, o - port.base(i));
@@ -233,16 +235,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether heads of router `r` still have to choose in the first step of this cycle. Then no flit may leave the
-    /// router before.
+    /// True if heads of router `r` still must choose in the first step of this cycle. Then no flit may leave the
+    /// router before that step.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
-        // SAFETY: an input names its router (`assert_numbers`).
+        // SAFETY: an input stores the valid number of its router (checked by `assert_numbers`).
         let router = unsafe { self.requests.routers.hot(r) };
         !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
-    /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. It keeps its choice in the first
+    /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. The head keeps its choice in the first
     /// step of this cycle, if no head of its router chooses in that step. It chooses again afterwards.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
@@ -264,7 +266,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     ) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v, o) = flit.places::<V>();
-        // SAFETY: a flit that may bypass names an input and an output (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores valid numbers of an input and an output (checked by `assert_numbers`).
         let (port, out) = unsafe { (fabric.buffers.ins.hot(i), fabric.wires.outs.hot(o)) };
         let (p, vc) = port_and_vc::<V>((*port.output_vc.at(v)).into());
         let r = port.router as usize;
@@ -278,7 +280,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             fabric.requests.ask_for_switch(r, p);
             return;
         }
-        // SAFETY: a flit that may bypass names its segment (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores a valid number of its segment (checked by `assert_numbers`).
         let segment = unsafe { fabric.buffers.segments.items.hot(flit.segment as usize) };
         if segment.arrived == segment.len {
             self.send_uncontended_tail(net, flit, vc, earliest);
@@ -291,8 +293,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether no VC of input `i`, which is `port`, other than `v` may send a flit or take an output VC now. None of the others has a
-    /// flit that may bypass.
+    /// True if, among the VCs of input `i` (which is `port`), no VC other than `v` may send a flit or take an output VC now. None of the
+    /// other
+    /// VCs has a flit that may bypass.
     #[inline(always)]
     fn is_input_uncontended(&self, port: &InputUnit<V>, i: usize, v: usize) -> bool {
         let mut others = occupied(&port.head) & !(1 << v);
@@ -301,7 +304,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             others &= others - 1;
             let held = *port.output_vc.at(other);
             let has_flit = || {
-                // SAFETY: an input keeps the number of the output whose VC it held last (`assert_numbers`).
+                // SAFETY: an input stores the valid number of the output on which it last held a VC (checked by `assert_numbers`).
                 let out = unsafe { self.wires.outs.hot(port.base(i) + usize::from(held >> 4)) };
                 out.vcs_with_flit >> (held & 15) & 1 != 0
             };
@@ -312,7 +315,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// VCs of output `o` that are open to the head of VC `v` of input `i`. There are none if another flit may leave by
+    /// VCs of output `o` that are open to the head of VC `v` of input `i`. Returns none if another flit may leave by
     /// this output or from this input now.
     #[inline(always)]
     fn room_for_uncontended_head<const SINGLE: bool>(
@@ -322,7 +325,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         o: usize,
         class: usize,
     ) -> u16 {
-        // SAFETY: a flit that may bypass names an input and an output, and its key a class of that (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores valid numbers of an input and an output, and its key stores a VC class of this output
+        // (checked by `assert_numbers`).
         let (port, out, requesters) = unsafe {
             let requesters = self.requests.requesters.hot(net.slot(o, class));
             (self.buffers.ins.hot(i), self.wires.outs.hot(o), requesters)
@@ -345,7 +349,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Moves a head across the switch on one of the VCs in `room` of its output. The VCs are taken round robin.
+    /// Moves a head across the switch to one of the VCs in `room` of its output. The VC is selected round robin.
     #[inline(always)]
     fn send_uncontended_head<const SINGLE: bool>(
         &mut self,
@@ -357,7 +361,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     ) {
         let (i, v, o) = flit.places::<V>();
         let fabric = &mut self.routers.fabric;
-        // SAFETY: a flit that may bypass names an input and an output, and its key a class of that (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores valid numbers of an input and an output, and its key stores a VC class of this output
+        // (checked by `assert_numbers`).
         let (port, out, requesters) = unsafe {
             let requesters = fabric.requests.requesters.hot_mut(net.slot(o, class));
             (fabric.buffers.ins.hot_mut(i), fabric.wires.outs.hot_mut(o), requesters)
@@ -370,7 +375,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let (packet, len) = if SINGLE {
             (flit.segment, 1)
         } else {
-            // SAFETY: a flit that may bypass names its segment (`assert_numbers`).
+            // SAFETY: a flit that may bypass stores a valid number of its segment (checked by `assert_numbers`).
             let segment = unsafe { fabric.buffers.segments.items.hot_mut(flit.segment as usize) };
             segment.sent = 1;
             (segment.packet, segment.len)
@@ -400,7 +405,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     fn send_uncontended_tail(&mut self, net: &Net, flit: BypassFlit, vc: usize, earliest: u64) {
         let (i, v, o) = flit.places::<V>();
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: a flit that may bypass names an input, an output and its segment (`assert_numbers`).
+        // SAFETY: a flit that may bypass stores valid numbers of an input, an output and its segment (checked by `assert_numbers`).
         let (port, out, segment) = unsafe {
             let segment = fabric.buffers.segments.items.hot(flit.segment as usize);
             (fabric.buffers.ins.hot_mut(i), fabric.wires.outs.hot_mut(o), segment)
@@ -422,7 +427,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Moves the only flit of VC `v` of input `i`, a body flit, to VC `vc` of output port `p`. Returns the cycle of its
-    /// arrival. `marks`: whether runs begin with the flit and with its credit.
+    /// arrival. `marks`: flags that tell if a run begins with the flit and if a run begins with its credit.
     #[inline(always)]
     pub(crate) fn send_uncontended(
         &mut self,
@@ -433,7 +438,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         earliest: u64,
         (key, mark): (u16, u32),
     ) -> u64 {
-        // SAFETY: a flit leaves an input, in which its packet has a segment, for an output of the router (`assert_numbers`).
+        // SAFETY: a flit leaves an input, in which its packet has a segment, for an output of the router (checked by `assert_numbers`).
         let (port, out, o) = unsafe {
             let port = self.buffers.ins.hot_mut(i);
             let o = port.base(i) + p;

@@ -9,7 +9,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when another flit requests output `o` of a router. A stream that leaves by it ends, and its flits then
+    /// Called when another flit requests output `o` of a router. If a stream leaves by this output, the stream ends, and its flits then
     /// move one by one.
     #[inline(always)]
     pub(crate) fn interrupt(&mut self, net: &Net, o: usize) {
@@ -20,7 +20,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Called before agents close any channel `o` or send on it. Its stream ends.
+    /// Called before agents close channel `o` or send on it. The stream of the channel ends. The channel may be of any kind.
     pub(crate) fn interrupt_any(&mut self, net: &Net, o: usize) {
         match self.routers.beside.shortcuts.streams.outs.get(o).map_or(NONE, |sender| sender.from) {
             NONE => {}
@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.close_stream(net, o);
         self.beside.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
         if self.beside.shortcuts.streams.received > self.beside.shortcuts.streams.next.max(self.fabric.now) {
-            // agents have ended it after the flits of this cycle were received and before the streams move
+            // agents have ended the stream after the flits of this cycle were received and before the streams move
             self.fabric.count_arrival(net, Flit::of_body(from));
             self.receive_body::<true>(net, from);
         }
@@ -60,7 +60,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Ends the stream of output `o`. None of its flits crosses from the first cycle on in which streams have not moved
+    /// Ends the stream of output `o`. No flit of the stream crosses from the first cycle on in which streams have not moved
     /// yet.
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
         let end = self.beside.shortcuts.streams.next.max(self.fabric.now);
@@ -74,7 +74,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.beside.shortcuts.streams.stop_spending(o);
         } else {
             if end == self.fabric.now {
-                // the credit that has come in this cycle is not spent
+                // the credit that has arrived in this cycle is not spent
                 out.regain_credit(usize::from(vc), net.router.room);
             }
             self.beside.shortcuts.streams.start_returning(o, vc);
@@ -89,12 +89,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notifies the far end of output `o` that no flit of the run on VC `vc` comes from cycle `at` on.
+    /// Notifies the far end of output `o` that no flit of the run on VC `vc` arrives from cycle `at` on.
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
         let out = &self.wires.outs[o];
         let peer = out.peer;
         if matches!(out.kind(), ChannelEnd::Ejection | ChannelEnd::Unused) {
-            // a terminal accepts every flit, and its credits are also a run
+            // a terminal accepts every flit, and its credits also form a run
             let credit_at = at + net.links.of(out.class).credit_latency;
             self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
         } else {
@@ -104,10 +104,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the flits of the stream of output `o` before cycle `end`.
+    /// Counts the flits of the stream of output `o` that cross before cycle `end`.
     #[inline(always)]
     fn settle_stream(&mut self, net: &Net, o: usize, end: u64) {
-        // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+        // SAFETY: the lists of runs and streams store valid port numbers (checked by `assert_numbers`).
         let (sender, out) =
             unsafe { (self.beside.shortcuts.streams.outs.hot_mut(o), self.fabric.wires.outs.hot_mut(o)) };
         let flits = end - std::mem::replace(&mut sender.since, end);
@@ -117,7 +117,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         out.next_free = out.next_free.wrapping_add(flits as u32);
         let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
-        // SAFETY: a stream leaves an input, in which its packet has a segment (`assert_numbers`).
+        // SAFETY: a stream leaves an input, in which its packet has a segment (checked by `assert_numbers`).
         let segment = unsafe {
             let head = *self.fabric.buffers.ins.hot(i).head.at(v);
             self.fabric.buffers.segments.items.hot_mut(head as usize)
@@ -135,15 +135,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Flits that the stream of output `o` has sent but not counted yet.
+    /// Number of flits that the stream of output `o` has sent and that are not counted yet.
     pub(crate) fn unsettled(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         let flows = |sender: &&Sender| sender.from != NONE;
         let end = shortcuts.streams.next.max(self.now);
         shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
     }
 
-    /// The same, and moves the time at which the link of the output is free. For an injection channel with a stream
-    /// that time is not read.
+    /// Cycle in which the link of the output is free, including the effect of these flits. For an injection channel with a stream
+    /// this cycle is never read.
     pub(crate) fn next_free(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         self.wires.outs[o].next_free.wrapping_add(self.unsettled(shortcuts, o))
     }

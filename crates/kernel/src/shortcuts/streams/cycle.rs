@@ -13,7 +13,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{BODY, Flit, NONE, RUN_BEGINS, port_and_vc};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Counts the credits of this cycle, of which some may come in runs.
+    /// Counts the credits of this cycle. Some of them may arrive in runs.
     pub(crate) fn receive_credits_among_streams(&mut self, net: &Net) {
         while let Some((first, len)) = self.routers.fabric.wires.credits.due(self.routers.fabric.now) {
             if net.shortcuts.has(Kind::Prefetch) {
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Notes that a run of credits begins or has ended. `word` is output * 16 + VC and a mark.
+    /// Records that a run of credits begins or has ended. `word` is output * 16 + VC and a mark.
     #[inline(never)]
     pub(crate) fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -76,14 +76,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Counts the credits of this cycle that come in runs, and that no stream spends.
+    /// Counts the credits of this cycle that arrive in runs and that no stream spends.
     #[inline(never)]
     pub(crate) fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
         let mut next = 0;
         while let Some(&o) = shortcuts.streams.returning.get(next) {
             next += 1;
             let o = o as usize;
-            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            // SAFETY: the lists of runs and streams store valid port numbers (checked by `assert_numbers`).
             let vc = unsafe { shortcuts.streams.outs.hot(o) }.credit_vc;
             self.count_credit(interfaces, net, (o, vc.into()));
         }
@@ -91,11 +91,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs.
+    /// Receives the `len` flits of the chunk that starts at `first`. Some of them may begin or end runs.
     #[inline(never)]
     pub(crate) fn receive_among_streams(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
-            // SAFETY: the chunk has `len` items, and is not released meanwhile.
+            // SAFETY: the chunk has `len` items, and is released only later.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
             if flit.packet == NONE && flit.key == BODY {
                 self.receive_body::<true>(net, flit.to);
@@ -109,7 +109,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Notes that a run of flits begins or has ended, according to `flit`.
+    /// Records that a run of flits begins or has ended, according to `flit`.
     #[inline(never)]
     fn receive_run(&mut self, net: &Net, flit: Flit) {
         let (i, vc) = ((flit.to >> 4) as usize, (flit.to & 15) as u8);
@@ -126,15 +126,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle that come in runs, and that no stream takes.
+    /// Receives the flits of this cycle that arrive in runs and that no stream takes.
     #[inline(never)]
     pub(crate) fn receive_runs(&mut self, net: &Net) {
         let (counts, mut k) = (self.fabric.counts_queued(), 0);
-        // streams that end meanwhile add their runs
+        // a stream that ends during this loop adds its run to the list
         while k < self.beside.shortcuts.streams.incoming.len() {
             let i = self.beside.shortcuts.streams.incoming[k];
             k += 1;
-            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            // SAFETY: the lists of runs and streams store valid port numbers (checked by `assert_numbers`).
             let vc = unsafe { self.beside.shortcuts.streams.ins.hot(i as usize) }.vc;
             let to = i << 4 | u32::from(vc);
             if counts {
@@ -171,7 +171,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         let mut k = 0;
         while k < self.beside.shortcuts.streams.spending.len() {
             let o = self.beside.shortcuts.streams.spending[k] as usize;
-            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            // SAFETY: the lists of runs and streams store valid port numbers (checked by `assert_numbers`).
             let (sender, out) =
                 unsafe { (self.beside.shortcuts.streams.outs.hot(o), self.fabric.wires.outs.hot_mut(o)) };
             let vc = usize::from(sender.vc) & (V - 1);
@@ -186,8 +186,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends a flit of each terminal with a stream. The stream closes if there is no credit for the next flit, or if
-    /// that is the tail. `QUEUED`: terminals have queues.
+    /// Sends a flit of each terminal with a stream. The stream closes if the next flit has no credit, or if
+    /// the next flit is the tail. `QUEUED`: terminals have queues.
     #[inline(never)]
     fn flow_from_terminals<const QUEUED: bool>(&mut self, net: &Net) {
         let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);
@@ -196,12 +196,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let mut k = 0;
         while k < self.routers.beside.shortcuts.streams.sources.len() {
             let o = self.routers.beside.shortcuts.streams.sources[k] as usize;
-            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            // SAFETY: the lists of runs and streams store valid port numbers (checked by `assert_numbers`).
             let (sender, out) =
                 unsafe { (self.routers.beside.shortcuts.streams.outs.hot(o), self.routers.fabric.wires.outs.hot(o)) };
             let is_dry = sender.credits != BALANCED && *out.credits.at(usize::from(sender.vc)) == 0;
             let t = out.router as usize;
-            // SAFETY: an injection channel names its terminal (`assert_numbers`).
+            // SAFETY: an injection channel stores the valid number of its terminal (checked by `assert_numbers`).
             let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
             terminal.left -= 1;
             let is_over = is_dry || terminal.left == 1;

@@ -10,8 +10,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream. Its flits move from this
-    /// cycle on.
+    /// Opens a stream of terminal `t`, which has body flits and a credit for VC `vc`, if possible. Returns true if it did. The flits move
+    /// from this cycle on.
     #[inline(always)]
     pub(crate) fn opens_source(
         &mut self,
@@ -21,7 +21,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         t: usize,
         vc: usize,
     ) -> bool {
-        // SAFETY: the loop names terminals (`assert_numbers`).
+        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         let left = unsafe { interfaces.terminals.hot(t) }.left;
         left > WORTH && self.open_source(interfaces, shortcuts, net, t, vc)
     }
@@ -42,7 +42,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let out = &mut self.wires.outs[o];
         self.wires.flits.push(self.now, self.now + delay, Flit::of_run(out.peer << 4 | vc as u32, RUN_BEGINS));
         if shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
-            // the credit of this cycle was counted
+            // the credit of this cycle was already counted
             out.use_credit::<false>(vc, net.router.room);
         }
         shortcuts.streams.sources.push(o as u32);
@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// Whether the uncontended flit that is about to cross from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
+    /// True if the uncontended flit that is about to cross from VC `v` of input `i` to VC `vc` of output `o` opens a stream.
     #[inline(always)]
     pub(crate) fn may_open_stream(
         &self,
@@ -59,7 +59,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (i, v): (usize, usize),
         (o, vc): (usize, usize),
     ) -> bool {
-        // SAFETY: a flit leaves an input, in which its packet has a segment; streams name ports (`assert_numbers`).
+        // SAFETY: a flit leaves an input, in which its packet has a segment, and streams store valid port numbers (checked by
+        // `assert_numbers`).
         let (segment, receiver) = unsafe {
             let head = *self.buffers.ins.hot(i).head.at(v);
             (self.buffers.segments.items.hot(head as usize), shortcuts.streams.ins.hot(i))
@@ -71,11 +72,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             && self.has_room_for_stream(shortcuts, net, o, vc)
     }
 
-    /// Whether the last run from output `o` ends before the next one begins, and the output has credits for more than
-    /// one flit. Either it has enough credits, or some return in a run.
+    /// True if the last run from output `o` ends before the next run begins, and the output has credits for more than
+    /// one flit. The credits are either available now, or return in a run.
     #[inline(never)]
     fn has_room_for_stream(&self, shortcuts: &Shortcuts, net: &Net, o: usize, vc: usize) -> bool {
-        // SAFETY: a flit leaves by an output, and streams name ports (`assert_numbers`).
+        // SAFETY: a flit leaves by an existing output, and streams store valid port numbers (checked by `assert_numbers`).
         let (out, sender) = unsafe { (self.wires.outs.hot(o), shortcuts.streams.outs.hot(o)) };
         let at = out.departure(self.now + net.router.after_grant) + net.links.of(out.class).latency;
         let some_come_back = || sender.credits != NONE && usize::from(sender.credit_vc) == vc;
@@ -84,7 +85,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The only flit of VC `v` of input `i` crosses uncontended to VC `vc` of output port `p`, as the first of a stream.
+    /// Called when the only flit of VC `v` of input `i` crosses uncontended to VC `vc` of output port `p`, as the first flit of a stream.
     #[inline(never)]
     pub(crate) fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
         let at = self.fabric.send_uncontended(

@@ -1,7 +1,9 @@
-//! Streams of terminals whose interface has queues.
+//! Streams of terminals whose network interface has queues.
 //!
-//! A terminal has such a stream only while a single one of its queues holds packets. So no flit of another packet mixes with those of the stream. The
-//! terminal sleeps meanwhile, until a source is due. If a packet then joins another queue, the stream ends in the same cycle.
+//! A terminal has such a stream only while a single one of its queues contains packets. Therefore no flits of other packets mix with the
+//! flits of the stream. The terminal sleeps during the stream, until a source is due. If a packet then joins another queue, the stream
+//! ends
+//! in the same cycle.
 
 use super::{TERMINAL, WORTH};
 use crate::block::{Interfaces, Reach};
@@ -12,7 +14,7 @@ use crate::tally::Tally;
 use weft_api::base::unchecked::Hot;
 
 impl Shortcuts {
-    /// Whether a terminal has a stream on channel `o`, or may open one for the `left` remaining flits of the only
+    /// True if a terminal has a stream on channel `o`, or may open a stream for the `left` remaining flits of the only
     /// packet that it can send.
     #[inline(always)]
     pub(crate) fn may_stream(&self, o: usize, left: u16) -> bool {
@@ -21,7 +23,7 @@ impl Shortcuts {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Called when terminal `t` has taken the packets that its sources create now. Returns whether it still has a
+    /// Called when terminal `t` has accepted the packets that its sources create now. Returns true if the terminal still has a
     /// stream.
     #[inline(always)]
     pub(crate) fn keeps_stream(&mut self, net: &Net, t: usize) -> bool {
@@ -41,7 +43,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 
     /// Sends a body flit of queue `q` of terminal `t`, which is in the middle of a packet, if the flit can leave.
-    /// `streams`: opens a stream instead, if no other queue holds packets. Returns false if it does neither.
+    /// `streams`: opens a stream instead, if no other queue contains packets. Returns false if neither is possible.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,
@@ -63,7 +65,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if !sends {
             return false;
         }
-        // a notification is one flit, so this is a queue of sources
+        // a notification is one flit, so this queue is for packets of sources
         self.interfaces.queues.turns[t] = rules.turn_after(q);
         if self.interfaces.terminals[t].left == left {
             self.interfaces.sleep_beside_stream(t, self.routers.fabric.now);
@@ -85,15 +87,15 @@ impl Interfaces {
     /// Called when a flit of the stream of terminal `t` has left the only queue that holds packets.
     #[inline(always)]
     pub(super) fn flow_from_queue(&mut self, tally: &mut Tally, t: usize, measured: bool) {
-        // SAFETY: an injection channel names its terminal (`assert_numbers`).
+        // SAFETY: an injection channel stores the valid number of its terminal (checked by `assert_numbers`).
         let q = unsafe { self.queues.filled.hot(t) }.trailing_zeros() as usize;
         self.count_body(tally, (t, q), measured);
     }
 
-    /// Called when a body flit of queue `q` has left terminal `t`. Counts the flits that are left.
+    /// Called when a body flit of queue `q` has left terminal `t`. Updates the number of flits that are left.
     #[inline(always)]
     pub(crate) fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
-        // SAFETY: the loop names terminals (`assert_numbers`).
+        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         let left = unsafe { self.terminals.hot(t) }.left;
         self.queues.queue_mut(t, q).left = left;
         if measured && tally.parts.are_counted() {
