@@ -1,8 +1,9 @@
-//! Divides a network into other blocks if its threads share the work unevenly.
+//! Divides a network into different blocks if its threads share the work unevenly.
 //!
-//! Before a run only ports can be counted. Traffic may use a part of them: a job runs on some of the nodes, or a hot spot draws the
-//! packets. So the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than the mean, the run
-//! begins again, with blocks that share the flit-hops counted by router. No clock is read, and no result depends on the blocks.
+//! Before a run only the ports can be counted. The traffic may use only a part of them: a job may run on some of the nodes, or a hot spot
+//! may attract the packets. Therefore the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than
+//! the mean, the run starts again from cycle 0. The new blocks share the flit-hops that were counted for each router. The decision reads no
+//! clock, and no result depends on the blocks.
 
 use crate::network::assemble::{self, Division};
 use crate::network::scaling::{Shares, units};
@@ -11,19 +12,19 @@ use crate::network::spec::Spec;
 use weft_api::state::ChannelEnd;
 use weft_kernel::face::AnyBlock;
 
-/// Cycles of a trial, at least.
+/// Shortest trial [cycles].
 pub(crate) const TRIAL: u64 = 1000;
 
-/// First cycle in which a run does not begin again any more.
+/// A run is not started again after this cycle.
 const LATE: u64 = 10 * TRIAL;
 
-/// Flit-hops per router that a trial counts at least.
+/// Smallest number of flit-hops per router that a trial must count.
 const FEWEST_HOPS: u64 = 4;
 
-/// Cycles in which an idle port costs as much as a flit-hop.
+/// Number of cycles in which an idle port costs as much as one flit-hop.
 const IDLE_CYCLES: u64 = 1024;
 
-/// Share by which other blocks must reduce the work of the busiest thread, so that a new start pays.
+/// Share by which other blocks must reduce the work of the busiest thread, so that a restart is worth its cost.
 const WORTH: f64 = 0.1;
 
 /// The result of a trial.
@@ -31,9 +32,9 @@ const WORTH: f64 = 0.1;
 pub(crate) enum Trial {
     /// Too few flits have moved for a decision.
     TooEarly,
-    /// The blocks may stay as they are.
+    /// The blocks are even enough.
     Even,
-    /// Threads share the flit-hops more evenly with these blocks.
+    /// With these blocks the threads share the flit-hops more evenly.
     Uneven(Division),
 }
 
@@ -50,7 +51,7 @@ impl Simulation {
         self.evener_division(spec).map_or(Trial::Even, Trial::Uneven)
     }
 
-    /// Blocks with which the busiest thread would have had fewer flit-hops; `None` if none would have saved [`WORTH`].
+    /// Blocks with which the busiest thread would have had fewer flit-hops; `None` if no blocks would have saved the share [`WORTH`].
     pub(crate) fn evener_division(&self, spec: &Spec) -> Option<Division> {
         let by_router = self.hops_by_router(spec);
         let work: Vec<u64> = by_router
@@ -71,7 +72,7 @@ impl Simulation {
         (now + 1.0 > (then + 1.0) * (1.0 + WORTH)).then_some(other)
     }
 
-    /// Flits that each router has sent.
+    /// Number of flits that each router has sent.
     fn hops_by_router(&self, spec: &Spec) -> Vec<u64> {
         let mut hops = vec![0; spec.graph.routers() as usize];
         for block in &self.blocks {

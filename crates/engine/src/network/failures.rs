@@ -1,22 +1,22 @@
-//! A fault as a spec states it: the part that fails, with first and last cycle. `faults.rs` has the rules for faults,
-//! and their consequences.
+//! A fault as a spec states it: the part that fails, and its first and last cycle. `faults.rs` has the rules for faults, and describes
+//! their consequences.
 
 use weft_api::agents::{Breakage, Cause};
 use weft_kernel::parts::faults::Event;
 use weft_topology::Graph;
 use weft_units::Cycles;
 
-/// A part of the network that fails, and the time for which it is broken.
+/// A part of the network that fails, and the time during which it is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub what: Part,
-    /// First cycle in which it is broken.
+    /// First cycle in which the part is broken.
     pub at: Cycles,
-    /// First cycle in which it works again.
+    /// First cycle in which the part works again.
     pub until: Option<Cycles>,
 }
 
-/// A part that can fail: the links between two routers, those of one link class between them, one of parallel links, or a router
+/// A part that can fail: all links between two routers, those of one link class between them, one of several parallel links, or a router
 /// with all its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -26,28 +26,28 @@ pub enum Part {
     Router(u32),
 }
 
-/// A single link of the parallel ones between two routers.
+/// A single one of the parallel links between two routers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     pub ends: [u32; 2],
     /// Class of the links that fail; `None`: links of any class.
     pub class: Option<u8>,
-    /// Its number in its trunk.
+    /// Index of the link in its trunk.
     pub number: u16,
 }
 
-/// A channel between two routers as its sender sees it.
+/// The sending end of a channel between two routers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OwnEnd {
     pub from: u32,
     pub to: u32,
     pub class: u8,
-    /// Number of the link in its trunk.
+    /// Index of the link in its trunk.
     pub member: u16,
 }
 
 impl Part {
-    /// Key in a scenario.
+    /// The key of this kind of part in a scenario.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Link(_) | Self::LinkOfClass(..) => "link",
@@ -63,7 +63,7 @@ impl Part {
         }
     }
 
-    /// The routers of a link, and its class, if only links of that one fail.
+    /// The routers of a link, and its class if only links of one class fail.
     pub(super) fn link(self) -> Option<([u32; 2], Option<u8>)> {
         match self {
             Self::Link(ends) => Some((ends, None)),
@@ -73,7 +73,7 @@ impl Part {
         }
     }
 
-    /// The number of the only one of parallel links that fails.
+    /// The index of the parallel link that fails, if only one fails.
     pub(super) fn member(self) -> Option<u16> {
         match self {
             Self::Member(Member { number, .. }) => Some(number),
@@ -81,7 +81,7 @@ impl Part {
         }
     }
 
-    /// For messages: the part in words, with the names of the routers.
+    /// The part in words, with the names of the routers, for messages.
     pub(super) fn in_words(self, graph: &Graph) -> String {
         let name = |router| graph.router_name(router);
         match self {
@@ -94,7 +94,7 @@ impl Part {
         }
     }
 
-    /// Whether both name the same router, or some link in common.
+    /// Whether both contain the same router, or a link in common.
     pub fn overlaps(self, other: Self) -> bool {
         match (self.link(), other.link()) {
             (Some((ends, of)), Some(([a, b], class))) => {
@@ -117,7 +117,7 @@ impl Fault {
         self.what.overlaps(part)
     }
 
-    /// The events of this fault at the end of a channel between two routers.
+    /// The events that this fault causes at the sending end of a channel between two routers.
     pub(crate) fn events(&self, channel: u32, end: OwnEnd) -> impl Iterator<Item = Event> + use<> {
         let OwnEnd { from, to, class, member } = end;
         let cause = match self.what {
@@ -139,7 +139,7 @@ impl Fault {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
 
-    /// Whether it breaks a link of this class between two routers, or all such links.
+    /// Whether the fault breaks links of this class between two routers, possibly only some of them.
     pub(crate) fn names(&self, a: u32, b: u32, class: u8) -> bool {
         match self.what {
             Part::Link(_) | Part::LinkOfClass(..) | Part::Member(_) => self.is_of(Part::LinkOfClass([a, b], class)),
@@ -157,22 +157,22 @@ impl Fault {
     }
 }
 
-/// Reaction times to a fault, if the routing handles it.
+/// Reaction times to faults, for networks in which the routing handles faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultTimes {
-    /// Waiting time of a head that chooses in every step and has lost its escape. Afterwards its packet is discarded.
+    /// Time for which a head that chooses in every step waits after it has lost its escape. After this time its packet is discarded.
     pub patience: Cycles,
-    /// Time until a routing with tables has new ones in all routers. The first tables already leave out all parts that
-    /// are broken from the start.
+    /// Time until all routers have new tables, if the routing uses tables. The first tables already exclude all parts that are broken from
+    /// the start.
     pub rebuild_delay: Cycles,
 }
 
 impl Default for FaultTimes {
-    /// 1 us and 10 us, for cycles of 1 ns.
+    /// The times are 1 us and 10 us, for cycles of 1 ns.
     fn default() -> Self {
         Self { patience: 1000, rebuild_delay: 10_000 }
     }
 }
 
-/// The first cycle in which a link can carry a flit. A part that fails in this cycle is broken from the start.
+/// The first cycle in which a link can carry a flit. A part that fails in this cycle counts as broken from the start.
 pub(crate) const FIRST: Cycles = 1;

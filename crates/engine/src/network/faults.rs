@@ -1,70 +1,69 @@
-//! Faults: links and routers that fail at run time, and return.
+//! Faults: links and routers that fail at run time and may return.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
-//! activated. The paper says no more; the rest is ours.
+//! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are activated. The
+//! paper gives no further details; the rest is our own design.
 //! # Parameters
 //! A list, each: link: the two routers (class: only the links of this class between them; member: only this one of parallel links),
 //! or router: its number; at \[time\]: the first cycle in which it is broken;
 //! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
 //! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
-//! Under every policy: packets that hold a VC of a link as it fails, and flits on the wire, still cross it (link-level
-//! retry). Then it is `off` in the accounts, whatever the policy does with it; what the policy wants takes effect when it
-//! returns. A dead router discards every packet that holds no output VC yet or comes later, also from its own terminals.
-//! A head whose output is broken acts as its routing declares (`AroundFaults`). It is discarded, takes another hop whose
-//! link is whole, or waits for tables of the rest of the network. The policy's overseer is
-//! notified in the next cycle (`Overseer::fault`), and may switch other links on. A head that has lost its escape
-//! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for
-//! each other. If the escape is a ring, a fault cuts the ring, so every head waits for `patience` cycles meanwhile. All others
-//! wait only for links that the dependency check has seen. So nothing is stranded, except among packets of two tables
-//! in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64 states are
-//! checked for cycles.
+//! Under every policy: packets that hold a VC of a link when it fails, and flits on the link, still cross it (link-level retry). Then the
+//! link is `off` in the accounts, in every state that the policy sets. The policy's state takes effect when the link returns. A dead router
+//! discards every packet that holds no output VC yet or arrives later, including packets from its own terminals. A head whose output is
+//! broken acts as its routing declares (`AroundFaults`). Its packet is discarded, takes another hop whose link works, or waits for tables
+//! of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may switch other links on. A head
+//! that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles at most, because packets
+//! without an escape may wait for each other. If the escape is a ring, a fault cuts the ring. Until the ring is whole again, every head
+//! waits for `patience` cycles at most. All other heads wait only for links that the dependency check has included. Therefore no packet is
+//! blocked forever, with one exception: if the routing has only one VC class, packets routed by two successive tables may block each other.
+//! `unproven` reports this case. The tables of up to 64 states of the network are checked for cycles.
 //!
-//! Where the policy replaces links that fail (`replaces_failed_links`; tcep), it does all this instead:
+//! If the policy replaces links that fail (`replaces_failed_links`; tcep), the following rules apply instead:
 //!
-//! Links: a link that fails loses nothing. Packets that hold one of its VCs, and flits on the wire, still cross it
-//! (link-level retry), then it is dark. Its ends know of the fault at once (loss of signal), other routers by control
-//! packets. A broken link is never activated; one that returns is off.
+//! Links: a failing link loses no flits. Packets that hold one of its VCs, and flits on the link, still cross it (link-level retry); then
+//! it is dark. The two routers of the link detect the fault at once (loss of signal); other routers are informed by control packets. A
+//! broken link is never activated; a link that returns is off at first.
 //!
-//! Routers: a router fails with all its links, and its neighbours see that it is the router. It forwards nothing and
-//! sends no control packets. When it returns, its neighbours send it the states of their links. Its epochs have
-//! continued meanwhile, and it answers no request from before the fault. A link may break before its router does, but not
-//! while its router is dead.
+//! Routers: a router fails with all its links, and its neighbours detect that the router has failed. It forwards nothing and sends no
+//! control packets. When it returns, its neighbours send it the states of their links. Its epochs have continued during the fault, and it
+//! answers no request from before the fault. A link may break before its router does, but not while its router is dead.
 //!
-//! Packets: a head that waits for a failed link looks for another path in the same cycle: directly, over the hub, the
-//! next hub, or another member. If there is none it waits in its queue. Hops of class 0 follow each other in the order
-//! of members, the hub last. Only packets that a fault meets at an intermediate may break this order and wait for each
-//! other. They choose again whenever their router receives new link states. So they stay stuck only where a failed part
-//! never returns, and the stall analysis would name them.
+//! Packets: a head that waits for a failed link searches for another path in the same cycle: directly, over the hub, the next hub, or
+//! another member. If there is no other path, it waits in its queue. Hops of class 0 are taken in the order of the members, with the hub
+//! last. Only packets that are at an intermediate when a fault occurs may break this order and wait for each other. They choose again
+//! whenever their router receives new link states. Therefore they stay blocked only if a failed part never returns, and the stall analysis
+//! would list them.
 //!
-//! Discarded packets: a dead router discards every packet that holds no output VC yet or comes later, also from its own
-//! terminals. Other routers discard a packet as soon as its path leads to a dead router: its destination, the corner
-//! where it changes the dimension, or the far end of its link between groups (dimensions and such links keep their
-//! order, so no other path is free of deadlock). So no queue waits for a dead router. Discarded packets are counted
-//! (`dropped_packets`), free their buffers, and their energy so far is billed: created = delivered + dropped + missing.
+//! Discarded packets: a dead router discards every packet that holds no output VC yet or arrives later, including packets from its own
+//! terminals. Other routers discard a packet as soon as its path leads to a dead router. This router may be its destination, the corner
+//! where it changes the dimension, or the far end of its link between groups. (Dimensions and such links keep their order, so no other path
+//! is free of deadlock.) Therefore no queue waits for a dead router. Discarded packets are counted (`dropped_packets`). They free their
+//! buffers, and the energy that they used before is billed: created = delivered + dropped + missing.
 //!
-//! Policy: the agreements between the ends of a failed link are void. If the hub fails or has a broken link, another member
-//! becomes the hub at once: the lowest of those with the fewest broken links. Nothing is switched off in
-//! the subnetwork until a hub has all its links, those to dead members excepted. Links that waiting heads need are
-//! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
-//! switched off (`deactivate: false`). Without faults nothing is different.
+//! Policy: all agreements between the ends of a failed link become invalid. If the hub fails or has a broken link, another member becomes
+//! the hub at once: among the members with the fewest broken links, the one with the lowest number. No link of the subnetwork is switched
+//! off until a hub has all its links, except those to dead members. Links that waiting heads need are requested first. A link that returns
+//! is requested at once in two cases: it belongs to a star, or it was on and links are never switched off (`deactivate: false`). Runs
+//! without faults do not change.
 //! # Not modelled
-//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
-//! A control packet that is in a router as it fails still reaches its receiver. A router without active links sends its
-//! messages on the side channels of its links, which carry credits and are taken to work while the link is whole; to
-//! the far end of a broken link, on those of a member with whole links to both. Two ways to get stuck are left, neither
-//! met in the tests: heads at intermediates that wait for each other (above), and a worm whose tail holds a VC of a
-//! broken link while its head, further on, waits for that same link. (With virtual cut-through the far buffer takes the
-//! whole packet.)
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports of faults; a detour round a dead corner router. A
+//! control packet that is in a router when the router fails still reaches its receiver. A router without active links sends its messages on
+//! the side channels of its links. These side channels carry credits, and are assumed to work while the link works. Messages to the far end
+//! of a broken link use the side channels of a member with working links to both ends. Two ways to block forever remain; neither occurred
+//! in the tests. In the first, heads at intermediates wait for each other (see above). In the second, the tail of a worm holds a VC of a
+//! broken link while its head, further on, waits for the same link. (With virtual cut-through the buffer at the far end takes the whole
+//! packet.)
 //! # Validation
 //! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
-//! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every routing and every policy with faults of links and routers, in buffers of one
-//! packet: all is delivered or counted, credits come home, accounts close. `engine/tests/faults.rs`: the shares that are lost
-//! with and without a choice, and with new tables. For tcep: nothing is lost or stuck over random faults of links in rows, grids and
-//! groups. With faults of routers all packets that are not delivered are counted as dropped. In a row these are exactly the packets from
-//! and to the dead router. Small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
-//! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No other simulator was compared.
+//! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every
+//! routing and every policy with faults of links and routers, in buffers of one packet: all is delivered or counted, credits come home,
+//! accounts close. `engine/tests/faults.rs`: the shares of packets that are lost with and without a choice of hops, and with new tables.
+//! For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults of routers, all packets that
+//! are not delivered are counted as dropped. In a row these are exactly the packets from and to the dead router. Small rows with several
+//! faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any number of
+//! blocks. `power/tcep/link_model.rs`: a fault between any two messages. There is no comparison with another simulator.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;
@@ -77,14 +76,14 @@ use weft_topology::{Peer, Port};
 use weft_units::{Cycles, Refusal};
 
 impl Spec {
-    /// The cycle from which on a routing with tables knows the failures and repairs of this one:
-    /// `FaultTimes::rebuild_delay` later. Parts that are broken from the start are known to the first tables.
+    /// The cycle in which a routing with tables takes the failures and repairs of cycle `change` into account: `FaultTimes::rebuild_delay`
+    /// later. Parts that are broken from the start are included in the first tables.
     pub fn rebuilt(&self, change: Cycles) -> Cycles {
         if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
     }
 
-    /// Refuses faults of links or routers that do not exist, times that contradict each other, and faults that leave no path
-    /// where the scenario promises one.
+    /// Refuses faults of links or routers that do not exist, times that contradict each other, and faults that leave no path although the
+    /// scenario guarantees one.
     pub fn check_faults(&self) -> Result<(), Refusal> {
         if self.faults.is_empty() {
             return Ok(());
@@ -139,8 +138,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses the fault of a link that does not exist, or that the policy does not replace. Also refuses a fault that
-    /// loses packets if a job would wait for them.
+    /// Refuses the fault of a link that does not exist, or that the policy does not replace. Also refuses a fault that loses packets that a
+    /// job would wait for.
     fn check_part(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let what = self.faults[k].what;
         let name = |router| self.graph.router_name(router);
@@ -182,8 +181,8 @@ impl Spec {
         }
     }
 
-    /// Refuses a member that a trunk does not have, and a fault of its last working member, because routings would
-    /// still count on the trunk.
+    /// Refuses a member that a trunk does not have. Also refuses a fault of a trunk's last working member, because routings would still use
+    /// the trunk.
     fn check_member(&self, k: usize) -> Result<(), Refusal> {
         let Fault { what, at, .. } = self.faults[k];
         let Part::Member(Member { ends: [a, b], class, number }) = what else { return Ok(()) };
@@ -220,7 +219,7 @@ impl Spec {
         refuse(what, "let one of them be whole, or write one fault without `member`: routings avoid such a link".into())
     }
 
-    /// Refuses a link class of which there is no link between two neighbours, or none that is the `managed` one.
+    /// Refuses a link class if two neighbours have no link of this class. If `managed` is given, only links of that class are permitted.
     fn check_class(&self, k: usize, [a, b]: [u32; 2], class: Option<u8>, managed: Option<u8>) -> Result<(), Refusal> {
         let mut there: Vec<u8> = self.neighbours(a).filter(|&(far, _)| far == b).map(|(_, class)| class).collect();
         there.retain(|&class| managed.is_none_or(|managed| class == managed));
@@ -236,7 +235,7 @@ impl Spec {
         Err(Refusal::new(format!("faults.{k}.class"), what, help))
     }
 
-    /// The routers to which router `a` has links, and the classes of these.
+    /// The routers to which router `a` has links, each with the class of the link.
     fn neighbours(&self, a: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
         let far = |port: &Port| match port.peer {
             Peer::Router { router, .. } => Some((router, port.class)),
@@ -245,7 +244,7 @@ impl Spec {
         self.graph.ports(a).iter().filter_map(far)
     }
 
-    /// Refuses the fault of a router whose neighbours would not notice it.
+    /// Refuses the fault of a router whose neighbours would not detect it.
     fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
         let hidden = |&d: &usize| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])];
         let Some(d) = (0..nets.count).find(hidden) else { return Ok(()) };
@@ -255,7 +254,7 @@ impl Spec {
         Err(Refusal::new(format!("faults.{k}.router"), what, help))
     }
 
-    /// Another remedy for a job that waits for packets lost with the links between two routers.
+    /// Text of another remedy for a job that waits for packets that are lost with the links between two routers.
     fn or_leave(&self, a: u32, b: u32) -> &'static str {
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
         let is_trunk = self.graph.ports(a).iter().filter(|port| leads_there(port)).nth(1).is_some();
@@ -287,8 +286,7 @@ impl Spec {
         nets.link(&coords, a, b).filter(|&(d, ..)| self.managed[usize::from(nets.classes[d])])
     }
 
-    /// Refuses links that never return if they leave two routers of a subnetwork, which do not fail for ever, without a
-    /// path.
+    /// Refuses links that never return, if they leave no path between two routers of a subnetwork that do not fail forever.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
         let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
@@ -310,8 +308,8 @@ impl Spec {
     }
 }
 
-/// Refuses faults under a routing that does not say, for two neighbours in a subnetwork, which link a packet needs
-/// (`Routing::aim`): a head that has lost its link looks for another path on that leg.
+/// Refuses faults for a routing that does not return which link a packet needs between two neighbours in a subnetwork (`Routing::aim`): a
+/// head that has lost its link searches for another path on that leg.
 pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty() && pairs::replaces_faults(spec))
     else {

@@ -1,8 +1,8 @@
-//! Builds the rules of an ideal map, in which each destination has a queue of its own, in addition to the VCs. Refuses
-//! networks for which it cannot work.
+//! Builds the rules of an ideal map, in which each destination has its own queue, in addition to the VCs. Refuses networks in which the map
+//! cannot work.
 //!
-//! The output of a head, and its VC there, must be known before the head requests it. So paths are fixed, and a lane is
-//! one VC. A packet takes all its places with the head, so only whole packets move.
+//! The output of a head, and its VC at that output, must be known before the head requests it. Therefore paths are fixed, and a lane is one
+//! VC. A packet takes all its buffer places together with its head, so only whole packets move.
 
 use crate::network::classes::VcSets;
 use crate::network::pairs;
@@ -35,7 +35,7 @@ pub(crate) fn rules(
     }))
 }
 
-/// Refuses paths that are not known before the head requests places.
+/// Refuses routings whose paths are not known before the head requests buffer places.
 fn refuse_other_paths(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
     let (name, own) = (spec.queueing.name(), spec.routing.name());
     let refuse = |what: String, help: &str| Err(Refusal::new(format!("queueing.{name}"), what, help));

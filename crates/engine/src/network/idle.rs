@@ -1,49 +1,47 @@
-//! Skips idle time (`kernel/src/shortcuts/idle.rs`). With nothing in flight, the clock of the whole network jumps to
-//! the next cycle in which a source is due, a timer of agents ends or a part fails. The results are the same as without
-//! the jump.
+//! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next cycle in
+//! which a source is due, a timer of agents ends or a part fails. The results are the same as without jumps.
 //!
-//! The search for that cycle looks at all terminals and timers. It is made before a series of steps, and only if no
-//! head, source or stream has work. After a search that has gained little time the next one is delayed, so that
-//! searches cost less than steps.
+//! The search for that cycle reads all terminals and timers. It takes place before a series of steps, and only if no head, source or stream
+//! has work. After a search that has gained little time the next search is delayed, so that searches cost less than steps.
 
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
 use weft_api::agents::Overseer;
 use weft_kernel::shortcuts::profile::Kind;
 
-/// Most cycles between two searches.
+/// The most cycles between two searches.
 const STRETCH: u64 = 1024;
-/// Terminals, timers and ports that a search reads in the time of one step of a quiet block.
+/// Number of terminals, timers and ports that a search reads in the time of one step of an idle block.
 const LOOKS_PER_CYCLE: usize = 16;
-/// Flit-hops that take as long as to start waiting threads on an advance, and to wait for its end.
+/// Cost of starting waiting threads on an advance and of waiting for its end [flit-hops].
 const HOPS_TO_BEGIN: u64 = 64;
-/// Flit-hops that take as long as the barrier at the end of a window.
+/// Cost of the barrier at the end of a window [flit-hops].
 const HOPS_PER_WINDOW: u64 = 16;
-/// Flit-hops that take as long as an event at a source that no flit causes (`Sources::acts`).
+/// Cost of an event at a source that no flit causes (`Sources::acts`) [flit-hops].
 const HOPS_PER_ACT: u64 = 2;
-/// Most idle cycles between two checks of the run [cycles].
+/// The most idle cycles between two checks of the run [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
 
-/// The cycle of the next search for idle time.
+/// The state of the search for idle time, such as the cycle of the next search.
 #[derive(Debug)]
 pub(crate) struct Idle {
     look_at: u64,
-    /// Least number of cycles that a search must gain.
+    /// Smallest number of cycles that a search must gain.
     worth: u64,
-    /// Cycles that were skipped so far.
+    /// Number of cycles skipped so far.
     pub skipped: u64,
-    /// The work of the run before the last step of several blocks [flit-hops], and the windows of that step.
+    /// The work of the run before the last step of several blocks [flit-hops], and the number of windows of that step.
     last_step: Option<(u64, u64)>,
 }
 
 impl Idle {
-    /// `places`: terminals, timers and ports of the network.
+    /// `places`: number of terminals, timers and ports of the network.
     pub fn new(places: usize) -> Self {
         Self { look_at: 0, worth: (places / LOOKS_PER_CYCLE) as u64, skipped: 0, last_step: None }
     }
 
-    /// Whether several threads take longer than one for the next windows, if these have as much work as the windows of the last step.
-    /// `work`: of the run so far. `None`: there was no step before.
+    /// Whether several threads would take longer than one thread for the next windows, if these have as much work as the windows of the
+    /// last step. `work`: the work of the run so far. `None` if there was no step before.
     fn is_little_work(&mut self, work: u64, windows: u64) -> Option<bool> {
         let little = HOPS_TO_BEGIN + windows * HOPS_PER_WINDOW;
         let last = self.last_step.replace((work, windows));
@@ -58,8 +56,7 @@ impl Simulation {
         until.min(end).min(self.now + STRETCH)
     }
 
-    /// Jumps to the cycle of the next event, at most to `until`. Does nothing and returns false if there may be an
-    /// event now.
+    /// Jumps to the cycle of the next event, but not beyond `until`. Does nothing and returns false if there may be an event now.
     pub(super) fn skip_idle(&mut self, until: u64) -> bool {
         let is_idle = self.now >= self.idle.look_at && self.are_quiet() && self.nothing_is_under_way();
         if !is_idle {
@@ -83,7 +80,7 @@ impl Simulation {
         self.blocks.iter_mut().map(|block| block.idle_until(net)).min().unwrap_or(u64::MAX)
     }
 
-    /// Skips acts of the overseer that change nothing, before cycle `until`.
+    /// Skips acts of the overseer before cycle `until` that change nothing.
     pub(super) fn skip_acts(&mut self, overseer: &mut dyn Overseer, until: u64) {
         if self.are_quiet()
             && self.nothing_is_under_way()
@@ -94,7 +91,7 @@ impl Simulation {
         }
     }
 
-    /// Whether no head, source or stream has work, and the blocks may skip time.
+    /// Whether no head, source or stream has work and the blocks may skip time.
     fn are_quiet(&self) -> bool {
         self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle) && block.is_quiet())
     }
@@ -103,7 +100,7 @@ impl Simulation {
         self.blocks.iter().all(|block| block.nothing_is_under_way())
     }
 
-    /// Runs the blocks to cycle `until` on this thread if several threads would take longer, else on all.
+    /// Runs the blocks to cycle `until`: on this thread if several threads would take longer, otherwise on all threads.
     pub(super) fn step_all(&mut self, until: u64) {
         let windows = (until - self.now).div_ceil(self.window);
         let sources = self.blocks.iter().flat_map(|block| &block.interfaces().sources);
@@ -126,12 +123,12 @@ impl Simulation {
         }
     }
 
-    /// Whether the network has packets, sent or waiting at their source.
+    /// Whether the network has packets, either sent or waiting at their sources.
     pub(crate) fn has_packets(&self) -> bool {
         self.blocks.iter().any(|block| block.has_packets())
     }
 
-    /// The cycle before which no packet is created, if the network has none; otherwise this one.
+    /// The cycle before which no packet is created, if the network has no packets; otherwise the present cycle.
     pub(crate) fn empty_until(&self) -> u64 {
         let jumps = self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle));
         if !jumps || self.has_packets() {
@@ -140,8 +137,8 @@ impl Simulation {
         self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(self.now)
     }
 
-    /// The cycle of the next check of the run, at most `until`. It is `look` cycles from now, or a multiple of that
-    /// while the network stays empty.
+    /// The cycle of the next check of the run, but not beyond `until`. It is `look` cycles from now, or a multiple of `look` while the
+    /// network stays empty.
     pub(crate) fn look_end(&self, look: u64, until: u64) -> u64 {
         let empty = self.empty_until().saturating_sub(self.now).min(LONGEST_LOOK) / look * look;
         until.min(self.now + empty.max(look))

@@ -1,7 +1,7 @@
 //! Traffic of the terminals: each job has terminals and a workload.
 //!
-//! A terminal belongs to one job, to several whose packets are of different message classes, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
-//! place in its job.
+//! A terminal belongs to one job, to several jobs with different message classes, or to none; in the last case it sends nothing. Patterns
+//! use ranks: the rank of a terminal is its index in its job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
 use weft_units::{Cycles, Refusal, Remark};
 
-/// Most jobs of a run. Each job has separate statistics in every block.
+/// The most jobs of a run. Each job has separate statistics in every block.
 pub const MAX_JOBS: usize = 256;
 
-/// Purpose of the seeds of jobs whose packets are not of the first message class; the lower numbers are for workloads and routings.
+/// Purpose of the seeds of jobs whose packets do not have the first message class; the lower numbers are for workloads and routings.
 const CLASSES: u64 = 4;
 
-/// Traffic of all terminals: one job or more.
+/// Traffic of all terminals, as one job or several.
 #[derive(Debug, Clone)]
 pub struct TrafficSpec {
     pub jobs: Vec<Job>,
@@ -28,19 +28,19 @@ pub struct TrafficSpec {
 #[derive(Debug, Clone)]
 pub struct Job {
     pub name: String,
-    /// The terminal of each rank. No terminal is in two jobs of one message class.
+    /// The terminal of each rank. No terminal is in two jobs of the same message class.
     pub terminals: Vec<u32>,
-    /// In the order of their starts; the first one starts at cycle 0.
+    /// The phases of the load, in the order of their starts; the first phase starts at cycle 0.
     pub phases: Vec<LoadPhase>,
     /// Lengths of packets [flits], 1 to 65,535.
     pub packets: Lengths,
-    /// When sources create packets.
+    /// Decides when sources create packets.
     pub injection: InjectionConfig,
-    /// Packets that each rank sends before it stops; `None` if ranks never stop.
+    /// Number of packets that each rank sends before it stops; `None` if ranks never stop.
     pub batch: Option<Vec<u32>>,
     /// Patterns, loads and deliveries of the terminals.
     pub workload: WorkloadConfig,
-    /// The message class of the packets that its terminals send of their own.
+    /// The message class of the packets that its terminals send without a request.
     pub class: u8,
 }
 
@@ -54,19 +54,19 @@ impl Job {
         Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload, class: 0 }
     }
 
-    /// Cycles by which its replies are delayed; `path`: where the job is written.
+    /// Number of cycles by which its replies are delayed; `path`: the place of the job in the scenario.
     pub fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         self.workload.model().turnaround(cycle_fs, &format!("{path}.workload.{}", self.workload.name()))
     }
 
-    /// Whether `rank` has a load above 0 in some phase, or its workload decides what it sends.
+    /// Whether `rank` has a load above 0 in at least one phase, or its workload decides what it sends.
     pub fn sends(&self, rank: usize) -> bool {
         self.workload.model().has_own_demand() || self.phases.iter().any(|phase| phase.load[rank] > 0.0)
     }
 }
 
 impl TrafficSpec {
-    /// The cycles after 0 in which the load or the pattern of some job changes, in order.
+    /// The cycles after 0 in which the load or the pattern of a job changes, in ascending order.
     pub fn changes(&self) -> Vec<u64> {
         let starts = self.jobs.iter().flat_map(|job| job.phases.iter().skip(1).map(|phase| phase.from));
         starts.collect::<BTreeSet<u64>>().into_iter().collect()
@@ -81,22 +81,23 @@ impl TrafficSpec {
         self.jobs.iter().flat_map(of_job)
     }
 
-    /// The longest packet [flits].
+    /// Length of the longest packet [flits].
     pub fn longest(&self) -> u32 {
         self.lengths().max().unwrap_or(1)
     }
 
-    /// Packet length of a terminal [flits], the longest if there are several; for one in no job, that of the first job.
+    /// Packet length of a terminal [flits]; the longest if there are several. For a terminal in no job, the length of the first job is
+    /// used.
     pub fn packet_of(&self, terminal: u32) -> u32 {
         self.job_of(terminal).map_or(1, |job| job.packets.longest())
     }
 
-    /// Number of different packet lengths of a terminal; for a terminal in no job, that of the first job.
+    /// Number of different packet lengths of a terminal. For a terminal in no job, the number of the first job is used.
     pub fn lengths_of(&self, terminal: u32) -> usize {
         self.job_of(terminal).map_or(1, |job| job.packets.shares().len())
     }
 
-    /// The job of a terminal; for one in no job, the first job.
+    /// The job of a terminal; for a terminal in no job, the first job.
     fn job_of(&self, terminal: u32) -> Option<&Job> {
         self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first())
     }
@@ -107,7 +108,7 @@ impl TrafficSpec {
         self.jobs.iter().filter_map(place).sum()
     }
 
-    /// Offered load of every terminal when the run starts [flits/cycle], of all its jobs together.
+    /// Offered load of every terminal when the run starts [flits/cycle], summed over all its jobs.
     pub fn loads(&self, terminals: u32) -> Vec<f64> {
         let mut loads = vec![0.0; terminals as usize];
         for job in &self.jobs {
@@ -126,8 +127,8 @@ impl TrafficSpec {
         terminals.collect::<BTreeSet<_>>().len() as u32
     }
 
-    /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` gives
-    /// the dotted path of a job. `units`: length of a cycle [fs] and size of a flit [bits].
+    /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` returns the dotted path of a
+    /// job. `units`: length of a cycle [fs] and size of a flit [bits].
     pub fn check(&self, graph: &Graph, units: (u128, u64), path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let terminals = graph.terminals();
         if !(1..=MAX_JOBS).contains(&self.jobs.len()) {
@@ -189,7 +190,7 @@ impl Job {
         self.workload.model().check(&site)
     }
 
-    /// Refuses a job that has a terminal of some plane of a node, and not those of the others: patterns name nodes.
+    /// Refuses a job that has a node's terminal in one plane but not the node's terminals in the other planes: patterns use nodes.
     fn check_planes(&self, site: &JobSite) -> Result<(), Refusal> {
         let planes = site.planes as usize;
         let follow = |node: &[u32]| node.len() == planes && (0u32..).zip(node).all(|(plane, &t)| t == node[0] + plane);
@@ -202,7 +203,7 @@ impl Job {
         Err(site.refusal("terminals", what, "give it all terminals of each of its nodes, one after the other"))
     }
 
-    /// Data for the workload of job number `index`.
+    /// Data of job number `index` for its workload.
     pub(super) fn site<'a>(
         &'a self,
         index: usize,
@@ -224,13 +225,13 @@ impl Job {
             near: Near::of(graph),
             cycle_fs,
             flit_bits,
-            // jobs at the same terminals must not draw the same numbers
+            // jobs at the same terminals must not use the same random numbers
             seed: if self.class == 0 { seed } else { mix(seed, CLASSES, self.class.into()) },
             wanted: Wanted::default(),
         }
     }
 
-    /// The remarks of its workload, at the dotted path of the job.
+    /// The remarks of the job's workload, at the dotted path of the job.
     pub fn remarks(&self, path: &str, graph: &Graph, units: (u128, u64)) -> Result<Vec<Remark>, Refusal> {
         self.workload.model().remarks(&JobSite { path: path.to_owned(), ..self.site(0, false, graph, units, 0) })
     }

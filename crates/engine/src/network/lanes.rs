@@ -1,8 +1,8 @@
-//! The lanes of a queueing scheme: those that packets can reach on each channel, and their numbers there.
+//! The lanes of a queueing scheme: the lanes that packets can reach on each channel, and their numbers on that channel.
 //!
-//! Packets between all terminals are followed before the run, as for the dependency check. On each channel the lanes
-//! are numbered that some packet reaches, in each VC class. A link class has as many lanes as the channel with the
-//! most. If following all packets would take too many steps, every lane of the scheme counts as reached.
+//! Packets between all terminals are followed before the run, as for the dependency check. On each channel, the lanes that packets reach
+//! are numbered, in each VC class. A link class has as many lanes as the channel that has the most. If it would take too many steps to
+//! follow all packets, every lane of the scheme counts as reached.
 
 use crate::network::pairs;
 use crate::network::reached::Reached;
@@ -16,10 +16,10 @@ use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// Most VC classes of a link, limited by the bits of a route key.
+/// The most VC classes of a link; the bits of a route key limit it.
 const MAX_VC_CLASSES: u32 = 16;
 
-/// Most lanes of an ideal map. An input looks at a head per lane.
+/// The most lanes of an ideal map. An input examines one head per lane.
 pub(crate) const MOST_IDEAL_LANES: u32 = 8;
 
 /// The lanes of a scheme in a network.
@@ -27,21 +27,20 @@ pub(crate) const MOST_IDEAL_LANES: u32 = 8;
 pub(crate) struct Lanes {
     scheme: Arc<dyn Scheme>,
     looks_ahead: bool,
-    /// By link class and VC class of the routing. Channels to terminals have one.
+    /// Number of lanes, by link class and VC class of the routing. Channels to terminals have one lane.
     pub counts: Vec<Vec<u8>>,
-    /// Lanes of a channel from a terminal.
+    /// Number of lanes of a channel from a terminal.
     pub from_terminals: u8,
     /// See [`refined::Lanes::numbers`].
     numbers: Vec<u8>,
     classes: usize,
-    /// Destinations that have queues of their own, if there is an ideal map.
+    /// Number of destinations that have their own queue, if there is an ideal map.
     ideal: Option<u32>,
-    /// Whether the routing has a last VC class without VCs. Paths around faults that have become too long are on this
-    /// class.
+    /// Whether the routing has a last VC class without VCs. Packets whose path around faults has become too long are on this class.
     spare: bool,
 }
 
-/// The lanes of an ideal map: those of its scheme modulo their number.
+/// The lanes of an ideal map: those of its scheme, modulo the number of lanes of the map.
 #[derive(Debug)]
 struct Folded {
     scheme: Arc<dyn Scheme>,
@@ -91,7 +90,7 @@ impl Lanes {
         Ok(Some(lanes))
     }
 
-    /// Numbers the lanes that packets reach (`seen`: see [`Reached::follow`]); `None`: all of them are.
+    /// Numbers the lanes that packets reach (`seen`: see [`Reached::follow`]; `None`: packets reach all lanes).
     fn numbered(spec: &Spec, needs: &Needs, scheme: Arc<dyn Scheme>, looks_ahead: bool, seen: Option<Vec<u8>>) -> Self {
         let graph = &*spec.graph;
         let all = u8::try_from(scheme.lanes()).unwrap_or(u8::MAX);
@@ -114,7 +113,7 @@ impl Lanes {
         for router in 0..graph.routers() {
             for (port, at) in (0u16..).zip(graph.ports(router)) {
                 if graph.trunk(router, port).first != port {
-                    continue; // the first member of its trunk stands for it
+                    continue; // the first member of its trunk represents it
                 }
                 let place = place(graph, router, port) as usize;
                 for class in 0..classes {
@@ -135,13 +134,13 @@ impl Lanes {
         Self { counts, numbers: seen, ..lanes }
     }
 
-    /// Lanes of an ideal map, and the most destinations of one; `None` without such a map.
+    /// Number of lanes of an ideal map, and its largest number of destinations; `None` without such a map.
     pub(crate) fn ideal(&self) -> Option<(u32, u32)> {
         let lanes = self.scheme.lanes();
         self.ideal.map(|destinations| (lanes, destinations.div_ceil(lanes)))
     }
 
-    /// Whether some channel has more than one lane.
+    /// Whether at least one channel has more than one lane.
     pub(crate) fn divide(&self) -> bool {
         self.from_terminals > 1 || self.counts.iter().flatten().any(|&lanes| lanes > 1)
     }
@@ -180,7 +179,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// The remedy for too many lanes.
+    /// The remedy, in words, for too many lanes.
     fn fewer(&self, spec: &Spec) -> &'static str {
         let text = serde_json::to_value(&spec.queueing).unwrap_or_default();
         let has_number = text.as_object().is_some_and(|of| of.values().any(|of| of.get("queues").is_some()));
@@ -192,7 +191,7 @@ impl Lanes {
         }
     }
 
-    /// The VC classes of all sets of VCs on links. `ahead`: the hops of the routing on its own VC classes.
+    /// The VC classes of all sets of VCs on links. `ahead`: computes the hops of the routing in its own VC classes.
     pub(crate) fn refine(&self, spec: &Spec, routing: &Arc<dyn AnyRouting>, set_of: &[u8]) -> Refined {
         let coords = || routing.all_coordinates(&spec.graph);
         let lanes = refined::Lanes {
@@ -204,7 +203,7 @@ impl Lanes {
         refined(spec, set_of, self.of_links(), Some(lanes))
     }
 
-    /// The VC classes of each set of VCs, by link class.
+    /// The VC classes of each set of VCs, for each link class.
     pub(crate) fn of_links(&self) -> Vec<OfLink> {
         let of_link = |counts: &Vec<u8>| OfLink::of(&[&counts[..], &[1][..usize::from(self.spare)]].concat());
         self.counts.iter().map(of_link).collect()
@@ -214,24 +213,24 @@ impl Lanes {
 /// Number of lanes of a scheme on links that packets reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// Lanes of the channel from a terminal.
+    /// Number of lanes of the channel from a terminal.
     pub from_terminals: u8,
-    /// By link class and VC class of the routing. Channels to terminals have one.
+    /// Number of lanes, by link class and VC class of the routing. Channels to terminals have one lane.
     pub by_class: Vec<Vec<u8>>,
-    /// The queues of a port, in the words of the scheme.
+    /// Number of queues of a port, in the scheme's own terms.
     pub queues: u32,
-    /// Destinations that have a queue each in an ideal map, in each VC class of the routing.
+    /// Number of destinations that each have a queue in an ideal map, in each VC class of the routing.
     pub ideal: Option<u32>,
 }
 
-/// Number of lanes of an ideal map for which every link has room.
+/// The number of lanes of an ideal map for which every link has enough VCs.
 fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
     let classes = needs.classes.iter().copied().max().unwrap_or(1).max(1);
     let sets = spec.classes.len().max(1) as u32;
     (MAX_VC_CLASSES / (u32::from(classes) * sets)).clamp(1, MOST_IDEAL_LANES)
 }
 
-/// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses more lanes than links have VCs for.
+/// The number of lanes of a spec: one for each VC class if there is no queueing scheme. Refuses more lanes than the VCs of links allow.
 pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = routing(spec)?;
     let (mut needs, model) = (routing.needs(), spec.queueing.model());
@@ -278,13 +277,13 @@ pub(crate) fn refined(spec: &Spec, set_of: &[u8], links: Vec<OfLink>, lanes: Opt
     }
 }
 
-/// The place of a channel among all; that of the first one of its trunk.
+/// Index of a channel among all channels; for a trunk, the index of its first channel.
 pub(crate) fn place(graph: &Graph, router: u32, port: u16) -> u32 {
     graph.port_base(router) + u32::from(graph.trunk(router, port).first)
 }
 
-/// Numbers the lanes that are reached (1 in `lanes`) from 0 on. The others get the same numbers in turn: packets that leave their path
-/// at a fault may need them. Returns how many are reached, at least 1.
+/// Numbers the lanes that packets reach (1 in `lanes`), starting at 0. The other lanes get the same numbers in turn, because packets that
+/// leave their path at a fault may need them. Returns the number of lanes that packets reach, at least 1.
 fn number(lanes: &mut [u8]) -> u8 {
     let count = lanes.iter().filter(|&&reached| reached != 0).count().max(1);
     let (mut next, mut others) = (0, 0);

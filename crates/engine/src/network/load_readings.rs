@@ -1,47 +1,47 @@
-//! Readings of a run whose load changes in phases: accepted flits and accounts of the link classes, at the cycles that
-//! bound the phases.
+//! Readings of a run whose load changes in phases: accepted flits and accounts of the link classes, at the cycles at which phases begin and
+//! end.
 
 use crate::network::spec::{Phases, Stop};
 use weft_api::base::kept::{Kept, Value};
 use weft_api::spec::LATER;
 use weft_api::state::Account;
 
-/// Flits of the jobs that have a rate, from the begin of the window on.
+/// Flits of the jobs that have a rate, counted from the beginning of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Carried {
     pub offered: u64,
     pub accepted: u64,
 }
 
-/// Events before a cycle.
+/// Counts of the events before a cycle.
 #[derive(Debug, Clone, Value)]
 pub struct Reading {
     pub cycle: u64,
-    /// Accepted flits: those that reach their terminals less than [`LoadReadings::landing`] cycles later.
+    /// Accepted flits: the flits that reach their terminals less than [`LoadReadings::landing`] cycles after this cycle.
     pub accepted: u64,
-    /// The same of the jobs that have a rate, and what they offered until then.
+    /// The accepted flits of the jobs that have a rate, and the flits that these jobs have offered until then.
     pub carried: Carried,
-    /// Sums of the accounts of the channels of each link class: at 2 * class of those that leave routers, behind it of
-    /// those that leave terminals.
+    /// Sums of the accounts of the channels of each link class: at index 2 * class for channels that leave routers, at the next index for
+    /// channels that leave terminals.
     pub classes: Vec<Account>,
-    /// Cycles that each bundle had slept.
+    /// Number of cycles that each bundle has slept.
     pub asleep: Vec<u64>,
-    /// Packets that wait in source queues.
+    /// Number of packets that wait in source queues.
     pub waiting: u64,
 }
 
-/// A phase of the load, as far as it lies in the window.
+/// The part of a phase of the load that is in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Span {
-    /// First cycle of the phase itself.
+    /// First cycle of the phase, even if it is before the window.
     pub start: u64,
     pub from: u64,
     pub to: u64,
 }
 
 impl Span {
-    /// The cycle from which the span is judged: its middle, or the beginning of the last half of its whole periods (at least
-    /// of one), if there is a period. `None` if it holds no whole one.
+    /// The cycle from which the span is judged: its middle. If there is a period, the span is judged from the beginning of the last half of
+    /// its whole periods (at least one period). `None` if the span contains no whole period.
     pub fn judged_from(&self, period: Option<u64>) -> Option<u64> {
         let cycles = self.to - self.from;
         let Some(period) = period else { return Some(self.from + cycles / 2) };
@@ -57,14 +57,14 @@ pub struct LoadReadings {
     due: Vec<u64>,
     pub spans: Vec<Span>,
     pub taken: Vec<Reading>,
-    /// Cycles from the grant of a flit at its last router until it is delivered.
+    /// Cycles from the grant of a flit at its last router until its delivery.
     #[kept(fixed)]
     pub landing: u64,
 }
 
 impl LoadReadings {
-    /// `changes`: the cycles after 0 in which the load changes; if there are none, nothing is read.
-    /// `period`: of a policy that repeats itself.
+    /// `changes`: the cycles after 0 in which the load changes; if there are none, no reading is taken. `period`: the period of a policy
+    /// that repeats its actions.
     pub fn new(changes: &[u64], phases: &Phases, landing: u64, period: Option<u64>) -> Self {
         if changes.is_empty() {
             return Self::default();
@@ -86,7 +86,7 @@ impl LoadReadings {
         Self { due, spans, taken: Vec::new(), landing }
     }
 
-    /// Starts the window at cycle `now`, which may be later than planned. Readings planned before `now` are left out.
+    /// Starts the window at cycle `now`, which may be later than planned. Readings that were planned before `now` are dropped.
     pub fn begin(&mut self, now: u64) {
         self.due.retain(|&cycle| cycle > now);
         self.spans.iter_mut().for_each(|span| span.from = span.from.max(now));
@@ -98,7 +98,7 @@ impl LoadReadings {
         self.due.last().copied().unwrap_or(u64::MAX)
     }
 
-    /// Keeps a reading.
+    /// Stores a reading.
     pub fn take(&mut self, reading: Reading) {
         self.due.pop();
         self.taken.push(reading);

@@ -1,8 +1,8 @@
 //! Estimates the memory of a run from counts of routers, ports, VCs, terminals and flits in flight.
 //!
-//! Fixed parts are counted by the size of their records. The flits in flight follow from Little's law: load times the
-//! time that a packet spends in the network ([`Transit`]). Their upper bound is the size of the pools when all buffers
-//! are full. Not counted: traffic matrices, and recordings whose rows are events.
+//! Fixed parts are counted by the sizes of their records. The number of flits in flight follows from Little's law: load times the time that
+//! a packet spends in the network ([`Transit`]). Its upper bound is the size of the pools when all buffers are full. The estimate excludes
+//! traffic matrices, and recordings whose rows are events.
 
 use crate::network::assemble::{notes_after, partition, usual_blocks};
 use crate::network::lanes::MOST_IDEAL_LANES;
@@ -19,16 +19,16 @@ use weft_kernel::parts::queues::Ready;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
 
-/// Histograms and scratch of a block; mail from one block to another. These are pages that count even if little is in
-/// them.
+/// Bytes of the histograms and scratch memory of a block, and of the mail from one block to another. Memory pages count even if they
+/// contain little data.
 const BLOCK: u64 = 1 << 20;
 const MAIL: u64 = 3 << 12;
-/// Wheels and queues of control packets, of a policy that sends them.
+/// Bytes of the wheels and queues of control packets, for a policy that sends them.
 const CONTROL: u64 = 7 << 20;
 /// Bytes of a channel at the end of the window: a copy of its account, and its row of the outcome.
 const RESULTS: u64 = 290;
-/// Bytes of a channel when its row is priced and written, after the network was dropped; and of its columns, for a
-/// number of rows at a time.
+/// Bytes of a channel while its row is priced and written, after the network has been freed. Its columns are written for a limited number
+/// of rows at a time.
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;
@@ -36,28 +36,28 @@ const ROWS: u64 = 1 << 20;
 /// Memory of a run [bytes].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
-    /// The graph, and the tables of the routing.
+    /// Memory of the graph and the tables of the routing.
     pub tables: u64,
-    /// The check of channel dependencies, which ends before the network is built.
+    /// Memory of the check of channel dependencies, which ends before the network is built.
     pub check: u64,
-    /// Routers, ports, terminals, and the own parts of each block of routers.
+    /// Memory of routers, ports and terminals, and of the data that each block has for itself.
     pub network: u64,
-    /// Packets and flits in flight at the load of the spec, and with all buffers full.
+    /// Memory of the packets and flits in flight: at the load of the spec, and with all buffers full.
     pub in_flight: u64,
     pub in_flight_most: u64,
-    /// Recordings, and counts at the close of the window.
+    /// Memory of recordings, and of the counts at the end of the window.
     pub results: u64,
-    /// Recordings, and the table of channels while it is written, after the network was dropped.
+    /// Memory of recordings, and of the table of channels while it is written, after the network has been freed.
     pub written: u64,
 }
 
 impl Memory {
-    /// The peak while queues are short.
+    /// Peak memory while queues are short.
     pub fn at_load(&self) -> u64 {
         self.tables + self.check.max(self.network + self.in_flight + self.results).max(self.written)
     }
 
-    /// The peak when all buffers are full, as in a saturated network.
+    /// Peak memory when all buffers are full, as in a saturated network.
     pub fn most(&self) -> u64 {
         self.tables + self.check.max(self.network + self.in_flight_most + self.results).max(self.written)
     }
@@ -104,13 +104,13 @@ pub fn memory(spec: &Spec, how: Execution) -> Memory {
     }
 }
 
-/// Destinations that have a queue each on a VC, in an ideal map with the most lanes; 0 without such a map.
+/// Number of destinations that each have a queue on a VC, in an ideal map with the most lanes; 0 without such a map.
 fn of_lane(spec: &Spec) -> u64 {
     let destinations = spec.queueing.model().ideal_queues(&spec.graph);
     destinations.map_or(0, |all| u64::from(all.div_ceil(MOST_IDEAL_LANES)))
 }
 
-/// Bundles: their channels (in the spec, and twice in the blocks), their parts, notes and accounts.
+/// Memory of bundles: their channels (once in the spec, twice in the blocks), their parts, records and accounts.
 fn of_bundles(spec: &Spec) -> u64 {
     let of_bundle = |rows: &Vec<u32>| 12 * rows.len() as u64 + 128;
     spec.bundles.iter().map(of_bundle).sum()
@@ -120,14 +120,14 @@ fn size<T>() -> u64 {
     size_of::<T>() as u64
 }
 
-/// How the network is divided.
+/// The division of the network into blocks.
 struct Blocks {
     count: u64,
-    /// Channels between blocks, and the shortest of their latencies [cycles].
+    /// Number of channels between blocks, and the shortest latency among them [cycles].
     cuts: u64,
     window: u64,
-    /// Number of copies of mail. Mail to another thread is kept three times: the one that is written, and one for each
-    /// parity.
+    /// Number of copies of mail. Mail to another thread is stored three times: the copy that is being written, and one copy for each parity
+    /// of the window.
     copies: f64,
 }
 
@@ -167,7 +167,7 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
     let buffers: f64 = ports.clone().map(|port| capacity(port.class)).sum();
     let delay = spec.router.delay as f64;
-    // the pools are no larger than this (`assemble/builder.rs`)
+    // the pools are at most this large (`assemble/builder.rs`)
     let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
     let wires: f64 =
         ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
@@ -186,8 +186,8 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     (now as u64 + cuts, most.max(now) as u64 + cuts + in_interfaces(spec))
 }
 
-/// Bytes of the packets that deep queues of network interfaces hold at most: all packets of the run. An interface without
-/// deep queues leaves packets in its sources, where they take no memory.
+/// The most bytes of packets in deep queues of network interfaces: all packets of the run. An interface without deep queues leaves packets
+/// in its sources, where they take no memory.
 fn in_interfaces(spec: &Spec) -> u64 {
     let (interface, phases) = (&spec.interface, &spec.phases);
     let queues = match interface.queueing {

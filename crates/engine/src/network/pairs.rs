@@ -1,5 +1,5 @@
-//! Compatibility of routings and policies, and the model that finds detours around faults. Both follow from needs and
-//! offers, never from names.
+//! Compatibility of routings and policies, and the choice of the model that finds detours around faults. Both depend on needs and offers,
+//! never on names.
 
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
@@ -11,22 +11,22 @@ use weft_models::power::PolicyConfig;
 use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
-/// The knowledge of links that the policy gives to the routing; `None` if there is none that the routing can use.
+/// The kind of information about links that the policy gives to the routing; `None` if the routing can use none of it.
 pub(crate) fn known_links(spec: &Spec) -> Option<LinkKnowledge> {
     let links = spec.policy.offers().links;
     (links != LinkKnowledge::Nothing && spec.routing.knowledge_of_links().contains(&links)).then_some(links)
 }
 
-/// The subnetworks whose links the routing knows: the routing always reads their states, or reads them because this
-/// policy reports them.
+/// The subnetworks for whose links the routing has information: the routing always reads their states, or reads them because this policy
+/// reports them.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     let always = spec.routing.knowledge_of_links() == [LinkKnowledge::Subnetworks];
     let knows = always || known_links(spec) == Some(LinkKnowledge::Subnetworks);
     knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// Refuses a policy that switches off links that the routing needs. If packets wait for links, or links never go off,
-/// every link can be used sooner or later.
+/// Refuses a policy that switches off links that the routing needs. If packets wait for links, or links never go off, every link can
+/// eventually be used.
 pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     match known_links(spec) {
         Some(_) if !spec.policy.stays_on() => routing.check_links(&spec.managed),
@@ -34,8 +34,8 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
     }
 }
 
-/// The names of the routings of this network that use this knowledge of links, without parameters. Its links have
-/// enough VCs for them.
+/// The names of the routings for this network that use this kind of information about links, without parameters. The links of the network
+/// have enough VCs for these routings.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
     let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && about.routes_graph(&spec.graph));
@@ -52,9 +52,9 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     able.map(|(name, _)| name).filter(spared).map(str::to_owned).collect()
 }
 
-/// Names of the policies that work on the network of the spec and with a routing that uses this knowledge. Policies that offer
-/// some of this knowledge come first. Policies under which links carry packets in every cycle are
-/// compatible with every routing. They are not listed: the policy that leaves all links on represents them.
+/// Names of the policies that work on the network of the spec and with a routing that uses these kinds of information. Policies that offer
+/// one of these kinds come first. Policies under which links carry packets in every cycle are compatible with every routing. They are not
+/// listed: the policy that leaves all links on represents all of them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
@@ -62,15 +62,15 @@ fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     exactly.chain(whatever).filter_map(|(name, _)| written(name, spec)).collect()
 }
 
-/// A policy as a scenario writes it: its name, with the parameters of its example if it requires them. `None` if it
-/// does not work on the network of the spec.
+/// A policy as a scenario writes it: its name, with the parameters of its example if parameters are required. `None` if the policy does not
+/// work on the network of the spec.
 fn written(name: &str, spec: &Spec) -> Option<String> {
     let read = |text: &str| serde_json::from_str::<PolicyConfig>(text).ok();
     let (text, config) = match read(&format!("{{\"{name}\": {{}}}}")) {
         Some(config) => (name.to_owned(), config),
         None => {
             let example = PolicyConfig::examples().into_iter().find(|example| example.name() == name)?;
-            // examples are for cycles of 1 ns; in cycles they fit cycles of any length
+            // examples assume cycles of 1 ns; times given in cycles fit cycles of any length
             let json =
                 serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"").replace("\"0fs\"", "\"0cycles\"");
             let config = read(&json)?;
@@ -80,7 +80,7 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
     with_site(spec, |site| config.model().build(site)).is_ok().then_some(text)
 }
 
-/// Joins names as in "a, b or c".
+/// Joins names into a text such as "a, b or c".
 fn one_of(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
@@ -89,8 +89,7 @@ fn one_of(names: &[String]) -> String {
     }
 }
 
-/// Refuses a policy that would switch links to terminals off for packets that do not wait for them: a terminal has no other
-/// link.
+/// Refuses a policy that would switch off links to terminals although packets do not wait for links: a terminal has no other link.
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
     if spec.managed[0] && spec.switches_links() && !spec.policy.offers().packets_wait_for_links {
         let name = spec.policy.name();
@@ -133,8 +132,8 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a path round a failed link: the policy switches other links on and reports the links of
-/// subnetworks that are on, and the routing takes these. The loop looks for other paths in subnetworks only.
+/// Whether packets find a path round a failed link: the policy switches other links on and reports which links of subnetworks are on, and
+/// the routing uses these links. The loop searches for other paths only in subnetworks.
 fn goes_round_faults(offers: Offers, about: &About) -> bool {
     let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
     offers.replaces_failed_links && tells && about.takes_replacements
@@ -145,7 +144,7 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), &spec.routing.about())
 }
 
-/// Whether some part fails and the routing then computes new paths. No routing is built for this answer.
+/// Whether a part fails during the run and the routing then computes new paths. The answer needs no built routing.
 pub(crate) fn rebuilds(spec: &Spec) -> bool {
     !spec.faults.is_empty() && !replaces_faults(spec) && spec.routing.rebuilds()
 }
@@ -163,16 +162,16 @@ pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
     }
 }
 
-/// Refuses faults under a routing that looks at the links of its subnetworks, if the policy switches some off and does
-/// not replace failed ones, because a broken link would look like one that is off. Also refuses faults under a policy
-/// whose control packets would be lost with a link.
+/// Refuses faults for a routing that reads the states of links in its subnetworks, if the policy switches links off and does not replace
+/// failed ones: a broken link would look like a link that is off. Also refuses faults for a policy whose control packets would be lost with
+/// a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
-    // if links never go off, a head can only meet failed links, and takes another hop
+    // if links never go off, a head can only meet failed links, and it takes another hop
     if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
         let about = spec.routing.about();
         let able = PolicyConfig::declared().filter(|(_, offers)| {

@@ -7,7 +7,7 @@ use weft_api::coordinates;
 use weft_api::policy::{Policy, Schedule, Site};
 use weft_units::Refusal;
 
-/// Calls `f` with data of the network for a policy.
+/// Calls `f` with the data of the network that a policy needs.
 pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     let rates: Vec<_> = spec.links.iter().map(|link| link.rate).collect();
@@ -26,7 +26,7 @@ pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     })
 }
 
-/// The policy of a run. Refuses bad parameters, and a routing that is incompatible with it.
+/// The policy of a run. Refuses wrong parameters, and a routing that is incompatible with the policy.
 pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     pairs::check_terminal_links(spec)?;
     check_both_ways(spec)?;
@@ -50,7 +50,7 @@ fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
 }
 
 impl Spec {
-    /// Actions of the policy at set times; none if it manages no links.
+    /// Actions of the policy at fixed times; empty if it manages no links.
     pub fn schedule(&self) -> Result<Schedule, Refusal> {
         match self.managed.contains(&true) {
             true => self.policy.model().schedule(self.cycle_fs),

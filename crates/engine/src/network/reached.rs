@@ -1,8 +1,8 @@
-//! The lanes of a queueing scheme that packets reach: packets between all terminals are followed over the network.
+//! The lanes of a queueing scheme that packets reach. To find them, packets between all terminals are followed through the network.
 //!
-//! Most routings name one hop per router, and most schemes do not look at the source. Then packets from many sources to
-//! one destination share the rest of their paths, and each part is followed once. Packets of other routings are
-//! followed pair by pair: hop by hop if a pair has one path, otherwise over all states that a packet can reach.
+//! Most routings return one hop per router, and most schemes ignore the source. In this case packets from many sources to one destination
+//! share the rest of their paths, and each part is followed only once. Packets of other routings are followed pair by pair. If a pair has
+//! one path, its packet is followed hop by hop; otherwise all states that a packet can reach are followed.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};
@@ -11,12 +11,12 @@ use weft_api::routing::{AnyRouting, Decides, Hop, Needs};
 use weft_api::state::{Packet, RouteState};
 use weft_topology::{Graph, Peer};
 
-/// Most lanes that are looked up: hops of packets between terminals.
+/// The most look-ups of lanes: one for each hop of packets between terminals.
 const MOST_STEPS: u64 = 1 << 24;
-/// Most lanes of all VC classes and channels.
+/// The most entries in the table of lanes, over all VC classes and channels.
 const MOST_NUMBERS: usize = 1 << 26;
 
-/// The terminals of a router, each with its port.
+/// A router with its terminals, each with its port.
 type Host = (u32, Vec<(u32, u16)>);
 
 /// A packet at a router: the last hop that it took, if any.
@@ -26,15 +26,15 @@ struct Stand {
     packet: Packet,
 }
 
-/// A hop with the state of the packet behind it.
+/// A hop, with the state of the packet after it.
 type HopState = (u32, u16, u8, u32, RouteState);
 
-/// A packet for the present destination at some router that was followed to the end.
+/// A packet for the present destination that was followed from some router to its end.
 struct Followed {
     seq: u32,
     state: RouteState,
     hop: Hop,
-    /// Channels on the rest of its path, from the one into this router on.
+    /// Number of channels on the rest of its path, including the channel into this router.
     channels: u64,
 }
 
@@ -44,23 +44,23 @@ pub(crate) struct Reached<'a> {
     routing: &'a dyn AnyRouting,
     scheme: &'a dyn Scheme,
     coords: Vec<u64>,
-    /// By channel, VC class and lane: 1 if some packet reaches it.
+    /// For each channel, VC class and lane: 1 if a packet reaches it.
     lanes: Vec<u8>,
     classes: usize,
-    /// The routing names one hop at each router.
+    /// Whether the routing returns exactly one hop at each router.
     names_hops: bool,
     steps_left: u64,
-    /// Packets for the present destination that were followed, at each router.
+    /// The packets for the present destination that have been followed, for each router.
     followed: Vec<Vec<Followed>>,
-    /// Scratch: the path of a packet, as places in `followed`.
+    /// Scratch memory: the path of a packet, as indices into `followed`.
     path: Vec<(u32, usize)>,
-    /// Scratch: packets of a pair that are still to be followed, and all their states.
+    /// Scratch memory: packets of a pair that still have to be followed, and all their states.
     open: Vec<Stand>,
     seen: HashSet<HopState>,
 }
 
 impl<'a> Reached<'a> {
-    /// By channel, VC class and lane: 1 if some packet reaches it. `None` if this takes too many steps.
+    /// For each channel, VC class and lane: 1 if a packet reaches it. `None` if following the packets takes too many steps.
     pub(crate) fn follow(
         graph: &'a Graph,
         routing: &'a dyn AnyRouting,
@@ -106,8 +106,8 @@ impl<'a> Reached<'a> {
         Some(reached.lanes)
     }
 
-    /// Follows the packets from one router to another until they reach a state that was already followed for this
-    /// destination. The routing names one hop at each router.
+    /// Follows the packets from one router to another, until they reach a state that has already been followed for this destination. The
+    /// routing must return exactly one hop at each router.
     fn join(&mut self, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let (at, dest) = (self.coords[from.0 as usize], self.coords[to.0 as usize]);
         let packet = Packet { dest, target: dest, dst_port: to.1[0].1, ..Packet::default() };
@@ -116,7 +116,7 @@ impl<'a> Reached<'a> {
         self.count(channels, from, to)
     }
 
-    /// As [`Reached::join`], for one outcome of the random choices. Returns the channels that it crosses.
+    /// The same as [`Reached::join`], for one outcome of the random choices. Returns the number of channels that the packet crosses.
     fn join_one(&mut self, from: &Host, to: &Host, mut packet: Packet) -> u64 {
         let (mut at, mut last) = (from.0, None);
         let mut channels = loop {
@@ -141,14 +141,14 @@ impl<'a> Reached<'a> {
         channels
     }
 
-    /// All packets from one router to another follow the same paths.
+    /// For routings under which all packets from one router to another follow the same paths.
     fn between(&mut self, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let dest = self.coords[to.0 as usize];
         let packet = Packet { dest, target: dest, dst_port: to.1[0].1, ..Packet::default() };
         self.paths(packet, from, to, draws)
     }
 
-    /// Each pair of terminals has paths of its own.
+    /// For routings under which each pair of terminals has its own paths.
     fn between_terminals(&mut self, from: &Host, to: &Host) -> Option<()> {
         let dest = self.coords[to.0 as usize];
         for &source in &from.1 {
@@ -162,7 +162,7 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Follows every path of a packet, and enters the lanes of the packets between these terminals, which all take it.
+    /// Follows every path of a packet, and enters the lanes of all packets between these terminals.
     fn paths(&mut self, packet: Packet, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let routing = self.routing;
         let starts = routing.starts(self.coords[from.0 as usize], packet, draws);
@@ -189,7 +189,7 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// As [`Reached::paths`], for a packet with one path.
+    /// The same as [`Reached::paths`], for a packet with only one path.
     fn only_path(&mut self, mut packet: Packet, from: &Host, to: &Host) -> Option<()> {
         let (mut at, mut last) = (from.0, None);
         while let Some(hop) = self.routing.take_next(self.coords[at as usize], &mut packet, 0) {
@@ -201,18 +201,17 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Counts `channels` crossed by packets between these terminals. `None`: the limit of steps is exceeded.
+    /// Adds `channels` crossings for the packets between these terminals. Returns `None` if the limit of steps is exceeded.
     fn count(&mut self, channels: u64, from: &Host, to: &Host) -> Option<()> {
         let steps = channels * (from.1.len() * to.1.len()) as u64;
         self.steps_left = self.steps_left.checked_sub(steps)?;
         Some(())
     }
 
-    /// Enters the lanes of packets that come to router `at` over the channel `last`, or from their terminals, and leave
-    /// by `hop`.
+    /// Enters the lanes of packets that arrive at router `at` over the channel `last`, or from their terminals, and leave by `hop`.
     fn enter(&mut self, last: Option<(u32, Hop)>, at: u32, hop: Hop, from: &Host, to: &Host) {
         let arrived = matches!(self.graph.ports(at)[usize::from(hop.port)].peer, Peer::Terminal(_));
-        // packets from all terminals of a router have the same lane on a channel between routers, unless the scheme looks at sources
+        // packets from all terminals of a router have the same lane on a channel between routers, unless the scheme depends on the source
         let alike = last.is_some() && !self.scheme.looks_at_sources();
         let each = self.scheme.lanes() as usize;
         let mut mark = |(src, port): (u32, u16), (dst, sink): (u32, u16)| {

@@ -1,5 +1,5 @@
-//! Routings that compute new paths when links and routers fail and return (`RoutingModel::rebuilds`): a routing for
-//! each state of the network, with the first cycle in which it is used. Their tables are checked for deadlock.
+//! Routings that compute new paths when links and routers fail and return (`RoutingModel::rebuilds`). There is one routing for each state
+//! of the network, with the first cycle in which it is used. Their tables are checked for deadlock freedom.
 
 use crate::network::dependency;
 use crate::network::failures::FIRST;
@@ -20,14 +20,14 @@ weft_units::codes! {
         helps: "Take a routing whose VC class rises with each hop. If a deadlock occurs, Weft finds and explains it.";
 }
 
-/// Most states of the network for which the dependencies of channels are checked.
+/// The most states of the network for which channel dependencies are checked.
 const MOST_CHECKED: usize = 64;
-/// Most steps of about 5 ns for which [`rebuilds`] answers: a step per state of the network, router and port.
+/// The most steps, of about 5 ns each, for which [`rebuilds`] returns an answer: one step for each state of the network, router and port.
 const MOST_STEPS: u64 = 1 << 28;
-/// Most bytes of the tables of all states.
+/// The most bytes of the tables of all states.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The cycles in which some part fails or returns, in order.
+/// The cycles in which a part fails or returns, in ascending order.
 pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     let mut cycles: Vec<Cycles> =
         spec.faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().collect();
@@ -36,19 +36,19 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     cycles
 }
 
-/// The network without its failed parts in a cycle.
+/// The network without the parts that are broken in a cycle.
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
     spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
 }
 
-/// The single links that are broken from the start.
+/// Number of single links that are broken from the start.
 pub(crate) fn broken_first(spec: &Spec) -> usize {
     if spec.faults.is_empty() { 0 } else { spec.graph.links().count() - left(spec, FIRST).links().count() }
 }
 
-/// The routing with the first tables, if these leave out parts that are broken from the start. `None` if no part is
-/// broken, if the routing has no tables, or if some terminals are cut off.
+/// The routing with its first tables, if these exclude parts that are broken from the start. `None` if no part is broken, if the routing
+/// has no tables, or if some terminals are cut off.
 pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Option<Box<dyn AnyRouting>>, Refusal> {
     if !pairs::rebuilds(spec) || broken_first(spec) == 0 {
         return Ok(None);
@@ -57,7 +57,7 @@ pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Opti
     if joins_terminals(&left) { routing.rebuild(&left).map(Some) } else { Ok(None) }
 }
 
-/// The routings of all states after the first, if this one rebuilds; the earliest first.
+/// The routings of all states after the first, if this routing rebuilds; the earliest first.
 pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(Vec::new());
@@ -79,7 +79,7 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
     cycles.into_iter().map(tables).collect()
 }
 
-/// A spec without faults, whose network is the one after the last fault or repair.
+/// A spec without faults, whose network is that after the last fault or repair.
 pub fn after_faults(spec: &Spec) -> Spec {
     let graph = changes(spec).last().map_or_else(|| spec.graph.clone(), |&last| left(spec, last).into());
     Spec { graph, faults: Vec::new(), ..spec.clone() }
@@ -90,15 +90,15 @@ fn in_state(refusal: Refusal, cycle: Cycles) -> Refusal {
     Refusal::new("faults", what, format!("leave that fault out, or: {}", refusal.help))
 }
 
-/// The most VC classes that any of them needs, for each class of links.
+/// For each link class, the largest number of VC classes that one of the routings needs.
 pub(crate) fn widest(classes: Classes, tables: &[Tables]) -> Classes {
     tables.iter().fold(classes, |most, state| {
         most.into_iter().zip(state.routing.needs().classes).map(|(a, b)| a.max(b)).collect()
     })
 }
 
-/// A refusal of links. It mentions that faults make paths longer, if they then need more VC classes (`widest`) than
-/// before.
+/// Adds an explanation to a refusal of links. The explanation states that faults make paths longer, if paths then need more VC classes
+/// (`widest`) than before.
 pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -> Refusal {
     let most = |classes: &Classes| classes.iter().copied().max().unwrap_or(1);
     let (before, then) = (most(classes), most(widest));
@@ -109,7 +109,8 @@ pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -
     Refusal::new(refusal.path, what, format!("{}, or leave faults out", refusal.help))
 }
 
-/// Refuses tables of some state with which packets can deadlock. (If the class rises with each hop, it does in every network.)
+/// Refuses a state of the network in which packets can deadlock with its tables. (If the class rises with each hop, it does so in every
+/// network.)
 pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -> Result<(), Refusal> {
     for (cycle, state) in changes(spec).into_iter().zip(tables).take(MOST_CHECKED) {
         if !matches!(state.routing.proof(), Proof::Rises { .. }) {
@@ -123,16 +124,16 @@ pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -
 /// The cycles in which new tables are used, for a routing that computes them after each fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rebuilds {
-    /// The last cycle in which some part fails or returns.
+    /// The last cycle in which a part fails or returns.
     pub last_change: Cycles,
-    /// The first cycle in which all routers have the tables that include this change.
+    /// The first cycle in which all routers have the tables for this last change.
     pub last_tables: Cycles,
 }
 
-/// The times of new tables, if the routing computes them after each fault and each state of the network joins all pairs of
-/// terminals. `None` for other routings and networks, where nothing fails, and where the tables of all states would take too
-/// many steps. Neither the routing nor its tables are built, so the answer is fast also where `check` is not. A spec with an
-/// answer may still be refused there.
+/// The times of new tables. They exist if the routing computes tables after each fault and, in each state of the network, all pairs of
+/// terminals are connected. `None` for other routings and networks, for runs without faults, and if the tables of all states would take too
+/// many steps. Neither the routing nor its tables are built, so the answer is fast even if `check` is slow. `check` may still refuse a spec
+/// for which there is an answer.
 pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     if !pairs::rebuilds(spec) {
         return None;
@@ -147,7 +148,7 @@ pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) })
 }
 
-/// Whether paths join all routers that have terminals. Routings that rebuild are refused on planes.
+/// Whether all routers that have terminals are connected by paths. Routings that rebuild their tables are refused on planes.
 fn joins_terminals(graph: &Graph) -> bool {
     let mut reached = vec![false; graph.routers() as usize];
     let (first, _) = graph.terminal_at(0);
@@ -163,7 +164,7 @@ fn joins_terminals(graph: &Graph) -> bool {
     (0..graph.terminals()).all(|terminal| reached[graph.terminal_at(terminal).0 as usize])
 }
 
-/// A remark on facts that are not proven, for a run that can begin.
+/// A remark on properties that are not proven, for a run that is not refused.
 pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(None);
@@ -174,7 +175,7 @@ pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     }
     let states = changes(spec).len();
     if changes(spec).into_iter().all(|cycle| spec.rebuilt(cycle) == 0) {
-        return Ok(None); // one state from the start, which is checked
+        return Ok(None); // there is one state from the start, which is checked
     }
     let unchecked = states.saturating_sub(MOST_CHECKED);
     let rest = if unchecked > 0 {

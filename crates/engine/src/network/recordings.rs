@@ -1,4 +1,4 @@
-//! The recordings of a run: sets up their parts in the blocks, and joins the parts at the end.
+//! The recordings of a run: creates their parts in the blocks, and joins the parts at the end.
 
 use crate::network::assemble::Builder;
 use crate::network::rows;
@@ -27,7 +27,7 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
     asked.model.part(network, block, &format!("measure.{}", asked.name))
 }
 
-/// Data of the network for recordings.
+/// Data of the network that recordings need.
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let links_of = |is: &dyn Fn(u8) -> bool| -> usize {
@@ -53,8 +53,8 @@ pub(super) fn site(spec: &Spec) -> NetworkSite {
     }
 }
 
-/// The sets of terminals that have a name: all jobs, and the groups that their patterns tell apart in some phase. With
-/// several jobs such a group is named `JOB.GROUP`.
+/// The sets of terminals that have a name: all jobs, and the groups that the jobs' patterns distinguish in at least one phase. If there are
+/// several jobs, a group is named `JOB.GROUP`.
 fn sets(spec: &Spec) -> Vec<TerminalSet> {
     let jobs = &spec.traffic.jobs;
     let mut sets: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -71,21 +71,21 @@ fn sets(spec: &Spec) -> Vec<TerminalSet> {
     sets.into_iter().map(set).collect()
 }
 
-/// Sets up the parts of all recordings in the blocks. The channels must be in their states of cycle 0.
+/// Creates the parts of all recordings in the blocks. The channels must be in their states of cycle 0.
 pub(crate) struct Setting {
     network: NetworkSite,
     first_links: Vec<u32>,
 }
 
 impl Setting {
-    /// `None` if nothing is recorded.
+    /// `None` if the run has no recordings.
     pub fn new(spec: &Spec) -> Option<Self> {
         (!spec.recordings.is_empty()).then(|| Self { network: site(spec), first_links: rows::first_links(&spec.graph) })
     }
 }
 
 impl Builder<'_> {
-    /// The recordings of a block.
+    /// Creates the recorders of a block.
     pub(super) fn recorders(&self, block: &dyn AnyBlock) -> Recorders {
         let Some(Setting { network, first_links }) = self.recordings else { return Recorders::default() };
         let rows = rows::of_block(block, first_links);

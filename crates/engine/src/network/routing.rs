@@ -6,7 +6,7 @@ use crate::network::spec::Spec;
 use weft_api::routing::AnyRouting;
 use weft_units::Refusal;
 
-/// The routing of a run, as it is when the run begins.
+/// Builds the routing of a run, in its state at the beginning of the run.
 pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
     let mut routing = spec.routing.build(&spec.graph)?;
     if let Some(links) = pairs::known_links(spec) {

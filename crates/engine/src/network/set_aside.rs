@@ -1,7 +1,7 @@
-//! Builds the rules of queues that are set aside for congested outputs. Refuses networks for which they cannot work.
+//! Builds the rules for queues that are set aside for congested outputs. Refuses networks in which such queues cannot work.
 //!
-//! Each queue is one VC, so that packets in it stay in order. Terminals have a queue per destination, so that a packet
-//! does not wait for packets of other destinations at its terminal.
+//! Each queue is one VC, so that its packets stay in order. Terminals have one queue per destination, so that at its terminal a packet does
+//! not wait for packets to other destinations.
 
 use crate::network::classes::VcSets;
 use crate::network::spec::Spec;
@@ -26,7 +26,7 @@ pub(crate) fn rules(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<Option
     Ok(Some(SetAsideRules { rules, channels }))
 }
 
-/// Refuses routers and terminals in which packets could not be kept apart, or in order.
+/// Refuses routers and terminals that could not keep packets of different outputs separate, or packets in order.
 pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
     let name = spec.queueing.name();
     if spec.router.vc_realloc > 0 {
@@ -41,7 +41,7 @@ pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses more VCs than there are lanes: a lane with two VCs does not keep packets in order.
+/// Refuses more VCs than lanes: a lane with two VCs does not keep its packets in order.
 pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<(), Refusal> {
     let classes = sets.set_count();
     for (number, link) in links.iter().enumerate() {
@@ -58,7 +58,7 @@ pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Res
     Ok(())
 }
 
-/// The VCs of channels between routers.
+/// The VCs of a channel between routers.
 fn between(link: &Link, number: usize, sets: &VcSets) -> OfChannel {
     let of = &sets.links()[number];
     let mut channel = OfChannel::default();
@@ -74,7 +74,7 @@ fn between(link: &Link, number: usize, sets: &VcSets) -> OfChannel {
     channel
 }
 
-/// The VCs of channels from terminals.
+/// The VCs of a channel from a terminal.
 fn from_terminals(interface: &InterfaceRules) -> OfChannel {
     let mut channel = OfChannel::default();
     for of_class in interface.vcs_of.chunks(interface.lanes.into()) {

@@ -34,26 +34,26 @@ pub struct Simulation {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Box<dyn AnyBlock>>,
     post: Post,
-    /// The other threads of the run, from its first advance on several threads on.
+    /// The additional threads of the run, created when it first advances on several threads.
     crew: Option<Crew>,
-    /// The core of each thread; none if threads may move.
+    /// The core of each thread; empty if threads are not pinned.
     cores: Vec<usize>,
     pub(super) window: u64,
     pub(super) windows_done: u64,
-    /// Skips cycles in which body flits flow steadily.
+    /// Skips cycles in which the only activity is a steady flow of body flits.
     pub(crate) steady: Steady,
     /// Skips cycles in which nothing is in flight.
     pub(crate) idle: Idle,
     pub(crate) now: u64,
     pub(crate) division: Division,
-    /// How this run is executed.
+    /// Settings for the execution of this run: threads, blocks and shortcuts.
     how: Execution,
-    /// The block of each channel in the order of the graph, and its number there. Empty without an overseer.
+    /// For each channel, in the order of the graph, its block and its number there. Empty if there is no overseer.
     places: Vec<(u32, u32)>,
     overseer: Option<Box<dyn Overseer>>,
-    /// Cycles before which the overseer is notified of links that have failed or returned, the last first.
+    /// Cycles before which the overseer is notified of links that have failed or returned, in descending order.
     faults: Vec<u64>,
-    /// Routings that will be used later, the latest first.
+    /// Routings that will be used later; the latest comes first.
     tables: Vec<Tables>,
     /// The data that the overseer has last published for the routing.
     published: Option<Published>,
@@ -61,7 +61,7 @@ pub struct Simulation {
     pub(crate) bundles: SleepAccounts,
 }
 
-/// The blocks that `how` requests, or else as many as suit the size of the network.
+/// The blocks that `how` requests. If it requests none, a number of blocks that suits the size of the network.
 fn usual_division(spec: &Spec, how: Execution, net: &Net) -> Division {
     let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
     assemble::partition(spec, wanted, net.needs.reads_group)
@@ -72,27 +72,27 @@ impl Simulation {
         Self::of_width(spec, how, spec.width())
     }
 
-    /// The same with records for at least this number of ports and VCs. No result depends on it.
+    /// Assembles the network with records for at least this number of ports and VCs. The width changes no result.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let net = assemble::net(spec)?;
         let division = usual_division(spec, how, &net);
         Self::of(net, spec, how, width, division)
     }
 
-    /// The same, divided into these blocks. They depend only on the spec, or on a run of the same spec.
+    /// Assembles the network, divided into these blocks. The division must depend only on the spec, or on a run of the same spec.
     pub(crate) fn divided(spec: &Spec, how: Execution, division: Division) -> Result<Self, Refusal> {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
 
-    /// The same network before its first cycle, divided into other blocks. It stays on the cores of this one.
+    /// The same network before its first cycle, divided into different blocks. Its threads stay on the same cores.
     pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
-        drop(self); // so that only one network takes memory at a time
+        drop(self); // dropped first, so that only one network uses memory at a time
         let anew = Self::divided(spec, how, division).expect("this spec has been assembled before");
         Self { cores, ..anew }
     }
 
-    /// The simulation of a network whose shared part is built.
+    /// The simulation of a network whose shared part has been built.
     fn of(mut net: Net, spec: &Spec, how: Execution, width: Width, division: Division) -> Result<Self, Refusal> {
         net.keep_shortcuts(how.shortcuts);
         let policy = policy::build(spec)?;
@@ -157,8 +157,8 @@ impl Simulation {
         }
     }
 
-    /// Pins each thread of the run to a core of its own, the calling thread to the first, until the returned guard is
-    /// dropped. Does nothing without cores. Refuses cores that are too few, or that the system does not give.
+    /// Pins each thread of the run to its own core, the calling thread to the first core, until the returned guard is dropped. Does nothing
+    /// if `cores` is empty. Refuses fewer cores than threads, and cores that the system does not permit.
     pub fn pin(&mut self, cores: &[usize]) -> Result<Option<Pinned>, Refusal> {
         if cores.is_empty() {
             return Ok(None);
@@ -169,7 +169,7 @@ impl Simulation {
             return Err(refused(format!("{} threads can't have a core each of {}", self.post.threads(), cores.len())));
         }
         let pinned = Pinned::begin();
-        // the first core comes last: the calling thread stays there
+        // the first core comes last, because the calling thread stays on it
         if let Some(core) = cores.iter().rev().find(|&&core| !pin(core)) {
             return Err(refused(format!("the system lets no thread of this process stay on core {core}")));
         }
@@ -181,12 +181,12 @@ impl Simulation {
         self.now
     }
 
-    /// Flit-hops so far: flits that crossed a router.
+    /// Number of flit-hops so far: flits that have crossed a router.
     pub fn flit_hops(&self) -> u64 {
         self.blocks.iter().map(|b| b.observers().tally.flit_hops).sum()
     }
 
-    /// Advances to cycle `until`. Between two cycles on the way it may start to use new tables of the routing.
+    /// Advances to cycle `until`. Between two cycles before `until`, it may begin to use new tables of the routing.
     pub fn advance(&mut self, until: u64) {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);
@@ -196,26 +196,26 @@ impl Simulation {
         self.advance_under_overseer(until);
     }
 
-    /// Starts to use the routing. Nothing has been published to it before.
+    /// Begins to use this routing. Nothing has been published to the routing before.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
-        // no head calls a routing with tables, so the blocks have no tables of their own
+        // no head calls a routing that uses tables, so the blocks have no tables of their own
         self.net.first_ports = routing.first_ports().filter(|_| self.net.refined.is_none());
         self.net.ahead = assemble::ahead(&routing, self.net.refined.as_ref());
         (self.net.routing, self.published) = (routing, None);
     }
 
-    /// Advances to cycle `until`. The overseer of the policy, if there is one, acts between two cycles on the way.
+    /// Advances to cycle `until`. If the policy has an overseer, the overseer acts between two cycles before `until`.
     fn advance_under_overseer(&mut self, until: u64) {
         let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
             let now = self.now;
-            // the ends of a link notice in the cycle in which it fails
+            // the ends of a link detect a failure in the cycle in which it occurs
             if self.faults.pop_if(|&mut cycle| cycle < now).is_some() {
                 overseer.fault(&mut self.whole(), now);
             }
             overseer.act(&mut self.whole(), now);
             if overseer.next() == now {
-                overseer.act(&mut self.whole(), now); // its first actions have already ended
+                overseer.act(&mut self.whole(), now); // its first actions have already taken effect
             }
             self.skip_acts(&mut *overseer, until);
             let next = overseer.next();
@@ -226,7 +226,7 @@ impl Simulation {
         self.overseer = Some(overseer);
     }
 
-    /// The whole network, as an overseer sees it.
+    /// The whole network, in the form that an overseer sees.
     pub(crate) fn whole(&mut self) -> Whole<'_> {
         Whole { net: &mut self.net, blocks: &mut self.blocks, places: &self.places, published: &mut self.published }
     }
@@ -236,7 +236,7 @@ impl Simulation {
         self.overseer.take().expect("a policy that has one")
     }
 
-    /// Whether no model acts between two cycles.
+    /// Whether the run has no overseer.
     pub(super) fn has_no_overseer(&self) -> bool {
         self.overseer.is_none() && self.tables.is_empty()
     }
@@ -245,7 +245,7 @@ impl Simulation {
         self.post.threads()
     }
 
-    /// Whether the power policy will do nothing until a packet moves.
+    /// Whether the power policy will take no action until a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
         self.has_no_overseer() && self.blocks.iter().all(|block| block.is_policy_at_rest())
     }
@@ -259,7 +259,7 @@ impl Simulation {
         }
         self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
         if self.net.notes_after.is_some() {
-            // the notes of the last window: `due` has to read them
+            // the records of the last window: `due` has to read them
             self.blocks.iter_mut().for_each(|block| block.take_notes(&self.net));
         }
         self.now = until;
@@ -284,12 +284,12 @@ impl Simulation {
         all
     }
 
-    /// Packets that were created and have not left the network (for tests of conservation).
+    /// Number of packets that were created and have not left the network (for tests of conservation).
     pub fn packets_under_way(&self) -> usize {
         self.blocks.iter().map(|b| b.records().packets.in_use()).sum()
     }
 
-    /// The shortcuts of each block (for tests).
+    /// The shortcuts that each block uses (for tests).
     pub fn profiles(&self) -> Vec<Profile> {
         self.blocks.iter().map(|block| block.shortcuts().profile()).collect()
     }
@@ -314,8 +314,8 @@ impl Simulation {
         self.blocks.iter().flat_map(|block| of_block(&**block)).collect()
     }
 
-    /// Checks that both ends of every link are in the same state, and that all routers know which links are active.
-    /// This holds when no message is on its way.
+    /// Checks that both ends of every link are in the same state, and that all routers have correct information about active links. The
+    /// check is valid when no message is in flight.
     pub fn assert_tables(&self) {
         let Some(nets) = &self.net.subnets else { return };
         let states = self.link_states();
@@ -342,8 +342,8 @@ impl Simulation {
         }
     }
 
-    /// Checks that as many flits arrived by detours as were counted when they left, and returns how many. This holds
-    /// when nothing is on its way (for tests with one block).
+    /// Checks that the number of flits that arrived by detours equals the number counted when they left, and returns this number. The check
+    /// is valid when nothing is in flight (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
         let Some(agents) = block.policy().agents.as_ref() else { return 0 };
@@ -357,7 +357,7 @@ impl Simulation {
             .sum()
     }
 
-    /// Checks that an empty network is as at the start: all credits have returned, no VC is requested or held.
+    /// Checks that an empty network is in the same state as at the start: all credits have returned, and no VC is requested or held.
     pub fn assert_empty(&self) {
         self.blocks.iter().for_each(|block| block.assert_empty(&self.net));
         let counts =
@@ -367,8 +367,7 @@ impl Simulation {
     }
 }
 
-/// Most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect elsewhere
-/// sooner.
+/// The most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect in another block earlier.
 fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
     let outs = blocks.iter().flat_map(|block| block.outs());
     let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));

@@ -1,5 +1,5 @@
-//! The run that the engine is to execute: plain numbers in cycles and flits. The values of each model have been checked by
-//! themselves.
+//! The specification of a run for the engine: plain numbers in cycles and flits. The values of each model have already been checked
+//! separately.
 
 pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::failures::{Fault, FaultTimes, Member, Part};
@@ -24,15 +24,15 @@ use weft_topology::TopologyConfig;
 use weft_traffic::{Lengths, PatternConfig, Population};
 use weft_units::{Cycles, Refusal};
 
-/// The router. Latency without contention: hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
+/// Parameters of the routers. Latency without contention: hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouterSpec {
     /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
     pub delay: Cycles,
-    /// Whole cycles between the departure of a packet from its VC and the first request of the next head there (0: the next allocation
+    /// Whole cycles between the departure of a packet from its VC and the first request of the next head in that VC (0: the next allocation
     /// step). They are part of the delay of a head without contention.
     pub routing_delay: Cycles,
-    /// VC turn-round [allocation steps]. 0: a packet may take a VC and cross the switch in the same step; 1: one step
+    /// VC turn-round [allocation steps]. 0: a packet may take a VC and cross the switch in the same allocation step; 1: it crosses one step
     /// later.
     pub vc_realloc: u8,
     /// Allocation steps per cycle (internal speedup).
@@ -43,30 +43,30 @@ pub struct RouterSpec {
     pub ejection_delay: Cycles,
     /// VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
     pub ejection_vcs: Option<u8>,
-    /// Most flits that may wait at an output for its link; `None`: 2 where the link carries less than one flit per cycle,
-    /// elsewhere as many as there are credits.
+    /// The most flits that may wait at an output for its link. `None`: 2 if the link carries less than one flit per cycle, otherwise as
+    /// many as there are credits.
     pub output_buffer: Option<u32>,
     pub input_speedup: InputSpeedup,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
     pub priority: Priority,
-    /// An output finishes a packet before it begins another one, so that the flits of packets do not mix on a link.
+    /// Whether an output sends all flits of a packet before it begins another, so that flits of different packets do not mix on a link.
     pub hold_switch: bool,
 }
 
-/// Exact prices of one power state of one channel, in yoctojoules: 1 yJ is 10^-24 J, or 10^-9 fJ.
+/// Exact energy prices of one power state of one channel, in yoctojoules: 1 yJ is 10^-24 J, or 10^-9 fJ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatePrice {
     /// Energy per cycle spent in the state [1 / [`StatePrices::parts`] of a yJ].
     pub static_parts_per_cycle: u128,
-    /// Energy per flit sent in the state, on top [yJ].
+    /// Additional energy per flit that is sent in the state [yJ].
     pub flit_yj: u128,
 }
 
-/// Exact prices of a channel by power state.
+/// Exact energy prices of a channel, for each power state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatePrices {
-    /// Indexed by [`LinkState::number`]; `None` where the power model names no price.
+    /// Indexed by [`LinkState::number`]; `None` for a state to which the power model gives no price.
     pub by_state: Vec<Option<StatePrice>>,
     /// The common denominator of the static energies: 1, or a divisor of [`Rate::cycles`].
     pub parts: u32,
@@ -81,12 +81,12 @@ impl StatePrices {
     }
 }
 
-/// Price of each router without its links.
+/// Energy prices of each router, without its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RouterPrice {
-    /// Energy per cycle in which some port is not off [yJ].
+    /// Energy per cycle in which at least one port is not off [yJ].
     pub static_yj_per_cycle: u128,
-    /// Energy per cycle in which all ports are off [yJ]; `None`: as in any other cycle, and such cycles are not counted.
+    /// Energy per cycle in which all ports are off [yJ]; `None`: the same as in other cycles, and such cycles are not counted.
     pub asleep_yj_per_cycle: Option<u128>,
     /// Energy per cycle of each port whose outgoing channel is not off [yJ].
     pub port_yj_per_cycle: u128,
@@ -94,40 +94,39 @@ pub struct RouterPrice {
     pub flit_yj: u128,
 }
 
-/// Default seed.
+/// Seed of a spec if none is given.
 const SEED: u64 = 1;
 
 /// All data of one run.
 #[derive(Debug, Clone)]
 pub struct Spec {
     pub graph: Arc<Graph>,
-    /// One per class of the graph.
+    /// One entry for each link class of the graph.
     pub links: Vec<LinkClass>,
     pub router: RouterSpec,
     pub routing: RoutingConfig,
     pub traffic: TrafficSpec,
-    /// Message classes; none: all packets are of one class.
+    /// Message classes; if empty, all packets are of one class.
     pub classes: Vec<MessageClass>,
     pub interface: InterfaceSpec,
-    /// The lanes of each VC class of a channel.
+    /// The scheme that selects the lanes of each VC class of a channel.
     pub queueing: QueueingConfig,
-    /// How the sources of marked packets are slowed down.
+    /// The rule by which sources of marked packets are slowed down.
     pub congestion: CongestionConfig,
     pub policy: PolicyConfig,
-    /// The modes that a channel can be in.
+    /// The modes that a channel can have.
     pub modes: Modes,
-    /// For each link class: whether the policy manages it (true), or its links stay on (false). Links to terminals
-    /// usually stay on.
+    /// For each link class: true if the policy manages it, false if its links stay on. Links to terminals usually stay on.
     pub managed: Vec<bool>,
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
     pub fault_times: FaultTimes,
-    /// Price of a channel, one table per class of the graph.
+    /// Energy prices of channels, one table for each link class of the graph.
     pub prices: Vec<StatePrices>,
-    /// Price of a router; `None`: routers are not billed.
+    /// Energy prices of routers; `None`: the energy of routers is not counted.
     pub router_price: Option<RouterPrice>,
-    /// Sets of channels, by their places in [`channel_ends`]: the cycles of the window in which all channels of a set were
-    /// off at once are counted.
+    /// Sets of channels, as indices into [`channel_ends`]. For each set, the run counts the cycles of the window in which all its channels
+    /// were off at once.
     pub bundles: Vec<Vec<u32>>,
     pub phases: Phases,
     /// Tables to record, in addition to the sums of the window.
@@ -136,19 +135,20 @@ pub struct Spec {
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
     pub cycle_fs: u128,
-    /// Size of a flit [bits], for policies whose parameters are sizes, and workloads whose messages have bytes.
+    /// Size of a flit [bits], for policies whose parameters are sizes, and for workloads whose messages have bytes.
     pub flit_bits: u64,
-    /// Run even if the channel dependency graph has a cycle (to study deadlock).
+    /// Whether to run even if the channel dependency graph has a cycle (to study deadlock).
     pub allow_dependency_cycle: bool,
 }
 
 impl Spec {
-    /// States that a channel can be in under the policy. Refuses modes that the run does not have.
+    /// States that a channel can have under the policy. Refuses modes that the run does not have.
     pub fn states(&self) -> Result<Vec<LinkState>, Refusal> {
         self.policy.states(&self.modes)
     }
 
-    /// Whether the policy has any state but `on`. Another check refuses a policy that names a mode that does not exist.
+    /// Whether the policy uses a state other than `on`. The answer is false if the policy names a mode that does not exist; another check
+    /// refuses such a policy.
     pub fn switches_links(&self) -> bool {
         self.states().is_ok_and(|states| states != [LinkState::On])
     }
@@ -159,15 +159,14 @@ impl Spec {
     }
 }
 
-/// How a run is executed. Results do not depend on it.
+/// Settings for the execution of a run. Results do not depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Execution {
-    /// Worker threads inside this run (at least 1).
+    /// Number of threads that execute this run (at least 1).
     pub threads: usize,
-    /// Number of blocks; 0: chosen by the size of the network.
+    /// Number of blocks; 0: the engine chooses it by the size of the network.
     pub blocks: usize,
-    /// Whether it may take the shortcuts of the loop (`kernel/src/shortcuts`). Without them it is slower, and easier to
-    /// follow.
+    /// The shortcuts of the loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the loop is slower, and easier to follow.
     pub shortcuts: Set,
 }
 
@@ -176,7 +175,7 @@ impl Execution {
         Self { threads, blocks, shortcuts: Set::ALL }
     }
 
-    /// The same without shortcuts.
+    /// The same settings without shortcuts.
     #[must_use]
     pub const fn plain(self) -> Self {
         Self { shortcuts: Set::NONE, ..self }
@@ -184,9 +183,8 @@ impl Execution {
 }
 
 impl Spec {
-    /// A spec with the defaults of a scenario: links with a latency of 10 cycles (to terminals 1 cycle) and 6 VCs of 32
-    /// flits, routers with a delay of 1 cycle and speedup 2, uniform traffic of one-flit packets at load 0.1, links
-    /// always on.
+    /// A spec with the defaults of a scenario. Links have a latency of 10 cycles (to terminals 1 cycle) and 6 VCs of 32 flits. Routers have
+    /// a delay of 1 cycle and speedup 2. Traffic is uniform, with one-flit packets at load 0.1, and links are always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
         let mut graph = topology.build("topology")?;
         let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32, rate: Rate::ONE };
@@ -244,7 +242,7 @@ impl Spec {
         }
     }
 
-    /// For each link class, the classes of the opposite channels of its links. Most classes have one: themselves.
+    /// For each link class, the classes of the opposite channels of its links. Most classes have only one: the class itself.
     pub fn ways_back(&self) -> Vec<Vec<u8>> {
         let mut back: Vec<Vec<u8>> = (0..self.links.len()).map(|class| vec![class as u8]).collect();
         let two = self.graph.links().filter(|link| link.class != link.back);
@@ -266,26 +264,25 @@ impl Spec {
         back
     }
 
-    /// Round trip of a credit [cycles], over a channel of one class and back over the opposite one of class `back`:
-    /// over the link, through the next router, and back. Afterwards the place of a flit in the buffer can be used
-    /// again.
+    /// Credit round trip [cycles], for a channel of class `class` and an opposite channel of class `back`: over the link, through the next
+    /// router, and back. After this time the place of a flit in the buffer can be used again.
     pub fn credit_round_trip(&self, class: usize, back: usize) -> Cycles {
         self.router.delay
             + self.links[class].latency
             + (self.links[back].credit_latency + self.router.credit_delay).max(1)
     }
 
-    /// The least width of records that has room for the ports and VCs of the routers.
+    /// The smallest width of records with room for the ports and VCs of the routers.
     pub fn width(&self) -> Width {
         Width::of(self.graph.radix(), self.links.iter().map(|link| link.vcs).max().unwrap_or(0))
     }
 
-    /// Sets the length of the packets that terminals send of their own [flits].
+    /// Sets the length of the packets that terminals send without a request [flits].
     pub fn set_packet(&mut self, flits: u32) {
         self.traffic.jobs.iter_mut().for_each(|job| job.packets = Lengths::one(flits));
     }
 
-    /// Sets the traffic pattern of a job that has all terminals. Its random choices come from the seed of the spec.
+    /// Sets the traffic pattern of a job that has all terminals. The pattern's random choices come from the seed of the spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
         let pattern = pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?;
         let pattern = Arc::new(pattern.in_planes(self.graph.planes()));
@@ -315,8 +312,8 @@ impl Default for RouterSpec {
     }
 }
 
-/// Data of the network and the run for patterns. On planes they are patterns of nodes, of which each has the place of its
-/// terminal in a plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
+/// Data of the network and the run that patterns need. On planes, patterns connect nodes: each node has the position of its terminal in a
+/// plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
 pub fn population(graph: &Graph, seed: u64) -> Population {
     let graph = graph.plane();
     Population {

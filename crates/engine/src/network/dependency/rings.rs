@@ -1,23 +1,22 @@
 //! Rings that keep a bubble (bubble flow control), in the check of channel dependencies.
 //!
-//! A cycle of channels is such a ring under three conditions: all its hops move on, each of its channels has one next
-//! channel in it, and all other hops into it (also those of new packets) enter it. To enter, a packet needs room for
-//! one packet more than to move on. So the ring never fills up, and its packets can't all wait for each other
-//! (`network/bubbles.rs`); they can only wait for a resource outside the ring. The ring therefore counts as one node,
-//! and the hops round it are not dependencies. A path of dependencies from the ring back to it closes a cycle, as
-//! elsewhere.
+//! A cycle of channels is such a ring under three conditions: all its hops use the class for moving on, each of its channels has exactly
+//! one next channel in it, and all other hops into it (including those of new packets) use the class for entering. A packet that enters
+//! needs room for one packet more than a packet that moves on. Therefore the ring never becomes full, and its packets can't all wait for
+//! each other (`network/bubbles.rs`). They can only wait for a resource outside the ring. The ring therefore counts as one node, and its
+//! own hops are not dependencies. A path of dependencies that leaves the ring and returns to it closes a cycle, as for any other node.
 
 use super::{Dependencies, Node};
 use std::collections::BTreeMap;
 use weft_api::routing::RingEntry;
 use weft_api::walk::Proof;
 
-/// Rings that keep a bubble.
+/// The rings of a network that keep a bubble.
 #[derive(Default)]
 pub(super) struct Rings {
-    /// The next node in the ring.
+    /// The next node in the ring, for each node of a ring.
     next: BTreeMap<Node, Node>,
-    /// The node that represents the ring.
+    /// The node that represents the ring, for each node of a ring.
     first: BTreeMap<Node, Node>,
 }
 
@@ -34,7 +33,7 @@ impl Rings {
 }
 
 impl Dependencies<'_> {
-    /// If there are rings, the check must also see where packets start, because their first hop must enter.
+    /// If there are rings, the check must also know where packets start, because the first hop of a packet must use the class for entering.
     pub(super) fn seen_from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
         if self.ring_entries.is_empty() {
             return proof;
@@ -51,14 +50,14 @@ impl Dependencies<'_> {
         }
     }
 
-    /// Notes that a packet may start on `node`.
+    /// Records that a packet may start on `node`.
     pub(super) fn start(&mut self, node: Node) {
         if !self.ring_entries.is_empty() {
             self.starts.insert(node);
         }
     }
 
-    /// An entry into rings on the link of `node` for which `is` is true. `is` also gets the VC class of `node`.
+    /// A ring entry on the link of `node` for which `is` returns true. `is` also gets the VC class of `node`.
     fn entry(&self, node: Node, is: impl Fn(&RingEntry, u32) -> bool) -> Option<&RingEntry> {
         if self.ring_entries.is_empty() {
             return None;
@@ -84,8 +83,7 @@ impl Dependencies<'_> {
         if self.ring_entries.is_empty() {
             return rings;
         }
-        // for each node the only one to which packets move on, and the only one from which they come; `None` if there
-        // are several
+        // for each node, the only node to which packets move on, and the only node from which they come; `None` if there are several
         let mut next: BTreeMap<Node, Option<Node>> = BTreeMap::new();
         let mut before: BTreeMap<Node, Option<Node>> = BTreeMap::new();
         for from in 0..(self.edges.len() / self.words) as Node {
@@ -105,7 +103,7 @@ impl Dependencies<'_> {
                 continue;
             }
             let mut path = vec![start];
-            // each node has only one before it, so a path that does not end returns to its start
+            // each node has only one node before it, so a path that does not end returns to its start
             let closes = loop {
                 match onward(path[path.len() - 1]) {
                     Some(to) if to == start => break true,
@@ -121,7 +119,7 @@ impl Dependencies<'_> {
         rings
     }
 
-    /// The nodes that `node` has edges to, where each of them may represent a ring.
+    /// The nodes to which `node` has edges. A ring is represented by one node.
     pub(super) fn onward<'a>(&'a self, rings: &'a Rings, node: Node) -> impl Iterator<Item = Node> + 'a {
         rings.members(node).flat_map(move |from| {
             let round = rings.next.get(&from).copied();

@@ -1,5 +1,5 @@
-//! Compares the check with a walk of all packets, for every routing. The check must accept the VC classes that the
-//! routing declares. With all of them merged into one class, it must refuse the routing if that closes a cycle.
+//! Compares the check with a walk that follows all packets, for every routing. The check must accept the VC classes that the routing
+//! declares. If all classes are merged into one, the check must refuse the routing if the merged class has a cycle.
 
 use super::walks::Walks;
 use super::{Dependencies, refuse_cycle, refuse_misfit};
@@ -16,13 +16,13 @@ fn graph(json: &str) -> Graph {
     config.build("topology").unwrap()
 }
 
-/// The check with the classes of the routing, or with all of them merged into one.
+/// Runs the check with the classes of the routing, or with all of them merged into one.
 fn check(graph: &Graph, config: &RoutingConfig, routing: &dyn AnyRouting, merged: bool) -> Result<(), Refusal> {
     let classes = routing.needs().classes;
     refuse_cycle(graph, routing, &if merged { vec![1; classes.len()] } else { classes }, config.name())
 }
 
-/// The dependencies found by following every state of every packet, whatever `proof` says.
+/// The dependencies that are found by following every state of every packet, independent of `proof`.
 fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bool) -> Dependencies<'a> {
     let classes = routing.needs().classes;
     let classes = if merged { vec![1; classes.len()] } else { classes };
@@ -31,7 +31,7 @@ fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bo
     d
 }
 
-/// Whether a proof that lists dependencies misses one that a packet causes.
+/// Whether a proof that lists dependencies omits one that a packet causes.
 fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: &Dependencies) -> bool {
     let lists = match routing.proof() {
         Proof::EveryState | Proof::OneLeg { .. } | Proof::TwoLegs { .. } | Proof::Packets { .. } => true,
@@ -43,8 +43,8 @@ fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: 
     lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
-/// Whether the ranks of all legs rise, for a routing that is proved by legs. If they do with all classes merged into
-/// one, the check must have found no cycle there.
+/// Whether the ranks of all legs rise, for a routing whose proof consists of legs. If they rise with all classes merged into one, the check
+/// must have found no cycle with merged classes.
 fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> Option<bool> {
     let walks = Walks::of(graph, routing);
     let of_classes = |classes: &Classes| {
@@ -63,7 +63,7 @@ fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> 
     of_classes(&classes)
 }
 
-/// Most routers with terminals of a network in which packets between all pairs are followed.
+/// The most routers with terminals for which packets between all pairs are followed.
 const MOST_ROUTERS: usize = 16;
 
 #[test]
@@ -98,8 +98,8 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 assert!(!leaves_out_some(graph, &*routing, &all), "{what}: the proof leaves a dependency out");
                 let cycle = walked(graph, &*routing, true).find_cycle().is_some();
                 assert!(!cycle || merged.is_err(), "{what}, merged");
-                // Other proofs list turns without packets, so they may refuse turns that no packet takes. And which
-                // flows between terminals meet may depend on the seed.
+                // Other proofs list turns without packets, so they may contain turns that no packet takes. In addition, the seed may
+                // determine which flows between terminals meet.
                 let follows = matches!(routing.proof(), Proof::EveryState | Proof::Rises { .. } | Proof::OneLeg { .. });
                 if follows && !routing.needs().sees_terminals {
                     assert_eq!(cycle, merged.is_err(), "{what}, merged: {merged:?}");
@@ -116,7 +116,7 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
 
 #[test]
 fn every_copy_of_a_global_link_is_walked() {
-    // each group has 8 * 8 global links to 2 other groups: 32 to each, all of which lead on to local links there
+    // each group has 8 * 8 global links to 2 other groups: 32 to each, and packets may continue from all of them on local links
     let graph = graph(
         r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 1, "global_links_per_router": 8, "groups": 3}}"#,
     );
@@ -131,10 +131,10 @@ fn every_copy_of_a_global_link_is_walked() {
     }
 }
 
-/// A routing on a full mesh: directly, or over one or two other routers, as the phase of the packet says.
+/// A routing on a full mesh: packets go directly, or over one or two other routers, depending on the phase of the packet.
 #[derive(Debug)]
 struct Wanders {
-    /// `steps` lists no hop at the second router.
+    /// Whether `steps` lists no hop at the second router.
     stops: bool,
 }
 
@@ -158,7 +158,7 @@ impl Routing for Wanders {
         if self.stops && packet.lane > 0 {
             return Vec::new();
         }
-        // port 0 is for the terminal, the others follow by router number
+        // port 0 is for the terminal, the other ports follow in the order of router numbers
         let step = |to: u64, phase: u8| {
             let hop = Hop { port: (to + u64::from(to < at)) as u16, class: packet.lane };
             // all states have the same dimension, and the lane counts the hops
@@ -166,7 +166,7 @@ impl Routing for Wanders {
         };
         let others = (0..4).filter(|&to| to != at && to != packet.dest);
         match packet.phase {
-            // not decided yet: over one more router, or two
+            // the packet has not chosen yet: it may go over one more router, or two
             0 => others.flat_map(|to| [step(to, 1), step(to, 2)]).collect(),
             1 => vec![step(packet.dest, 1)],
             _ => others.map(|to| step(to, 1)).collect(),
@@ -196,7 +196,7 @@ fn a_routing_that_names_no_hop_is_refused_with_the_place() {
     assert!(refusal.what.starts_with("wanders names no hop at router "), "{refusal}");
 }
 
-/// A routing on a full mesh of four routers, put together from parts.
+/// A routing on a full mesh of four routers, assembled from parts.
 #[derive(Debug, Clone)]
 struct Toy {
     needs: Needs,
@@ -262,7 +262,7 @@ fn direct() -> Toy {
     }
 }
 
-/// Result of the checks on a routing.
+/// Result of the checks of a routing.
 fn checked(toy: &Toy) -> Result<(), String> {
     let graph = graph(MESH_OF_FOUR);
     refuse_misfit(&graph, toy, "toy").map_err(|refusal| refusal.what)?;
@@ -274,7 +274,7 @@ fn refused(toy: &Toy, because: &str) {
     assert!(what.contains(because), "{what}");
 }
 
-/// A routing that goes over the router in `target`, with both legs on one VC class.
+/// A routing over the intermediate in `target`, with both legs on one VC class.
 fn over_one_router() -> Toy {
     Toy {
         needs: Needs { classes: vec![1, 1], draws_path: true, ..Needs::default() },
@@ -306,7 +306,7 @@ fn a_draw_that_no_detour_lists_is_refused() {
 
 #[test]
 fn paths_of_all_terminals_are_walked_if_they_differ() {
-    // packets from terminal 0 go directly, all others over the next router of a ring
+    // packets from terminal 0 go directly, all others go over the next router of a ring
     let toy = |sees_terminals| Toy {
         needs: Needs { classes: vec![1, 1], sees_terminals, ..Needs::default() },
         next: |at, packet| {
@@ -316,15 +316,14 @@ fn paths_of_all_terminals_are_walked_if_they_differ() {
         },
         ..direct()
     };
-    // the packets from terminals 1, 2 and 3 alone do not close the ring; with a second class for the second hop nothing
-    // can close it
+    // the packets from terminals 1, 2 and 3 alone do not close the ring; with a second class for the second hop nothing can close it
     let graph = graph(MESH_OF_FOUR);
     let edges = |toy: &Toy| {
         let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);
         d.every_state(toy).unwrap();
         d.edges.iter().map(|word| word.count_ones()).sum::<u32>()
     };
-    // one edge for each of 3 sources to each of the 2 destinations that are neither the source nor the next router
+    // one edge from each of 3 sources to each of the 2 destinations that are neither the source nor the next router
     assert_eq!((edges(&toy(true)), edges(&toy(false))), (6, 0));
 }
 
@@ -379,7 +378,7 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
 
 #[test]
 fn members_of_a_trunk_are_one_channel_whichever_a_routing_names() {
-    // up a ring of four; packets past the end get the other link, as if that kept them apart
+    // upward on a ring of four; packets past the end get the other link, as if this separated them
     let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
         packet.lane |= u8::from(at == 3);
         let port = if packet.lane == 0 { 1 } else { 3 };
@@ -462,7 +461,7 @@ fn dimensions_are_distinguished_by_their_ports_not_by_the_class_of_their_links()
     assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
 }
 
-/// SLaC: packets that are pinned to different numbers of stages are in flight at the same time.
+/// SLaC: packets that are bound to different numbers of stages are in flight at the same time.
 #[test]
 fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
     for (columns, rows) in [(4, 4), (3, 5)] {

@@ -1,5 +1,5 @@
-//! Follows the packets of a routing from router to router, with the functions that the loop uses. Refuses a routing
-//! whose packets can't be followed to their destination.
+//! Follows the packets of a routing from router to router, with the same functions as the loop. Refuses a routing whose packets can't be
+//! followed to their destinations.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,15 +9,15 @@ use weft_api::walk::Step;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// Number of destinations in a sample, where a sample is enough.
+/// Number of destinations in a sample, for checks in which a sample is enough.
 pub(super) const SAMPLE: usize = 16;
 
-/// A mistake in the code of a routing that makes it impossible to follow its packets.
+/// An error in the code of a routing that makes it impossible to follow its packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// Fault of the routing. Messages put the name of the routing before it.
+    /// The error of the routing, in words. Messages put the name of the routing before this text.
     what: String,
-    /// Remedy for the developer of the routing.
+    /// The remedy, for the developer of the routing.
     mend: &'static str,
 }
 
@@ -35,20 +35,19 @@ impl Lost {
 /// A hop of a walk: the router that it leaves, and the hop.
 pub(super) type Taken = (u32, Hop);
 
-/// Follows packets of one routing.
+/// Follows the packets of one routing.
 pub(super) struct Walks<'a> {
     pub(super) graph: &'a Graph,
     pub routing: &'a dyn AnyRouting,
     pub(super) needs: Needs,
     pub coords: Vec<u64>,
-    /// The router at given coordinates.
+    /// The router for given coordinates.
     routers: HashMap<u64, u32>,
     /// Routers with terminals.
     pub hosts: Vec<u32>,
-    /// Every packet is followed once for each of these random choices: both directions at half the ring, every parallel
-    /// global link.
+    /// Every packet is followed once for each outcome of these random choices: both directions at half a ring, every parallel global link.
     pub draws: Vec<u32>,
-    /// Number of hops after which a packet must have taken some channel and class twice.
+    /// Number of hops after which a packet must have taken some pair of channel and class twice.
     most_hops: u32,
 }
 
@@ -73,8 +72,8 @@ impl<'a> Walks<'a> {
         self.hosts.iter().copied().step_by(self.hosts.len().div_ceil(SAMPLE).max(1))
     }
 
-    /// Packets from one router to another, as their sources create them: one, or one per pair of their terminals if
-    /// paths depend on these.
+    /// Packets from one router to another, as their sources create them: one packet, or one for each pair of their terminals if paths
+    /// depend on terminals.
     pub fn packets(&self, from: u32, to: u32) -> Vec<Packet> {
         let dest = self.coords[to as usize];
         let packet = Packet { dest, target: dest, dst_port: self.ejection_port(to), ..Packet::default() };
@@ -90,7 +89,7 @@ impl<'a> Walks<'a> {
         if packet.src == 0 {
             return Cow::Borrowed(&self.draws);
         }
-        // they are also hashes of the source terminal
+        // the random choices are also hashes of the source terminal
         Cow::Owned(self.routing.draws().outcomes(packet, 0))
     }
 
@@ -139,7 +138,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// The hops that a packet to router `to` may take at router `at`. Refuses a routing that lists none.
+    /// The hops that a packet to router `to` may take at router `at`. Refuses a routing that returns none.
     pub fn steps(&self, at: u32, to: u32, packet: &Packet) -> Result<Vec<Step>, Lost> {
         let mut steps = self.routing.steps(self.coords[at as usize], packet, 0);
         if steps.is_empty() {
@@ -149,7 +148,7 @@ impl<'a> Walks<'a> {
         Ok(steps)
     }
 
-    /// Calls `taken` of the routing for a hop of a packet. (The loop does this only if the routing needs it.)
+    /// Calls `taken` of the routing for a hop of a packet. (The loop calls it only if the routing declares that it needs this.)
     pub(super) fn take(&self, at: u32, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
         let (before, here) = (*packet, self.coords[at as usize]);
         self.routing.taken(here, packet, hop);
@@ -170,9 +169,8 @@ impl<'a> Walks<'a> {
         Err(Lost::new(what, "switch `Needs::remembers` on"))
     }
 
-    /// Follows the hops that `next` names, from router `from` to the destination, or to the end of the first leg for a
-    /// packet that changes from phase 0 to phase 1. Calls `each` with every hop between routers. Returns the router at
-    /// the end.
+    /// Follows the hops that `next` returns, from router `from` to the destination. A packet that changes from phase 0 to phase 1 is
+    /// followed only to the end of its first leg. Calls `each` with every hop between routers. Returns the router at which the walk ends.
     pub fn follow(&self, from: u32, packet: Packet, mut each: impl FnMut(Taken)) -> Result<u32, Lost> {
         let Some(&to) = self.routers.get(&packet.dest) else {
             let what = format!("heads for coordinates {:#x}, which no router has", packet.dest);
@@ -194,9 +192,9 @@ impl<'a> Walks<'a> {
         Err(never_arrives(self.graph, from, to))
     }
 
-    /// Follows one packet, which takes one of its choices at each router. The choice differs between routers, because a
-    /// packet that always chose in the same way would reach few states. Calls `goes_on` with every hop between routers
-    /// until it returns false. Returns whether it never did.
+    /// Follows one packet, which takes one of its possible hops at each router. The choice differs between routers, because a packet that
+    /// always makes the same choice would reach few states. Calls `goes_on` with every hop between routers until it returns false. Returns
+    /// true if `goes_on` has never returned false.
     pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
         let pick = |at: u32, of: usize| (from + to + at) as usize % of;
         let mut packets = self.packets(from, to);
@@ -216,8 +214,8 @@ impl<'a> Walks<'a> {
         Err(never_arrives(self.graph, from, to))
     }
 
-    /// Calls `visit` with every state that a packet to router `to` can reach. A state is the last hop, the router, and
-    /// the hops that the packet may take there; packets differ in nothing else here.
+    /// Calls `visit` with every state that a packet to router `to` can reach. A state consists of the last hop, the router, and the hops
+    /// that the packet may take there; nothing else distinguishes packets here.
     pub fn each_state(
         &self,
         to: u32,
@@ -247,7 +245,7 @@ impl<'a> Walks<'a> {
                     let mut steps = self.steps(at, to, &packet)?;
                     let cross = |step: &Step| self.cross(at, to, step.hop, &packet);
                     let next = steps.iter().map(cross).collect::<Result<Vec<_>, _>>()?;
-                    // only hops between routers
+                    // counts only hops between routers
                     let mut between = next.iter();
                     steps.retain(|_| between.next().is_some_and(Option::is_some));
                     visit(last, at, &steps)?;

@@ -1,11 +1,11 @@
-//! Tests of the numbers that routers post on the board, which only a running network has.
+//! Tests of the numbers that routers post on the board. They need a running network.
 
 use super::Simulation;
 use super::trials::{self, HYPERX};
 use crate::network::spec::Execution;
 use weft_api::state::ChannelEnd;
 
-/// `lbr` posts as the last number of a router what its terminals have sent.
+/// The last number that a router posts under `lbr` is the number of flits that its terminals have sent.
 #[test]
 fn routers_post_the_flits_that_their_terminals_have_sent() {
     let spec = trials::spec(HYPERX, r#"{"lbr": {"every": "1cycle"}}"#, 2, 0.6, (100, 1_000));

@@ -11,7 +11,7 @@ use weft_api::workload::LoadPhase;
 use weft_models::power::PolicyConfig;
 use weft_traffic::{PatternConfig, Population};
 
-/// Lets all terminals send from some cycles on, at these loads.
+/// Makes all terminals send at these loads, each from a given cycle on.
 pub(super) fn set_loads(spec: &mut Spec, loads: &[(u64, f64)]) {
     let job = &mut spec.traffic.jobs[0];
     let first = job.phases[0].clone();
@@ -19,7 +19,7 @@ pub(super) fn set_loads(spec: &mut Spec, loads: &[(u64, f64)]) {
     job.phases = loads.iter().map(phase).collect();
 }
 
-/// Routings that post on a board, or keep a history of their links.
+/// Routings that post on a board, or keep a history of the flits on their links.
 const READERS: [(&str, &str); 3] = [
     (DRAGONFLY, r#"{"dragonfly_pb": {}}"#),
     (HYPERX, r#"{"ugal": {"sensor": "history_window"}}"#),
@@ -33,7 +33,7 @@ const ROUTINGS: [(&str, &str); 4] = [
     (TREE, r#"{"up_down": {}}"#),
 ];
 
-/// Every policy with every compatible routing: bursts with silence between them.
+/// Runs every policy with every compatible routing: bursts with silence between them.
 #[test]
 fn skipped_idle_time_changes_nothing_under_any_policy() {
     let mut ran = std::collections::BTreeMap::new();
@@ -51,7 +51,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             if assemble::net(&spec).is_err() || spec.check_policy().is_err() {
                 continue;
             }
-            // `make test` takes only some of them: a policy has several networks here
+            // `make test` runs only some combinations: a policy has several networks here
             let takes_both = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
             for (k, blocks) in (0..).zip([1, 3]) {
                 if !takes_both && (turn + case) % 2 != k {
@@ -66,7 +66,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
     assert!(ran.len() + 3 >= PolicyConfig::NAMES.len(), "few policies ran: {ran:?}");
 }
 
-/// All terminals send in the first and in the last 100 of `cycles` cycles.
+/// All terminals send in the first 100 and in the last 100 of `cycles` cycles.
 fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> Spec {
     let mut spec = trials::spec(topology, routing, 1, 0.2, (0, cycles));
     spec.policy = serde_json::from_str(policy).expect("a policy");
@@ -74,7 +74,7 @@ fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> S
     spec
 }
 
-/// Queues are set aside in the first burst, and are free again some time after it.
+/// Queues are set aside during the first burst, and become free some time after it.
 fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
     let mut spec = two_bursts((TORUS, ROUTINGS[0].1, r#"{"always_on": {}}"#), cycles);
     let hot: PatternConfig =
@@ -84,13 +84,13 @@ fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
     spec.queueing = serde_json::from_str(r#"{"recn": {"queues": 2, "linger": "100ns"}}"#).expect("a scheme");
     (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
     (spec.interface.depth, spec.phases.drain_limit) = (64, 40_000);
-    // three queues in each of two VC classes, and in the one of terminals
+    // three queues in each of two VC classes, and three in the class of terminal links
     spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (6, 8));
     spec.links[0].vcs = 3;
     spec
 }
 
-/// Idle time is skipped while no queue is set aside, and the results are those of the plain loop.
+/// Idle time is skipped while no queue is set aside, and the results equal those of the plain loop.
 #[test]
 fn idle_time_is_skipped_where_queues_are_set_aside() {
     for blocks in [1, 3] {
@@ -101,7 +101,7 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
         let spec = two_bursts_on_a_hot_spot(1_000_000);
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         simulation.advance(1_000_000);
-        // the burst, its packets to one terminal, the time that queues stay set aside, and a series of steps after each
+        // the burst, its packets to one terminal, the time for which queues stay set aside, and a series of steps after each of these
         let stepped = 1_000_000 - simulation.idle.skipped;
         assert!(stepped < 8_000, "{what}: {stepped} cycles were not skipped");
         let given = simulation.blocks.iter().map(|block| block.set_asides().counts.given).sum::<u64>();
@@ -109,23 +109,23 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
     }
 }
 
-/// Policies that change no link any more some time after the first burst, each with its longest such time [cycles].
+/// Policies that change no link from some time after the first burst on, each with the longest such time [cycles].
 const RESTING: [((&str, &str, &str), u64); 7] = [
     // a series of 1,024 cycles after each burst, and the cycles before and after timers
     ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),
     ((HYPERX, ROUTINGS[1].1, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#), 5_000),
-    // two rungs down, with an epoch and a change each; and an epoch without a flit
+    // two rates down, each with an epoch and a change; and an epoch without a flit
     ((HYPERX, ROUTINGS[1].1, r#"{"rate_ladder": {"epoch": "500ns", "transition": "25ns"}}"#), 5_000),
     (
         (HYPERX, ROUTINGS[1].1, r#"{"rate_ladder": {"epoch": "500ns", "transition": "25ns", "changes": "carry"}}"#),
         5_000,
     ),
-    // a router lets one link go per deactivation epoch: 5 links at most, of which up to half are refused at first
+    // a router switches off one link per deactivation epoch: at most 5 links, and up to half of the requests are refused at first
     (
         (HYPERX, PAL, r#"{"tcep": {"activation_epoch": "250ns", "deactivation_epoch": "1000ns", "wake": "120ns"}}"#),
         20_000,
     ),
-    // a window in which the buffers have been empty
+    // a window in which the buffers were empty
     ((HYPERX, SLAC.0, SLAC.1), 5_000),
     ((TREE, r#"{"up_down": {}}"#, ELASTIC), 10_000),
 ];
@@ -133,7 +133,7 @@ const PAL: &str = r#"{"pal": {}}"#;
 const SLAC: (&str, &str) = (r#"{"slac": {}}"#, r#"{"slac": {"wake_per_link": "2ns", "averaging": "30ns"}}"#);
 const ELASTIC: &str = r#"{"elastic_tree": {"epoch": "300ns", "wake": "50ns"}}"#;
 
-/// A long idle time costs only the cycles around its events, and the epochs in which a policy still changes something.
+/// A long idle time costs only the cycles around its events, and the epochs in which a policy still changes a link.
 #[test]
 fn long_idle_times_are_skipped() {
     const CYCLES: u64 = 1_000_000_000;
@@ -141,7 +141,7 @@ fn long_idle_times_are_skipped() {
         for blocks in [1, 3] {
             let spec = two_bursts(models, CYCLES);
             let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
-            // the first cases soon show whether the rest would take long
+            // the short cases show early whether the long ones would take too long
             for cycles in [CYCLES / 1000, CYCLES] {
                 simulation.advance(cycles);
                 let stepped = cycles - simulation.idle.skipped;
@@ -152,12 +152,11 @@ fn long_idle_times_are_skipped() {
     }
 }
 
-/// While the agents or the overseer rest, the ends of their epochs change nothing, so all results are those of the
-/// plain loop.
+/// While the agents or the overseer rest, the ends of their epochs change nothing. All results therefore equal those of the plain loop.
 #[test]
 fn skipped_epochs_change_nothing() {
     for (models, most) in RESTING {
-        // the second burst comes at another time in an epoch
+        // the second burst begins at another point of an epoch
         let spec = two_bursts(models, 3 * most + 617);
         for blocks in [1, 3] {
             let what = format!("{models:?}, {blocks} blocks");

@@ -1,18 +1,18 @@
 //! The state of a whole network in a checkpoint: its blocks, and the parts that act between two cycles.
 //!
-//! A checkpoint is made between two advances, when all mail has been taken. It belongs to the division into blocks that the
-//! network has: threads share out the blocks, however many there are, and change nothing.
+//! A checkpoint is written between two advances, when all mail has been received. A checkpoint is bound to the division of the network into
+//! blocks. The number of threads does not matter: threads share the blocks and change no result.
 
 use super::Simulation;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 
 impl Simulation {
-    /// Whether a checkpoint can be made: notes on watched packets are not kept.
+    /// Whether a checkpoint can be written: records of watched packets can't be saved.
     pub(crate) fn can_be_kept(&self) -> bool {
         !self.net.watches
     }
 
-    /// The routing that is in force is kept as the number of those that are still to come.
+    /// The routing in use is saved as the number of routings that are still to come.
     fn routings_to_come(&self) -> usize {
         self.tables.len()
     }
@@ -65,17 +65,17 @@ mod tests {
     use weft_kernel::face::Damaged;
     use weft_kernel::face::widths::NarrowBlock;
 
-    /// Changes a number that a checkpoint keeps to a wrong value.
+    /// Changes a number that a checkpoint stores to a wrong value.
     type Spoil = fn(Damaged<'_, 1, 8>);
 
-    /// Reads a checkpoint of a run of 150 cycles in which a number is wrong.
+    /// Writes a checkpoint of a run of 150 cycles with one wrong number, and reads it.
     fn restored(spec: &Spec, spoil: Spoil) -> Result<(), Unreadable> {
         let simulation = || Simulation::new(spec, Execution::new(1, 1)).expect("a simulation");
         let mut first = simulation();
         first.advance(150);
         let block: &mut dyn Any = &mut *first.blocks[0];
         let block = block.downcast_mut::<NarrowBlock>().expect("few ports and VCs");
-        // SAFETY: the block does not advance any more.
+        // SAFETY: the block does not advance after this.
         spoil(unsafe { block.damage() });
         let mut bytes = Writer::new();
         first.keep(&mut bytes);

@@ -14,7 +14,8 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     spec
 }
 
-/// Runs the spec with and without, in one block and in three. Returns how many of the first 10,000 cycles one block skips.
+/// Runs the spec with and without skipping, in one block and in three. Returns the number of cycles, of the first 10,000, that one block
+/// skips.
 fn assert_same(spec: &Spec, what: &str) -> u64 {
     for blocks in [1, 3] {
         let without = outcome_among(spec, blocks, Set::ALL.without(Kind::Steady), |_| ());
@@ -63,7 +64,7 @@ fn steady_flows_change_nothing_in_any_router() {
     assert!(assert_same(&with(&|spec| spec.router.vc_realloc = 1), "VC allocation as a stage of its own") > 0);
     let worms = |spec: &mut Spec| {
         spec.router.flow_control = FlowControl::Wormhole;
-        // so few VCs or places that flits have to wait for credits
+        // so few VCs or buffer places that flits have to wait for credits
         spec.links.iter_mut().for_each(|link| link.buffer = 3);
     };
     assert!(assert_same(&with(&worms), "worms") > 0);

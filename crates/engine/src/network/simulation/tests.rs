@@ -1,4 +1,4 @@
-//! Tests with a workload that is in no registry: a terminal sends when something is delivered to it, and only then.
+//! Tests with a workload that is in no registry: a terminal sends only when a packet is delivered to it.
 
 use super::{Simulation, usual_division};
 use crate::network::assemble;
@@ -12,7 +12,7 @@ use weft_api::state::Packet;
 use weft_api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
 use weft_kernel::net::NetJob;
 
-/// Terminal 0 starts. Each delivery to a terminal makes it send one packet to each of its heirs.
+/// Terminal 0 sends first. Each delivery to a terminal makes it send one packet to each of its heirs, other terminals.
 #[derive(Debug, Clone, Copy)]
 struct Relay {
     /// The terminals to which `terminal` sends after its delivery number `n`, counted from 1.
@@ -27,7 +27,7 @@ struct Runner {
     #[kept(fixed)]
     terminal: u32,
     deliveries: u32,
-    /// Packets that are ready: destination, and the cycle since when.
+    /// Packets that are ready to be sent: the destination, and the cycle in which the packet became ready.
     ready: VecDeque<(u32, u64)>,
 }
 
@@ -51,7 +51,7 @@ impl Workload for Relay {
 }
 
 impl Runners {
-    /// Adds the packets that follow from another delivery in cycle `now`.
+    /// Adds the packets that a further delivery in cycle `now` causes.
     fn pass_on(&mut self, source: usize, now: u64) -> u64 {
         let runner = &mut self.runners[source];
         runner.deliveries += 1;
@@ -105,8 +105,8 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     Simulation::of(net, &spec, how, spec.width(), division).unwrap().run(&spec, &())
 }
 
-/// A token passes all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes exactly
-/// the sum of all latencies.
+/// A token passes through all terminals 5 times. Each terminal sends in the cycle in which it gets the token, so the run takes exactly the
+/// sum of all latencies.
 #[test]
 fn a_token_goes_round_a_ring() {
     let ring = |terminal: u32, n: u32, terminals: u32| if n > 5 { vec![] } else { vec![(terminal + 1) % terminals] };
@@ -116,7 +116,7 @@ fn a_token_goes_round_a_ring() {
     assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
 }
 
-/// A message goes to all terminals along a binary tree: a delivery makes two packets ready.
+/// A message reaches all terminals along a binary tree: each delivery makes two packets ready.
 #[test]
 fn a_broadcast_reaches_every_terminal() {
     let tree = |terminal: u32, _: u32, terminals: u32| {
@@ -134,7 +134,7 @@ fn a_panic_in_any_thread_ends_the_run_with_its_message() {
         assert!(terminal < LAST, "terminal {terminal} has no heir");
         vec![(terminal + 1) % terminals]
     }
-    // in the first and in the last block
+    // a panic in the first block, and one in the last
     for (heirs, message) in [
         (ring_to::<3> as fn(u32, u32, u32) -> Vec<u32>, "terminal 3 has no heir"),
         (ring_to::<23>, "terminal 23 has no heir"),

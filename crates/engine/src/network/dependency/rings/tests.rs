@@ -6,16 +6,16 @@ use weft_api::state::Packet;
 use weft_api::walk::{Proof, Step};
 use weft_topology::TopologyConfig;
 
-/// A routing on a ring of four routers that keeps a bubble in each direction. All packets go up; with `both`, those to
-/// odd destinations go down.
+/// A routing on a ring of four routers that keeps a bubble in each direction. All packets go up; with `both`, packets to odd destinations
+/// go down.
 #[derive(Debug, Clone, Copy)]
 struct Round {
-    /// VC classes of the first hop in a direction and of later hops. Class 1 enters, class 0 moves on.
+    /// VC classes of the first hop in a direction, and of later hops. Class 1 is for entering, class 0 for moving on.
     classes: [u8; 2],
     both: bool,
-    /// Whether packets that go up, or down, at first turn round after a hop.
+    /// Whether packets that first go up, or first go down, turn round after a hop.
     turn_back: [bool; 2],
-    /// Its proof lists turns, which do not show where packets start.
+    /// Whether its proof lists turns, which do not show where packets start.
     names_turns: bool,
 }
 
@@ -68,7 +68,7 @@ fn check_round(routing: Round) -> Result<(), String> {
 fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
     assert_eq!(check_round(ROUND), Ok(()));
     assert_eq!(check_round(Round { both: true, ..ROUND }), Ok(()));
-    // packets go from the ring up into the ring down, but not back
+    // packets go from the upward ring into the downward ring, but not back
     assert_eq!(check_round(Round { both: true, turn_back: [true, false], ..ROUND }), Ok(()));
 }
 
@@ -77,10 +77,10 @@ fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
     let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
     // new packets use the class for moving on instead of entering, so the ring fills up
     assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
-    // packets inside the ring enter it again, for which they need more room than the bubble
+    // packets inside the ring use the class for entering again, for which they need more room than the bubble
     assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));
     assert_eq!(check_round(Round { classes: [0, 1], ..ROUND }), cycle_of(4));
-    // the proof does not say where packets start; following all states shows that they do not enter
+    // the proof does not show where packets start; following all states shows that they do not use the class for entering
     assert_eq!(check_round(Round { classes: [0, 0], names_turns: true, ..ROUND }), cycle_of(4));
     assert_eq!(check_round(Round { names_turns: true, ..ROUND }), Ok(()));
 }
@@ -88,6 +88,6 @@ fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
 #[test]
 fn rings_that_wait_for_each_other_are_a_cycle() {
     let refused = check_round(Round { both: true, turn_back: [true, true], ..ROUND });
-    // each ring is one node
+    // each ring counts as one node
     assert_eq!(refused, Err("channel dependencies have a cycle of 2".to_owned()));
 }
