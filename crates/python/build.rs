@@ -1,11 +1,11 @@
-//! Notes the commit from which Weft is built, for `run.json`, and the source of each model, for `weft cite`.
+//! Records the commit from which Weft is built, for `run.json`, and the source of each model, for `weft cite`.
 
 use serde_json::{Map, Value};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Families of models: their key in a scenario, the file of their registry, and the folder of their files.
+/// Families of models: the key in a scenario, the file of the registry, and the folder of the models.
 const FAMILIES: [(&str, &str, &str); 10] = [
     ("topology", "topology/src/models/mod.rs", "topology/src/models"),
     ("routing", "models/src/routing/mod.rs", "models/src/routing"),
@@ -20,7 +20,7 @@ const FAMILIES: [(&str, &str, &str); 10] = [
 ];
 
 fn main() {
-    // empty where Weft is not built in a checkout with git
+    // empty if Weft is not built in a git checkout
     let commit = git(&["rev-parse", "HEAD"]).map(|commit| {
         let changed = git(&["status", "--porcelain", "--", ".."]).is_none_or(|lines| !lines.is_empty());
         if changed { format!("{commit}-changed") } else { commit }
@@ -40,13 +40,13 @@ fn main() {
     std::fs::write(out, Value::Object(sources).to_string()).expect("the folder of the build can be written");
 }
 
-/// Output of git; `None` if it fails.
+/// Output of a git command; `None` if it fails.
 fn git(words: &[&str]) -> Option<String> {
     let output = Command::new("git").args(words).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The source of each model of a family, by name: a line of the registry is `"name" => module::Type,`. The model `python` of a
+/// The source of each model of a family, by name. A line of the registry has the form `"name" => module::Type,`. The model `python` of a
 /// family is in this crate.
 fn sources(family: &str, registry: &str, folder: &str) -> Value {
     let crates = Path::new("..");
@@ -65,7 +65,7 @@ fn sources(family: &str, registry: &str, folder: &str) -> Value {
     Value::Object(models.map(source).chain(function).collect())
 }
 
-/// A file of a name in a folder, or in one inside it.
+/// A file with this name in a folder or in one of its subfolders.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries: Vec<PathBuf> = read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let here = entries.iter().find(|path| path.file_name().is_some_and(|own| own == name)).cloned();

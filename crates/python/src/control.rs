@@ -1,5 +1,4 @@
-//! The progress of a run, a request to stop it, its checkpoints and its cores: a running network and Python share them
-//! without the GIL.
+//! Progress, stop requests, checkpoints and cores of a run. A running network and Python share these data without the GIL.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -8,34 +7,34 @@ use std::sync::{Arc, OnceLock};
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
 
-/// Shared data that the running engine writes and reads.
+/// Data that the running engine shares with Python.
 #[derive(Debug, Default)]
 pub struct Shared {
     cycle: AtomicU64,
     of: AtomicU64,
     stop: AtomicBool,
-    /// A Python function that is given each checkpoint; without one, none is made.
+    /// A Python function that is called with each checkpoint; without it, no checkpoints are made.
     keep: Option<Py<PyAny>>,
-    /// A checkpoint is wanted as soon as one can be made.
+    /// Whether a checkpoint is requested, as soon as one can be made.
     asked: AtomicBool,
-    /// Cycles between two checkpoints that are made without being asked for; 0: none are.
+    /// Cycles between two automatic checkpoints; 0: there are none.
     every: u64,
-    /// The first cycle in which the next of them can be made; 0 before the run has begun.
+    /// The first cycle in which the next automatic checkpoint can be made; 0 before the run has begun.
     next: AtomicU64,
-    /// The loop takes no shortcut.
+    /// Whether the loop uses no shortcut.
     plain: AtomicBool,
     /// The core of each thread, if threads are pinned.
     cores: OnceLock<Vec<usize>>,
 }
 
 impl Shared {
-    /// How the run is executed on so many threads, in so many blocks.
+    /// Settings for the execution of the run on this number of threads, in this number of blocks.
     pub fn execution(&self, threads: usize, blocks: usize) -> Execution {
         let how = Execution::new(threads, blocks);
         if self.plain.load(Relaxed) { how.plain() } else { how }
     }
 
-    /// Whether it is time for a checkpoint that was not requested.
+    /// Whether it is time for an automatic checkpoint.
     fn is_due(&self, now: u64) -> bool {
         let next = self.next.load(Relaxed);
         if self.every == 0 || (next > 0 && now < next) {
@@ -62,7 +61,7 @@ impl Progress for Shared {
         Python::attach(|py| {
             let bytes = PyBytes::new(py, &checkpoint);
             drop(checkpoint);
-            // it says itself what can go wrong; all else is a bug, and shown as one
+            // the function reports expected errors itself; any other error is a bug, and is shown as such
             keep.call1(py, (bytes,)).map_or_else(|problem| problem.write_unraisable(py, None), drop);
         });
     }

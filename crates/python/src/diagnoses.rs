@@ -189,7 +189,7 @@ impl Verdict {
         self.facts.at_limit().map(|warning| &*warning.what)
     }
 
-    /// For each phase, the facts by which the point and later phases are judged.
+    /// For each phase, the data from which the point and later phases are judged.
     #[getter]
     fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let one = |phase: &Facts| {

@@ -1,4 +1,4 @@
-//! Diagnostics as the exceptions of `weft.errors`.
+//! Converts diagnostics to the exceptions of `weft.errors`.
 
 use crate::value::to_python;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
@@ -10,11 +10,12 @@ use weft_scenario::Diagnostic;
 use weft_units::Refusal;
 
 thread_local! {
-    /// Ctrl-C in a function that the engine called. The engine returns a refusal then, which becomes this exception again.
+    /// The exception of Ctrl-C in a function that the engine called. The engine then returns a refusal, which is converted back to this
+    /// exception.
     static INTERRUPTION: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
-/// Keeps an exception of a function that the engine called, if it is an interruption by the user.
+/// Stores an exception of a function that the engine called, if it is an interruption by the user.
 pub fn keep_interruption(py: Python<'_>, problem: &PyErr) {
     if problem.is_instance_of::<PyKeyboardInterrupt>(py) {
         INTERRUPTION.set(Some(problem.clone_ref(py)));
@@ -58,7 +59,7 @@ pub fn program_failure(py: Python<'_>, failure: &Failure) -> PyErr {
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }
 
-/// An `OSError` with the number of the system, where there is one.
+/// An `OSError` with the error number of the operating system, if there is one.
 pub fn os_error(problem: &io::Error) -> PyErr {
     match problem.raw_os_error() {
         Some(number) => PyOSError::new_err((number, problem.to_string())),

@@ -1,19 +1,19 @@
-//! Skips the time in which only steady flows of body flits move (`kernel/src/shortcuts/steady.rs`).
+//! Skips the time in which nothing moves except steady flows of body flits (`kernel/src/shortcuts/steady.rs`).
 //!
-//! Before an advance, a network in which only body flits and credits are in flight is searched for a period: its state
-//! is compared with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks).
-//! From then on the clock continues by whole periods, until a count runs out, a source is due or a timer of agents
-//! ends. Agents that change nothing leave the pattern as it is. The results are the same as without.
+//! Before an advance, if only body flits and credits are in flight, the network is searched for a period. Its state is compared with its
+//! states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If a period is found, the clock moves forward by
+//! whole periods, until a count runs out, a source is due or a timer of agents ends. Agents that change nothing do not end the pattern. The
+//! results are the same as without skipping.
 
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
 
-/// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
-/// while it is less than 2^31 cycles old, and the call leaves none that is older than 2^30.
+/// The most cycles between two calls that renew old cycle stamps and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
+/// while it is less than 2^31 cycles old. The call leaves no stamp that is older than 2^30 cycles.
 const READABLE: u64 = 1 << 29;
-/// The longest period for which the search looks, in steps of a cycle or of a window.
+/// The longest period that the search can find, in steps of a cycle or of a window.
 const LONGEST: u64 = 64;
-/// Cycles until the next search after one that found nothing, and the most that they grow to.
+/// Cycles from a search that found nothing to the next search: the first value, and the largest value to which it grows.
 const FIRST_PAUSE: u64 = 256;
 const LONGEST_PAUSE: u64 = 1 << 14;
 /// Cost of a port in a search, in moves of a flit in the loop.
@@ -22,50 +22,50 @@ const MOVES_PER_PORT: u64 = 8;
 /// The pattern that the network repeats.
 #[derive(Debug)]
 struct Pattern {
-    /// A cycle in which a period begins, the length of a period, and the cycle up to which it is certain to be repeated.
+    /// A cycle in which a period begins, the length of a period, and the cycle until which the pattern certainly repeats.
     begin: u64,
     period: u64,
     until: u64,
-    /// Traffic in each block.
+    /// The traffic of the pattern in each block.
     flows: Vec<Flow>,
 }
 
-/// The search for a pattern, and the one that was found last.
+/// The search for a pattern, and the pattern that was found last.
 #[derive(Debug)]
 pub(crate) struct Steady {
     pattern: Option<Pattern>,
     /// First cycle of the next search.
     look_at: u64,
     pause: u64,
-    /// Cycles that were skipped so far.
+    /// Number of cycles skipped so far.
     skipped: u64,
 }
 
 impl Steady {
-    /// `may_repeat`: the next events depend only on the data of a snapshot.
+    /// `may_repeat`: the next events depend only on data that a snapshot contains.
     pub(super) fn new(may_repeat: bool) -> Self {
         Self { pattern: None, look_at: if may_repeat { 0 } else { u64::MAX }, pause: FIRST_PAUSE, skipped: 0 }
     }
 
-    /// Drops the pattern, because counts or senders change.
+    /// Drops the pattern, because counts or senders have changed.
     pub(crate) fn forget(&mut self) {
         self.pattern = None;
     }
 }
 
 impl Simulation {
-    /// A cycle before which certainly no packet is created or delivered and no agent acts; it may have passed.
+    /// A cycle before which no packet is created or delivered and no agent acts; it may be in the past.
     pub(crate) fn steady_until(&self) -> u64 {
         let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
         until.min(self.agents_wait_until())
     }
 
-    /// The next cycle in which agents act if no packet and no credit comes; 0: they act now.
+    /// The next cycle in which agents act if no packet and no credit arrives; 0: they act now.
     fn agents_wait_until(&self) -> u64 {
         self.blocks.iter().map(|block| block.agents_wait_until().unwrap_or(0)).min().unwrap_or(u64::MAX)
     }
 
-    /// Cycles that were skipped so far (for tests).
+    /// Number of cycles skipped so far (for tests).
     pub fn skipped_cycles(&self) -> u64 {
         self.steady.skipped
     }
@@ -81,7 +81,7 @@ impl Simulation {
         }
     }
 
-    /// The same, at most [`READABLE`] cycles.
+    /// Advances the blocks to cycle `until`, which is at most [`READABLE`] cycles away.
     fn advance_readable(&mut self, until: u64) {
         while self.now < until {
             if self.agents_wrote() {
@@ -102,8 +102,7 @@ impl Simulation {
         }
     }
 
-    /// Advances by whole periods of the pattern. The rest up to the next period, or up to `until`, is advanced in
-    /// steps.
+    /// Advances by whole periods of the pattern. The remainder up to the next period, or up to `until`, is advanced in steps.
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };
         let over = (self.now - pattern.begin) % pattern.period;
@@ -119,7 +118,7 @@ impl Simulation {
             self.now += cycles;
             self.steady.skipped += cycles;
         } else {
-            // the end, or a timer
+            // the end of the pattern, or a timer
             self.step_blocks(until.min(self.now + pattern.period));
         }
         self.steady.pattern = Some(pattern);
@@ -130,7 +129,7 @@ impl Simulation {
         self.blocks.iter_mut().fold(false, |wrote, block| block.agents_wrote() | wrote)
     }
 
-    /// Whether only body flits and credits are in flight, and enough flits are to come that a search may pay.
+    /// Whether only body flits and credits are in flight, and enough flits are still to come to make a search worthwhile.
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
         let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
@@ -139,7 +138,7 @@ impl Simulation {
         flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
 
-    /// Advances step by step, at most to `until`, to a cycle in which the state is the same as now, except for counts.
+    /// Advances step by step, not beyond `until`, to a cycle in which the state is the same as now, except for counts.
     fn look_for_pattern(&mut self, until: u64) {
         let begin = self.now;
         let step = if self.blocks.len() == 1 { 1 } else { self.window };
@@ -163,13 +162,13 @@ impl Simulation {
         self.steady.pause = (2 * self.steady.pause).min(LONGEST_PAUSE);
     }
 
-    /// The cycle up to which these flows, counted from cycle `begin` on, certainly continue unchanged.
+    /// The cycle until which these flows, counted from cycle `begin`, certainly continue unchanged.
     fn certain_until(&self, begin: u64, period: u64, flows: &[Flow]) -> u64 {
         let both = || self.blocks.iter().zip(flows);
         let periods = both().filter(|(_, flow)| !flow.is_empty()).map(|(block, flow)| block.periods_left(flow)).min();
         let counted = self.now + periods.unwrap_or(0) * period;
         let due = self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(0);
-        // flits are counted as accepted before they are delivered, if that will be in the window
+        // flits are counted as accepted before their delivery, if they will be delivered in the window
         let (first, end) = self.blocks[0].observers().tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
         let ahead =

@@ -1,9 +1,9 @@
-//! Blocks run window by window, on one or more threads, and exchange mail at the ends of windows.
+//! Runs blocks window by window, on one or more threads; at the end of each window, blocks exchange mail.
 //!
-//! The threads of a run start with its first advance on several threads. Between two advances they wait, because an
-//! advance may be only a few cycles long. A thread has a share of blocks that follow each other. A block takes the mail
-//! of all others at the same time, so the events of a cycle from many blocks are next to each other in its wheel. Mail
-//! from another thread is in a slot, so that its sender can continue.
+//! The threads of a run start with its first advance on several threads. Between two advances they wait without ending, because an advance
+//! may be only a few cycles long. Each thread has a share of consecutive blocks. A block receives the mail of all other blocks at the same
+//! time. The events of a cycle from many blocks are therefore next to each other in its wheel. Mail from another thread is stored in a
+//! slot, so that its sender can continue.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -17,7 +17,7 @@ use weft_kernel::block::Mail;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 
-/// The windows of an advance. `done`: number of windows of the run before it.
+/// The windows of an advance. `done`: number of windows of the run before this advance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
     pub now: u64,
@@ -26,24 +26,24 @@ pub(super) struct Windows {
     pub done: u64,
 }
 
-/// Mail between blocks of different threads: for each parity of the window, a slot for each sender and receiver.
+/// Mail between blocks of different threads: for each parity of the window, one slot for each sender and receiver.
 #[derive(Debug)]
 pub(super) struct Post {
     slots: Vec<Slot>,
     blocks: usize,
-    /// Blocks of a thread; the last one may have fewer.
+    /// Number of blocks of each thread; the last thread may have fewer.
     share: usize,
 }
 
-/// Written by the sender's thread before the barrier at the end of its window, read by the receiver's thread after it. The sender
-/// writes it again two windows later, after the next barrier.
+/// The sender's thread writes the slot before the barrier at the end of its window, and the receiver's thread reads it after the barrier.
+/// The sender writes the slot again two windows later, after the next barrier.
 #[derive(Debug)]
 struct Slot(UnsafeCell<Mail>);
 
-// SAFETY: barriers separate all uses, see above; `advance_share` is the only user.
+// SAFETY: barriers separate all uses, as described above; `advance_share` is the only user.
 unsafe impl Sync for Slot {}
 
-/// Blocks of each thread; the last one may have fewer. 4 blocks on 3 threads give 2 threads with 2 blocks each.
+/// Number of blocks of each thread; the last thread may have fewer. For example, 4 blocks on 3 threads give 2 threads with 2 blocks each.
 pub(super) fn blocks_of_thread(blocks: usize, threads: usize) -> usize {
     blocks.div_ceil(threads)
 }
@@ -72,7 +72,7 @@ impl Post {
     }
 }
 
-/// The threads of a run, without the one that called it.
+/// The threads of a run, except the thread that called it.
 #[derive(Debug)]
 pub(super) struct Crew {
     common: Arc<Common>,
@@ -82,14 +82,14 @@ pub(super) struct Crew {
 /// The state that the threads of a run share.
 struct Common {
     barrier: Barrier,
-    /// Advances that have begun.
+    /// Number of advances that have begun.
     advances: AtomicUsize,
     advance: UnsafeCell<Option<Advance>>,
-    /// The run has ended, and its threads are to end.
+    /// Whether the run has ended, so that its threads have to end.
     is_over: AtomicBool,
 }
 
-/// An advance of all blocks, on all threads.
+/// The data of an advance of all blocks, on all threads.
 #[derive(Clone, Copy)]
 struct Advance {
     net: *const Net,
@@ -98,10 +98,10 @@ struct Advance {
     windows: Windows,
 }
 
-// SAFETY: the thread that began the run writes `advance` while all others wait for `advances` to grow. The pointers of an advance come from
-// references that `advance_all` holds until no thread uses them.
+// SAFETY: the thread that started the run writes `advance` only while all other threads wait for `advances` to grow. The pointers of an
+// advance come from references that `advance_all` holds until no thread uses them.
 unsafe impl Sync for Common {}
-// SAFETY: as above.
+// SAFETY: the same as for `Sync`.
 unsafe impl Send for Common {}
 
 impl fmt::Debug for Common {
@@ -110,18 +110,18 @@ impl fmt::Debug for Common {
     }
 }
 
-/// Times that a thread checks for the next advance before it sleeps. Most advances follow each other within some microseconds.
+/// Number of times that a thread checks for the next advance before it sleeps. Most advances follow each other within a few microseconds.
 const LOOKS: u32 = 4096;
 
 impl Common {
-    /// Waits for the advance after the first `advances` ones; `None` if the run has ended.
+    /// Waits for the next advance after the first `advances`; `None` if the run has ended.
     fn next(&self, advances: usize) -> Option<Advance> {
         let mut looks = 0;
         while self.advances.load(Ordering::Acquire) == advances {
             looks += 1;
             if looks < LOOKS { std::hint::spin_loop() } else { std::thread::park() }
         }
-        // SAFETY: it is not written again before this thread has reached the end of this advance.
+        // SAFETY: `advance` is not written again before this thread has reached the end of this advance.
         if self.is_over.load(Ordering::Acquire) { None } else { unsafe { *self.advance.get() } }
     }
 
@@ -130,10 +130,10 @@ impl Common {
         let mut advances = 0;
         while let Some(advance) = self.next(advances) {
             advances += 1;
-            // SAFETY: `advance_all` holds these references until this thread has come to the last barrier, or has ended.
+            // SAFETY: `advance_all` holds these references until this thread has reached the last barrier or has ended.
             let (net, post) = unsafe { (&*advance.net, &*advance.post) };
             let (first, end) = (k * post.share, ((k + 1) * post.share).min(post.blocks));
-            // SAFETY: as above, and no two threads have a block in common.
+            // SAFETY: the same as above, and no two threads share a block.
             let mine = unsafe { std::slice::from_raw_parts_mut(advance.blocks.add(first), end - first) };
             if !advance_share(net, (mine, first), post, advance.windows, &self.barrier) || !self.barrier.wait() {
                 return; // another thread has panicked
@@ -143,7 +143,7 @@ impl Common {
 }
 
 impl Crew {
-    /// Each thread stays on the core with its number if there are cores.
+    /// If `cores` is not empty, each thread is pinned to the core with its index.
     fn new(threads: usize, cores: &[usize]) -> Self {
         let common = Arc::new(Common {
             barrier: Barrier::new(threads),
@@ -155,7 +155,7 @@ impl Crew {
             let (common, core) = (Arc::clone(&common), cores.get(k).copied());
             std::thread::spawn(move || {
                 if let Some(core) = core {
-                    pin(core); // the run was refused if that was impossible when it began
+                    pin(core); // if pinning was impossible at the start, the run was refused
                 }
                 common.serve(k);
             })
@@ -165,13 +165,13 @@ impl Crew {
     }
 
     fn begin(&mut self, advance: Option<Advance>) {
-        // SAFETY: all threads wait, see `Common`.
+        // SAFETY: all threads wait, as described at `Common`.
         unsafe { *self.common.advance.get() = advance };
         self.common.advances.fetch_add(1, Ordering::Release);
         self.threads.iter().for_each(|thread| thread.thread().unpark());
     }
 
-    /// Waits until the threads have ended. Returns the first panic of one of them.
+    /// Waits until the threads have ended. Returns the first panic of a thread, if any.
     fn end(&mut self) -> Option<Box<dyn std::any::Any + Send>> {
         let panics = self.threads.drain(..).filter_map(|thread| thread.join().err());
         panics.reduce(|first, _| first)
@@ -186,8 +186,8 @@ impl Drop for Crew {
     }
 }
 
-/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics,
-/// the others stop at the end of their window, and the panic continues here.
+/// Advances all blocks through the windows. If `cores` is not empty, each thread runs on the core with its index. If a thread panics, the
+/// other threads stop at the end of their windows, and the panic continues in the calling thread.
 pub(super) fn advance_all(
     net: &Net,
     blocks: &mut [Box<dyn AnyBlock>],
@@ -212,7 +212,7 @@ pub(super) fn advance_all(
     }
 }
 
-/// If this thread panics, it waits until the others have ended: they use data that the panic would free.
+/// If this thread panics, this guard waits until the other threads have ended, because they use data that the panic would free.
 struct EndsInPanic<'a>(&'a mut Crew);
 
 impl Drop for EndsInPanic<'_> {
@@ -223,7 +223,7 @@ impl Drop for EndsInPanic<'_> {
     }
 }
 
-/// Advances the blocks of one thread, of which the first has number `first`. Returns false if another thread has panicked.
+/// Advances the blocks of one thread; its first block has the index `first`. Returns false if another thread has panicked.
 fn advance_share(
     net: &Net,
     (blocks, first): (&mut [Box<dyn AnyBlock>], usize),
@@ -259,7 +259,7 @@ fn advance_share(
     true
 }
 
-/// Gives block `k` of a thread the mail of the other blocks of this thread, of which the first has number `first`.
+/// Gives block `k` of a thread the mail of the other blocks of the same thread; its first block has the index `first`.
 pub(super) fn take_of_thread(net: &Net, blocks: &mut [Box<dyn AnyBlock>], k: usize, first: usize) {
     for from in (0..blocks.len()).filter(|&from| from != k) {
         let mut mail = std::mem::take(&mut blocks[from].outbox_mut()[first + k]);

@@ -1,18 +1,17 @@
-//! Estimates the time for which packets are in flight from counts of links and distances, without building a network or
-//! following packets.
+//! Estimates how long packets are in flight, from counts of links and distances, without building a network or following packets.
 
 use crate::network::jobs::Job;
 use crate::network::spec::{LinkClass, Spec};
 use weft_topology::{Graph, Peer};
 
-/// Time in flight under load, as a multiple of that without queues.
+/// Time in flight under load, as a multiple of the time without queues.
 const QUEUES: f64 = 1.5;
-/// Routers from which distances are measured.
+/// Number of routers from which distances are measured.
 const PROBES: u32 = 16;
 
-/// Mean number of links that a packet crosses, on shortest paths between all routers.
+/// A mean packet: the means are over shortest paths between all routers.
 pub(crate) struct Transit {
-    /// Links between routers.
+    /// Number of links between routers that it crosses.
     pub hops: f64,
     /// Cycles from its injection to its delivery in an idle network.
     cycles: f64,
@@ -35,24 +34,24 @@ impl Transit {
     }
 }
 
-/// Flits that all terminals together send per cycle at the load of the spec, in the phases in which their jobs send most.
+/// Flits per cycle that all terminals send together at the load of the spec, in the phases in which their jobs send most.
 pub(crate) fn offered_flits(spec: &Spec) -> f64 {
     let of_phase = |loads: &[f64]| loads.iter().sum::<f64>();
     let of_job = |job: &Job| job.phases.iter().map(|phase| of_phase(&phase.load)).fold(0.0, f64::max);
     spec.traffic.jobs.iter().map(of_job).sum::<f64>().min(f64::from(spec.graph.terminals()))
 }
 
-/// Flits of the shortest packets.
+/// Length of the shortest packets [flits].
 pub(crate) fn shortest(spec: &Spec) -> f64 {
     f64::from(spec.traffic.lengths().min().unwrap_or(1).max(1))
 }
 
-/// Packets in flight at the load of the spec, by Little's law.
+/// Number of packets in flight at the load of the spec, by Little's law.
 pub(crate) fn packets_under_way(spec: &Spec) -> f64 {
     offered_flits(spec) * Transit::of(spec).with_queues() / shortest(spec)
 }
 
-/// Cycles that the slowest links take for a flit, in the slowest state that the policy has; 1 or more.
+/// Cycles that the slowest links take for a flit, in the slowest state that the policy has; at least 1.
 fn slowest(spec: &Spec) -> f64 {
     let slowest = spec.slowest_mode();
     let of_link = |(link, &managed): (&LinkClass, &bool)| {
@@ -62,7 +61,7 @@ fn slowest(spec: &Spec) -> f64 {
     spec.links.iter().zip(&spec.managed).map(of_link).fold(1.0, f64::max)
 }
 
-/// Mean distance from some routers to all, in links.
+/// Mean distance from some routers to all others, in links.
 fn mean_hops(graph: &Graph) -> f64 {
     let probes = (0..graph.routers()).step_by(graph.routers().div_ceil(PROBES) as usize);
     let (mut links, mut pairs) = (0.0, 0.0);

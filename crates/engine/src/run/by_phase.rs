@@ -35,8 +35,8 @@ impl Simulation {
         self.readings.take(reading);
     }
 
-    /// The phases of the window, which ended with the reading `last`; none if the load does not change. `drained`:
-    /// whether all packets of the window were delivered; `waiting`: packets in source queues when it began.
+    /// The results of the phases of the window, which ended with the reading `last`; empty if the load does not change. `drained`: whether
+    /// all packets of the window were delivered; `waiting`: number of packets in source queues when the window began.
     pub(crate) fn phases(&self, spec: &Spec, last: &Reading, drained: bool, waiting: u64) -> Vec<PhaseOutcome> {
         let (tally, end) = (self.tally(), last.cycle);
         let spans = self.readings.spans.iter().filter(|span| span.from < end);
@@ -58,7 +58,7 @@ impl Simulation {
         packets: Option<Measured>,
         drained: bool,
     ) -> PhaseOutcome {
-        // the readings that were taken early, so that they include flits that arrive up to the cycle itself
+        // the readings that were taken early, so that they include flits that arrive up to the cycle
         let landed = |cycle: u64| {
             let early = self.readings.at(cycle.saturating_sub(self.readings.landing));
             if cycle >= last.cycle { Some(last) } else { early }
@@ -81,7 +81,7 @@ impl Simulation {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
         let period = self.net.times.policy_repeats;
-        // the end of the last phase is not always known before, so the right cycle may have no reading
+        // the end of the last phase is not always known in advance, so there may be no reading for the right cycle
         let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
         let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
         let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
@@ -105,8 +105,8 @@ impl Simulation {
     }
 }
 
-/// The sums over the channels of a link class that leave routers, or that leave terminals. Nothing else is known of
-/// their ends.
+/// The sums over the channels of a link class: those that leave routers, or those that leave terminals. The ends of the channels are
+/// otherwise unknown.
 fn of_class(place: usize, account: Account, modes: usize) -> ChannelCount {
     ChannelCount {
         from: place.is_multiple_of(2).then_some(0),

@@ -1,5 +1,5 @@
-//! The course of a run: its present phase and its results so far. A phase can be entered again after a checkpoint, so
-//! all state that it keeps between two advances is here.
+//! The course of a run: its present phase and its results so far. A phase can be entered again after a checkpoint, so all its state between
+//! two advances is stored here.
 
 use crate::network::assemble::Division;
 use crate::network::load_readings::{Carried, Reading};
@@ -22,67 +22,67 @@ pub(crate) struct Course<'a> {
     /// Cycles between two checks of progress, interruption and stall.
     #[kept(fixed)]
     pub look: u64,
-    /// Cycles without a move after which the network may be stuck.
+    /// Number of cycles without a move after which the network may be stalled.
     #[kept(fixed)]
     limit: u64,
-    /// The spec, until the trial has measured how evenly threads share the work (`network/evener.rs`).
+    /// The spec, until the trial has measured how evenly the threads share the work (`network/evener.rs`).
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// Blocks for a new start of the run.
+    /// The blocks with which the run has to start again, if any.
     #[kept(scratch)]
     pub division: Option<Division>,
-    /// The run was asked to stop, and a checkpoint is made first.
+    /// Whether the run was asked to stop; a checkpoint is made first.
     #[kept(scratch)]
     pub stops: bool,
     /// Cycles until the end of the window, if it is known.
     pub expected: u64,
-    /// Flit-hops so far, and the cycle in which they were last seen to grow.
+    /// Number of flit-hops so far, and the cycle in which this number last grew.
     last_moves: u64,
     last_change: u64,
     pub decisions: Decisions,
-    /// A warm-up that ends by itself.
+    /// State of a warm-up that ends by itself.
     pub settling: Option<Settling>,
-    /// State that a run has from the begin of the window on.
+    /// State that exists from the beginning of the window.
     pub begun: Option<Begun>,
     /// The time after the end of the window, in which its packets are delivered.
     pub closed: Option<Closed>,
 }
 
-/// Data from the begin of the window on.
+/// State from the beginning of the window on.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Begun {
     pub start: u64,
-    /// Packets in source queues.
+    /// Number of packets in source queues at the beginning of the window.
     pub waiting: u64,
     /// The end of the window, if it is known.
     pub end: u64,
-    /// Whether its first half is over, so that its end is fixed.
+    /// Whether the first half of the window is over, so that its end is fixed.
     pub is_half_over: bool,
     pub is_decided: bool,
     pub middle: Middle,
 }
 
-/// Flits carried up to the middle of the window. Only the second half is judged, because packets in flight at the begin
-/// of the window say nothing about saturation.
+/// Number of flits carried up to the middle of the window. Only the second half of the window is judged, because packets in flight at its
+/// beginning are no sign of saturation.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Middle {
     pub cycle: u64,
     pub accepted: u64,
     pub carried: Carried,
-    /// The counts by which the window is judged, if its second half is not known before or must be whole periods.
+    /// Counts for the verdict on the window, if its second half is not known in advance or must consist of whole periods.
     pub marks: Option<Marks>,
 }
 
 /// The counts of the window after its end.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Closed {
-    /// Its first cycle, and the first one after it.
+    /// The first cycle of the window, and the first cycle after it.
     pub window: (u64, u64),
     pub accounts: Vec<Vec<Account>>,
-    /// Cycles that each bundle slept.
+    /// Number of cycles that each bundle slept.
     pub asleep: Vec<u64>,
     pub control: Option<ControlCount>,
-    /// The last reading of a load that changes.
+    /// The last reading, if the load changes.
     pub last: Option<Reading>,
     pub judged: Saturation,
 }
@@ -107,7 +107,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Detects that nothing moves any more.
+    /// Returns whether nothing has moved for so long that the network may be stalled.
     pub fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
         if moves != self.last_moves {
             self.last_moves = moves;
@@ -120,7 +120,7 @@ impl<'a> Course<'a> {
         self.begun.as_mut()?.middle.marks.as_mut()
     }
 
-    /// The cycle in which the next mark is taken.
+    /// The cycle in which the next of the [`Marks`] is taken.
     pub fn next_mark(&mut self) -> Option<u64> {
         self.marks().map(|marks| marks.due())
     }
@@ -142,8 +142,8 @@ impl Simulation {
         bytes
     }
 
-    /// Continues the run of the checkpoint, and returns the results. `self` is a freshly assembled network of the same
-    /// spec, divided as given by [`division_of`].
+    /// Continues the run of the checkpoint, and returns the results. `self` is a newly assembled network of the same spec, divided as
+    /// [`division_of`] returns.
     pub(crate) fn resume(
         mut self,
         spec: &Spec,
@@ -156,15 +156,15 @@ impl Simulation {
             .and_then(|()| self.restore(&mut reader))
             .and_then(|()| reader.end());
         read.map_err(unreadable)?;
-        drop(checkpoint); // it may be as large as the network, so it is dropped before the long run
+        drop(checkpoint); // it may be as large as the network, so it is freed before the long run
         Ok(self.go_on(spec, course))
     }
 }
 
-/// A checkpoint, in memory of any owner.
+/// The bytes of a checkpoint, whoever owns the memory.
 pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
 
-/// Cycles between two checks: the larger the network, the fewer, so that they take about a second at most.
+/// Cycles between two checks. In larger networks the number is smaller, so that these cycles take about a second at most.
 fn look(graph: &Graph) -> u64 {
     const MOST: u64 = 1024;
     const LEAST: u64 = 4;

@@ -1,4 +1,4 @@
-//! The journeys of watched packets, assembled from the notes of the blocks (`watch.rs`).
+//! The journeys of watched packets, assembled from the records of the blocks (`watch.rs`).
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use weft_kernel::parts::watch::{Birth, Decision, Stay, Wait};
 use weft_kernel::spy::Weighed;
 use weft_topology::Graph;
 
-/// One watched packet: number `seq` of those that `terminal` created.
+/// A watched packet: packet number `seq` of those that `terminal` created.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Journey {
     pub terminal: u32,
     pub seq: u32,
     /// Number of packets that the terminal created in this run.
     pub made: u32,
-    /// `None` if this packet was not among them.
+    /// The packet's events; `None` if the terminal did not create this packet.
     pub life: Option<Life>,
 }
 
@@ -25,33 +25,33 @@ pub struct Journey {
 pub struct Life {
     pub to_terminal: u32,
     pub flits: u16,
-    /// Whether the packet is measured: it was created in the window.
+    /// Whether the packet is measured, because it was created in the window.
     pub measured: bool,
-    /// The cycles in which the packet entered the source queue, came to the head of that queue, and had its head flit
-    /// and its tail flit injected.
+    /// The cycles in which the packet entered the source queue, reached the head of that queue, and had its head flit and its tail flit
+    /// injected.
     pub created_cycle: u64,
     pub first_cycle: u64,
     pub injected_cycle: Option<u64>,
     pub injection_vc: Option<u8>,
     pub tail_injected_cycle: Option<u64>,
-    /// An entry for each router that it reached.
+    /// One entry for each router that the packet reached.
     pub routers: Vec<Visit>,
     pub delivered_cycle: Option<u64>,
     pub latency: Option<Latency>,
 }
 
-/// The packet in a router.
+/// The stay of the packet in a router.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Visit {
     pub router: u32,
     pub port: u32,
     pub vc: u8,
-    /// The cycles in which the head arrived, and in which it became the first in its queue.
+    /// The cycles in which the head arrived, and in which it became the first of its queue.
     pub arrived_cycle: u64,
     pub front_cycle: Option<u64>,
-    /// The hop that was chosen, with its candidates. If a head chooses in every step: each change of its choice.
+    /// The hop that the packet chose, with the candidates. If a head chooses in every step, each change of its choice is an entry.
     pub choices: Vec<Choice>,
-    /// Number of left-out changes between the last two of these.
+    /// Number of changes that were left out between the last two entries.
     pub choices_left_out: u32,
     pub waits: Vec<Wait>,
     pub exit: Option<Exit>,
@@ -62,17 +62,16 @@ pub struct Visit {
 pub struct Exit {
     pub port: u32,
     pub vc: u8,
-    /// Name of the link class; and the router at the far end of the link, `None` for a terminal.
+    /// Name of the link class; and the router at the far end of the link, or `None` for a terminal.
     pub link: String,
     pub next_router: Option<u32>,
     pub vc_cycle: u64,
-    /// The cycles in which the head crossed the switch, and in which it was on the link.
+    /// The cycles in which the head crossed the switch, and in which it entered the link.
     pub head_crossed_cycle: u64,
     pub head_left_cycle: u64,
-    /// Cycles for which the head waited for the link behind other flits.
+    /// Number of cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
-    /// Additional cycles that the link took until all of the head was on it, compared with the link before; 0 on a link
-    /// that is not slower.
+    /// Additional cycles, compared with the previous link, until the whole head was on this link; 0 if this link is not slower.
     pub link_serial_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
@@ -80,22 +79,22 @@ pub struct Exit {
     pub head_arrives_cycle: u64,
 }
 
-/// A hop that was chosen.
+/// A hop that the packet chose.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// The cycle of the choice: before the arrival of the packet, if the choice does not depend on queues.
+    /// The cycle of the choice. It is before the arrival of the packet if the choice does not depend on queues.
     pub cycle: u64,
     pub rule: String,
     /// The intermediate router of a detour.
     pub via_router: Option<u32>,
     pub candidates: Vec<Candidate>,
-    /// Index of the chosen one among the candidates; `None` if it is not one of them.
+    /// Index of the chosen hop among the candidates; `None` if it is not among them.
     pub chosen: Option<usize>,
     pub port: u32,
     pub vc_class: u8,
 }
 
-/// A hop that was compared with others, with its numbers at the time of the choice.
+/// A hop that was compared with others, with the compared numbers at the time of the choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     pub port: u32,
@@ -108,25 +107,24 @@ pub struct Candidate {
     pub hops: Option<u32>,
     pub bias_flits: Option<i32>,
     pub cost_flits: Option<i32>,
-    /// Credits of the VCs that a head could take now; the most credits win.
+    /// Credits of the VCs that a head could take at that time; the candidate with the most credits wins.
     pub credits: Option<u32>,
-    /// Whether this candidate is as good as the chosen one.
+    /// Whether this candidate has the same rank as the chosen one.
     pub tied: bool,
 }
 
-/// The parts of the cycles from creation to delivery, which add up to the total.
+/// The parts of a packet's latency; the sum of the parts is the time from creation to delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Latency {
     pub total_cycles: u64,
     /// Time from creation to the injection of the head [cycles].
     pub source_cycles: u64,
-    /// Cycles that the head spent in routers; `waiting_cycles` of them are more than the delay of the routers.
+    /// Cycles that the head spent in routers; `waiting_cycles` is the part that exceeds the delays of the routers.
     pub routers_cycles: u64,
     pub waiting_cycles: u64,
-    /// Cycles that the head spent on links, including both terminal links, and including the time until all of it was
-    /// on a slow link.
+    /// Cycles that the head spent on links, including both terminal links, and including the time until the whole head was on a slow link.
     pub wires_cycles: u64,
-    /// `tail_cycles`: from the head to the tail on the last link. `ejection_cycles`: the delay of the terminal.
+    /// `tail_cycles`: time from the head to the tail on the last link. `ejection_cycles`: the delay of the terminal.
     pub tail_cycles: u64,
     pub ejection_cycles: u64,
 }
@@ -138,7 +136,7 @@ struct Maker<'a> {
     delay: u64,
 }
 
-/// The journeys of the watched packets, in the order of the request, or of time.
+/// The journeys of the watched packets, in the order of the request, or in the order of time.
 pub(crate) fn all(
     net: &Net,
     graph: &Graph,
@@ -224,7 +222,7 @@ impl Maker<'_> {
         let total = delivered - birth.packet.created;
         let source = birth.injected? - birth.packet.created;
         let exits = || routers.iter().filter_map(|visit| visit.exit.as_ref());
-        // the time on a link includes the time until all of the head is on it
+        // the time on a link includes the time until the whole head is on it
         let on_link = |exit: &Exit| exit.head_left_cycle - exit.link_serial_cycles;
         let stays = |visit: &Visit| Some(on_link(visit.exit.as_ref()?) - visit.arrived_cycle);
         let routers_cycles: u64 = routers.iter().filter_map(stays).sum();
@@ -268,7 +266,7 @@ impl Maker<'_> {
         self.graph.neighbour(router, port as u16).map(|(_, port)| port)
     }
 
-    /// The router with these coordinates in the plane of router `near`.
+    /// The router with these coordinates in the plane that contains router `near`.
     fn router_at(&self, coords: u64, near: u32) -> Option<u32> {
         let planes = self.graph.planes();
         let routers = (near % planes..self.graph.routers()).step_by(planes as usize);
@@ -312,7 +310,7 @@ impl Maker<'_> {
     }
 }
 
-/// The number that decided: the least cost, or the most credits.
+/// The number that decided the choice: the least cost, or the most credits.
 fn worth(weighed: Option<&Weighed>) -> Option<i64> {
     weighed.map(|weighed| match *weighed {
         Weighed::Cost { value, .. } => i64::from(value),

@@ -1,21 +1,21 @@
-//! Judges whether a network carries the offered load, for the second half of a window and of a phase of a load.
+//! Judges whether a network carries the offered load, for the second half of a window or of a phase of the load.
 //!
-//! Offered flits are counted and not expected, and include those that wait in sources. So their excess over accepted
-//! flits is the growth of the queues. If arrivals come in bursts, queues grow in bursts. So in a network that carries
-//! the load, queues may grow by the scatter of the arrivals: three standard deviations. The deviation is that of the
-//! number of packets in a long time, from the index of dispersion of the injection process (`Process::dispersion`).
+//! Offered flits are counted, not estimated, and include flits that wait in sources. Therefore the excess of offered over accepted flits is
+//! the growth of the queues. If arrivals come in bursts, queues grow in bursts. Therefore queues may grow by the random variation of
+//! arrivals even in a network that carries the load. Three standard deviations are permitted. The standard deviation is that of the number
+//! of packets in a long time, computed from the index of dispersion of the injection process (`Process::dispersion`).
 //!
-//! There is no verdict if bursts may explain more than a [`Bursts::TELLING`] share of the load, or the whole gap. The
-//! part that they may explain falls as the span grows. A gap of no more than 3 % and a [`Bursts::DECISIVE`] share is
-//! too small to matter, so a span that is long enough always decides. A load that bursts no more than a Bernoulli
-//! process (a dispersion of 1) has no such doubt: the same margin separates its gap from chance. A gap below the margin
-//! is too small to matter.
+//! There is no verdict if bursts may explain more than a share [`Bursts::TELLING`] of the load, or the whole gap between offered and
+//! accepted flits. The part that bursts may explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
+//! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
+//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from chance. A gap below the margin is too small
+//! to matter.
 //!
-//! A policy that repeats itself makes packets wait in a part of each period and lets them go in another. So only whole
-//! periods are judged, and there is no verdict for a span without one.
+//! A policy that repeats its actions periodically makes packets wait in one part of each period and lets them pass in another. Therefore
+//! only whole periods are judged, and a span without a whole period gets no verdict.
 //!
-//! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies
-//! offer only as much as the network allows.
+//! Jobs without a rate (batches) are not judged here: they are judged only by the drain. Terminals that wait for replies offer only as much
+//! as the network accepts.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -24,11 +24,10 @@ use crate::run::outcome::{ACCEPTED_SHARE, Bursts, Doubt, Saturation};
 use weft_api::workload::Amount;
 use weft_units::Cycles;
 
-/// Number of standard deviations that may be chance.
+/// Number of standard deviations that count as chance.
 pub(crate) const DEVIATIONS: f64 = 3.0;
 
-/// Expectation for a span: flits, their variance, and whether bursts make the variance larger than that of Bernoulli
-/// sources.
+/// The expected number of flits in a span, their variance, and whether bursts make the variance larger than that of Bernoulli sources.
 #[derive(Debug, Clone, Copy, Default)]
 struct Expected {
     flits: f64,
@@ -37,7 +36,7 @@ struct Expected {
 }
 
 impl Simulation {
-    /// Flits accepted up to now (those that reach their terminals less than a landing time from now), and flits offered
+    /// Number of flits accepted up to now (those that reach their terminals within the landing time from now), and number of flits offered
     /// up to now.
     pub(crate) fn carried(&self) -> Carried {
         let offered = self.offered_before(self.now + self.net.times.landing).by_job;
@@ -56,8 +55,8 @@ impl Simulation {
         done + self.kept_back(|job| job == j)
     }
 
-    /// Judges a span of this number of cycles, between these two counts, in the phase of the load that begins with
-    /// cycle `start`. `None` if no job has a rate.
+    /// Judges a span of this number of cycles, from its counts at both ends, in the phase of the load that begins with cycle `start`.
+    /// `None` if no job has a rate.
     pub(crate) fn judge(
         &self,
         spec: &Spec,
@@ -66,12 +65,12 @@ impl Simulation {
         (from, to): (Carried, Carried),
     ) -> Option<Saturation> {
         let expected = self.expected(spec, start, cycles)?;
-        // the projected creations of terminals that wait for replies may turn out fewer
+        // the terminals that wait for replies may create fewer packets than projected
         let offered = to.offered.saturating_sub(from.offered) as f64;
         Some(expected.verdict(to.accepted.saturating_sub(from.accepted) as f64, offered, cycles))
     }
 
-    /// The judgement of a span that holds no whole period of a policy that repeats itself. `None` if no job has a rate.
+    /// The verdict on a span that contains no whole period of a policy with periodic actions. `None` if no job has a rate.
     pub(crate) fn unjudged(&self, spec: &Spec, start: Cycles, cycles: Cycles, period: Cycles) -> Option<Saturation> {
         let offers = self.expected(spec, start, cycles)?.flits > 0.0;
         Some(if offers { Saturation::Unknown(Doubt::PartOfPeriod { cycles, period }) } else { Saturation::No })
@@ -87,7 +86,7 @@ impl Simulation {
                 net.workload.in_all(Amount { packets: 1, flits: flits.into() }).flits as f64 * share
             };
             let one: f64 = job.packets.shares().iter().map(in_all).sum();
-            // a sum of as many lengths as there are packets: both scatter
+            // the sum of the packets' lengths: both the number of packets and their lengths vary
             let variance = one * one * packets * dispersion.max(1.0) + packets * job.packets.variance();
             Some(Expected { flits: packets * one, variance, bursts: dispersion > 1.0 })
         });
@@ -114,7 +113,7 @@ impl Expected {
     }
 }
 
-/// The loads of the ranks of a job in the phase of the whole traffic that begins with cycle `start`.
+/// The loads of the ranks of a job, in the phase of all traffic that begins with cycle `start`.
 pub(crate) fn loads(job: &Job, start: u64) -> &[f64] {
     job.phases.iter().rfind(|phase| phase.from <= start).map_or(&[], |phase| &phase.load)
 }
@@ -123,7 +122,7 @@ pub(crate) fn loads(job: &Job, start: u64) -> &[f64] {
 mod tests {
     use super::*;
 
-    /// 10,000 flits are expected of the span.
+    /// The expected number of flits in the span is 10,000.
     fn verdict(accepted: f64, dispersion: f64) -> Saturation {
         let expected = Expected { flits: 1e4, variance: 1e4 * dispersion, bursts: dispersion > 1.0 };
         expected.verdict(accepted, 1e4, 1000)
@@ -131,20 +130,20 @@ mod tests {
 
     #[test]
     fn a_gap_is_held_against_three_per_cent_and_three_deviations() {
-        // Bernoulli: 3 * 100 flits are 3 %
+        // Bernoulli arrivals: 3 * 100 flits are 3 %
         assert_eq!([9390.0, 9410.0].map(|accepted| verdict(accepted, 1.0)), [Saturation::Yes, Saturation::No]);
-        // bursts that scatter 16 times as much: 3 * 400 flits are 12 %, and what they may explain is not known
+        // bursts with 16 times the variance: 3 * 400 flits are 12 %, and it is unknown how much of the gap they explain
         assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
         let Saturation::Unknown(Doubt::Bursts(doubt)) = verdict(8510.0, 16.0) else {
             panic!("bursts may explain the gap")
         };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
-        // the message names the limit by which 8,490 are too few
+        // the message contains the limit, of which 8,490 fall short
         assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
     }
 
-    /// The same shares over a span that is `times` as long, with a gap that is `persists` as large.
+    /// The verdict for a span that is `times` as long, with a gap that is `persists` times as large.
     fn after(doubt: &Bursts, times: f64, persists: f64) -> Saturation {
         let flits = 1e4 * times;
         let variance = (doubt.chance * 1e4 / DEVIATIONS).powi(2) * times;

@@ -1,5 +1,4 @@
-//! Checks that the packets of a run took no more hops than their routing promises. A packet with more hops may wander
-//! for ever (livelock).
+//! Checks that no packet of the run took more hops than its routing guarantees. A packet with more hops may circulate forever (livelock).
 
 use crate::network::simulation::Simulation;
 use weft_api::state::NONE;
@@ -13,11 +12,11 @@ impl Simulation {
     }
 }
 
-/// The same in one block.
+/// The same number for one block.
 fn longest_in(block: &dyn AnyBlock) -> u32 {
     let (records, mut longest) = (block.records(), 0);
     let mut see = |packet: u32| {
-        // the body of a packet whose head is in another block has no packet here
+        // a packet whose head is in another block has no record here, only its body
         if packet != NONE {
             longest = longest.max(records.packets.items[packet as usize].links_crossed);
         }
@@ -33,7 +32,7 @@ fn longest_in(block: &dyn AnyBlock) -> u32 {
     longest
 }
 
-/// Refuses the results of a run in which a packet crossed `longest` links, if the routing `name` promises fewer.
+/// Refuses the results of a run in which a packet crossed `longest` links, if the routing `name` guarantees fewer.
 pub(crate) fn refuse(name: &str, most: Option<u32>, longest: u32) -> Result<(), Refusal> {
     let Some(most) = most.filter(|&most| longest > most) else { return Ok(()) };
     let what = format!(

@@ -1,7 +1,7 @@
-//! Counts taken during a window. They are needed if its middle is not known before, because it ends with the last
-//! batch; and if only whole periods are judged, because the policy repeats itself.
+//! Counts taken during a window. They are needed in two cases: the middle of the window is not known in advance, because the last batch
+//! ends the window; or only whole periods are judged, because the policy has periodic actions.
 //!
-//! Marks lie at equal distances. When there are many, every second one is dropped.
+//! The counts, called marks, are taken at equal distances. When there are too many marks, every second one is dropped.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -10,24 +10,24 @@ use crate::run::course::Course;
 use crate::run::outcome::{Ending, Saturation};
 use weft_api::base::kept::Value;
 
-/// Most distances between marks.
+/// The most distances between marks.
 const MOST: usize = 64;
-/// Cycles between two marks at first, under a policy that does not repeat itself.
+/// Initial number of cycles between two marks, for a policy without periodic actions.
 const APART: u64 = 64;
 
-/// Flits carried up to some cycles of the window.
+/// Numbers of flits carried up to certain cycles of the window.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Marks {
     start: u64,
-    /// Cycles between two marks: whole periods, if there is one.
+    /// Cycles between two marks; whole periods, if the policy has a period.
     apart: u64,
     landing: u64,
     period: Option<u64>,
-    /// At the start of the window, and after each distance.
+    /// The counts at the start of the window, and after each distance.
     kept: Vec<Carried>,
 }
 
-/// A span to be judged, with the counts at its ends; `to` is none if it lasts until now.
+/// A span to be judged, with the counts at both ends; `to` is `None` if the span ends now.
 #[derive(Debug, PartialEq)]
 struct Judged {
     cycles: u64,
@@ -37,7 +37,7 @@ struct Judged {
 
 impl Marks {
     fn new(start: u64, period: Option<u64>, landing: u64) -> Self {
-        // a mark counts flits that arrive before its cycle, so it is taken a landing time earlier
+        // a mark counts flits that arrive before its cycle, so it is taken earlier by the landing time
         let apart = period.map_or(APART.max(landing + 1), |period| period * (landing / period + 1));
         Self { start, apart, landing, period, kept: vec![Carried::default()] }
     }
@@ -55,9 +55,9 @@ impl Marks {
         }
     }
 
-    /// The later half of the distances of the window until `now`, at least one. `None` if it holds no whole period.
+    /// The later half of the distances of the window until `now`; at least one distance. `None` if it contains no whole period.
     fn judged(&self, now: u64) -> Option<Judged> {
-        // a mark that is taken early may lie behind the end
+        // a mark that is taken early may be after the end of the window
         let last = (self.kept.len() - 1).min(((now - self.start) / self.apart) as usize);
         if last == 0 {
             let whole = Judged { cycles: now - self.start, from: self.kept[0], to: None };
@@ -69,7 +69,7 @@ impl Marks {
 }
 
 impl Simulation {
-    /// The marks of a window that begins now; `None` if its second half is judged, or no job has a rate.
+    /// The marks of a window that begins now; `None` if its second half is judged instead, or no job has a rate.
     pub(crate) fn marks(&self, spec: &Spec) -> Option<Marks> {
         let period = self.net.times.policy_repeats;
         let is_marked = period.is_some() || spec.phases.stop == Stop::Complete;
@@ -78,7 +78,7 @@ impl Simulation {
             .then(|| Marks::new(self.now, period, self.net.times.landing))
     }
 
-    /// Advances to cycle `until`, and takes the marks that are due on the way.
+    /// Advances to cycle `until`, and takes the marks that become due before it.
     pub(crate) fn advance_marking(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while let Some(due) = course.next_mark().filter(|&due| due <= until) {
             if let Some(ending) = self.advance_watched(due, look, course) {
@@ -90,7 +90,7 @@ impl Simulation {
         self.advance_watched(until, look, course)
     }
 
-    /// Judges the window until now by its marks.
+    /// Judges the window up to now by its marks.
     pub(crate) fn judge_marks(&self, spec: &Spec, marks: &Marks) -> Saturation {
         let (judged, lasted) = (marks.judged(self.now), self.now - marks.start);
         let verdict = match (judged, marks.period) {
@@ -112,7 +112,7 @@ mod tests {
         Carried { offered: flits, accepted: flits }
     }
 
-    /// Marks as they are after so many cycles of a window that begins in cycle 1000, with a flit accepted in each cycle.
+    /// The marks after this number of cycles of a window that begins in cycle 1000, if one flit is accepted in each cycle.
     fn after(cycles: u64, period: Option<u64>) -> Marks {
         let mut marks = Marks::new(1000, period, 20);
         while marks.due() <= 1000 + cycles {
@@ -128,7 +128,7 @@ mod tests {
             let due = judged.map(|(from, to)| Judged { cycles: to - from, from: carried(from), to: Some(carried(to)) });
             assert_eq!(found, due, "{cycles} cycles");
         }
-        // a period that is shorter than a landing
+        // a period that is shorter than the landing time
         assert_eq!(after(28, Some(7)).judged(1028).map(|judged| judged.cycles), Some(21));
     }
 

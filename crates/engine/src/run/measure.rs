@@ -1,6 +1,6 @@
-//! The phases of a run: warm-up, measured window, drain, and what ends each of them.
+//! The phases of a run: warm-up, measured window and drain, and the conditions that end them.
 //!
-//! All decisions depend on integers that are summed over all blocks, at cycles that do not depend on the blocks.
+//! All decisions depend on integers that are summed over all blocks, in cycles that do not depend on the division into blocks.
 
 use crate::network::evener::Trial;
 use crate::network::load_readings::Carried;
@@ -26,30 +26,30 @@ pub trait Progress: Sync {
     /// run.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 
-    /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] continues. It is also
-    /// called when `tick` stops the run. If it returns true then, the run stops after the checkpoint.
+    /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] can continue. It is also called when `tick`
+    /// stops the run. If it then returns true, the run stops after the checkpoint.
     fn wants_checkpoint(&self, _now: u64) -> bool {
         false
     }
 
-    /// Takes the requested checkpoint.
+    /// Receives the requested checkpoint.
     fn keep(&self, _checkpoint: Vec<u8>) {}
 
-    /// The cores to which the threads of the run are pinned, the calling thread to the first; none: threads may move. A
-    /// run with fewer cores than threads is refused.
+    /// The cores to which the threads of the run are pinned, the calling thread to the first core. If empty, threads are not pinned. A run
+    /// with fewer cores than threads is refused.
     fn cores(&self) -> &[usize] {
         &[]
     }
 }
 
-/// Ignores all progress.
+/// Ignores all progress reports.
 impl Progress for () {
     fn tick(&self, _: u64, _: u64) -> bool {
         true
     }
 }
 
-/// Cycles between two checks for the end of the drain.
+/// Cycles between two checks whether the drain has ended.
 const DRAIN_LOOK: u64 = 256;
 /// Approximate number of cycles that a run without saturation needs after its window, until all packets of the window
 /// have been delivered.
@@ -59,11 +59,11 @@ pub fn drain_cycles(spec: &Spec) -> u64 {
     (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
-/// Cycles between two checks whether the last batch is delivered, because its delivery ends the window. The window is
-/// billed up to a multiple of this.
+/// Cycles between two checks whether the last batch has been delivered. That delivery ends the window. The energy account of the window
+/// ends at a multiple of this number.
 const COMPLETE_LOOK: u64 = 32;
 
-/// Flits that each job has offered in the window, with the packets that deliveries caused.
+/// Number of flits that each job has offered in the window, including packets that deliveries caused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
     pub by_job: Vec<Amount>,
@@ -79,17 +79,17 @@ impl Offered {
     }
 }
 
-/// The results of a run that are known when it ends.
+/// Results of a run that are known when the window ends.
 pub(crate) struct Findings {
     pub ending: Ending,
     pub saturated: Saturation,
     pub window: (u64, u64),
-    /// Packets in source queues when it began.
+    /// Number of packets in source queues when the window began.
     pub waiting: u64,
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
-    /// Cycles that each bundle slept.
+    /// Number of cycles that each bundle slept.
     pub asleep: Vec<u64>,
     pub phases: Vec<PhaseOutcome>,
     pub control: Option<ControlCount>,
@@ -103,7 +103,7 @@ impl Simulation {
         self.go_on(spec, course)
     }
 
-    /// Runs all phases that are not over yet, and returns the results.
+    /// Runs all phases that are not finished yet, and returns the results.
     pub(crate) fn go_on(mut self, spec: &Spec, mut course: Course) -> Outcome {
         let mut ending = None;
         if course.begun.is_none() {
@@ -132,8 +132,8 @@ impl Simulation {
     /// The results of a run that has ended.
     fn sum_up(self, spec: &Spec, begun: Begun, closed: Closed, mut decisions: Decisions, ending: Ending) -> Outcome {
         let (judged, waiting) = (closed.judged, begun.waiting);
-        // Counted now and not at the end of the drain, because a source that waits for a delivery may create a packet
-        // of the window later.
+        // Counted now and not at the end of the drain, because a source that waits for a delivery may later create a packet that belongs to
+        // the window.
         let offered = self.offered();
         let ending = self.explain(ending);
         let drained = ending == Ending::Drained;
@@ -171,7 +171,7 @@ impl Simulation {
         Begun { start, waiting, end: start + spec.phases.window, is_half_over: false, is_decided: false, middle }
     }
 
-    /// Ends the window before this cycle.
+    /// Ends the window before the current cycle.
     fn close_window(&mut self, spec: &Spec, course: &Course) -> Closed {
         let begun = course.begun.as_ref().expect("a window that has begun");
         let (start, end) = (begun.start, self.now);
@@ -224,14 +224,14 @@ impl Simulation {
         }
         if let Stop::Confidence { share, window } = spec.phases.stop {
             while !begun(course).is_decided {
-                // flits that will be delivered after the end of the window must not leave before this end is known
+                // flits that may be delivered after the end of the window must not leave before this end is known
                 let end = begun(course).end;
                 let decide = end.saturating_sub(self.net.times.lookahead).max(self.now);
                 if let Some(ending) = self.advance_marking(decide, course.look, course) {
                     return Some(ending);
                 }
                 let tally = self.tally();
-                // slow packets of later batches may still be on their way, so these batches do not count yet
+                // slow packets of later batches may still be in flight, so these batches do not count yet
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.times.batch;
                 let confident = is_confident(&tally, spec.classes.len(), delivered as usize, share);
                 let longer = end + self.growth();
@@ -248,13 +248,13 @@ impl Simulation {
         self.advance_marking(begun(course).end, course.look, course)
     }
 
-    /// By how many cycles a window is extended: whole batches, and at least as many cycles as its end must be known in
+    /// Number of cycles by which a window is extended: whole batches, and at least the number of cycles by which the end must be known in
     /// advance.
     fn growth(&self) -> u64 {
         (self.net.times.lookahead / self.net.times.batch + 1) * self.net.times.batch
     }
 
-    /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
+    /// Advances until the batches of all jobs are delivered, or the window has reached its maximum length.
     fn complete(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         let start = begun(course).start;
         let limit = start + spec.phases.window;
@@ -269,7 +269,7 @@ impl Simulation {
             let until = self.steady_until().max(self.empty_until());
             let calm = if self.is_complete(u64::MAX) { 0 } else { until.saturating_sub(self.now) };
             let look = (calm / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
-            // a run that continues from a checkpoint at a mark makes its checks in the same cycles as without a break
+            // a run that continues from a checkpoint at a mark makes its checks in the same cycles as an uninterrupted run
             let next = (self.now - (self.now - start) % COMPLETE_LOOK).saturating_add(look).min(limit);
             if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
@@ -278,7 +278,7 @@ impl Simulation {
         None
     }
 
-    /// Whether the batches of all jobs are known to be delivered completely before cycle `now`.
+    /// Whether all batches are known to be completely delivered before cycle `now`.
     fn is_complete(&self, now: u64) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.observers().tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
@@ -293,7 +293,8 @@ impl Simulation {
         })
     }
 
-    /// The workloads that can't end: no packet is in flight, and no source will create one. Other jobs may still send.
+    /// The workloads that can't end: none of their packets is in flight, and none of their sources will create one. Other jobs may still
+    /// send.
     fn halted(&self) -> Option<Stall> {
         let rests = |block: &dyn AnyBlock| block.is_quiet() && block.next_created() == NOT_DUE;
         let all_rest = !self.has_packets() && self.blocks.iter().all(|block| rests(&**block));
@@ -303,11 +304,11 @@ impl Simulation {
         (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 
-    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it reports the progress more
-    /// often. Returns `Some` if the run ends before.
+    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks the progress is reported more often. Returns
+    /// `Some` if the run ends earlier.
     ///
-    /// A checkpoint is made before an advance, never after one. When the run continues from the checkpoint, the caller
-    /// of this function is called again. It finds its state in `course`, so it computes the same `until`.
+    /// A checkpoint is made before an advance, never after one. When the run continues from the checkpoint, the caller of this function is
+    /// called again. The caller finds its state in `course`, so it computes the same `until`.
     pub(crate) fn advance_watched(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while self.now < until {
             if self.can_be_kept() && (course.stops || course.progress.wants_checkpoint(self.now)) {
@@ -339,7 +340,7 @@ impl Simulation {
         None
     }
 
-    /// Advances to cycle `until`, and reports the progress on the way. Returns whether the run stops at once, without a
+    /// Advances to cycle `until`, and reports the progress from time to time. Returns whether the run has to stop at once, without a
     /// checkpoint.
     fn advance_telling(&mut self, until: u64, course: &mut Course) -> bool {
         while self.now < until {
@@ -354,7 +355,7 @@ impl Simulation {
         false
     }
 
-    /// Advances to cycle `until`. Recordings take their samples on the way.
+    /// Advances to cycle `until`. Recordings take their samples when they are due.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
             let (sample, reading) = (self.blocks[0].observers().recorders.next_sample(), self.readings.next());
@@ -385,7 +386,7 @@ impl Simulation {
         }
     }
 
-    /// Whether all packets of the window are delivered or discarded, and all sources have created theirs.
+    /// Whether all packets of the window are delivered or discarded, and all sources have created their packets of the window.
     fn is_drained(&self) -> bool {
         let end = self.blocks[0].observers().tally.window.1;
         let packets =
@@ -394,8 +395,8 @@ impl Simulation {
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
-    /// Whether the network carries the load offered since the middle of the window. If the load changes, each phase is
-    /// judged by itself. Batches are judged only by the drain.
+    /// Whether the network carries the load offered since the middle of the window. If the load changes, each phase is judged separately.
+    /// Batches are judged only by the drain.
     fn saturation(&self, spec: &Spec, middle: &Middle) -> Saturation {
         if !self.net.times.changes.is_empty() {
             return Saturation::No;
@@ -411,36 +412,35 @@ impl Simulation {
         self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
     }
 
-    /// Whether the accepted part of a steady load since the middle of the window is too small to be chance. The load
-    /// offered in a part of the window follows from the whole window.
+    /// Whether too little of a steady load was accepted since the middle of the window to be explained by chance. The load offered in a
+    /// part of the window is computed from the whole window.
     fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].observers().tally.window;
         let offered = self.offered_before(self.now);
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
         let accepted = (self.done_with() - middle.accepted) as f64;
         let now = self.now.min(end);
-        // accepted flits are counted when they leave for the terminal, if they will reach it within the window
+        // a flit counts as accepted when it leaves for its terminal, if it will arrive within the window
         let span = (now + self.net.times.landing).min(end).saturating_sub(middle.cycle + self.net.times.landing);
         let flits = flits / packets.max(1.0);
         let packets = packets * span as f64 / (now - start).max(1) as f64;
-        // a margin of three standard deviations of a Bernoulli count, so that short windows do not seem saturated by
-        // chance
+        // a margin of three standard deviations of a Bernoulli count, so that short windows do not count as saturated by chance
         accepted < ACCEPTED_SHARE * packets * flits - DEVIATIONS * flits * packets.sqrt()
     }
 
-    /// Accepted flits, with the discarded ones: discards do not show that the network could not carry the load.
+    /// Number of accepted flits, including discarded ones: discards are no sign that the network could not carry the load.
     pub fn accepted(&self) -> u64 {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Flits that need no more work of the network. These are accepted and discarded flits, and two kinds of offered
-    /// flits: the replies that discarded requests will not get, and the replies that the workload delays.
+    /// Number of flits that need no more work from the network. They are the accepted and discarded flits, and two kinds of offered flits:
+    /// replies that discarded requests will not get, and replies that the workload still delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
     }
 
-    /// Flits of replies of these jobs that are still delayed.
+    /// Number of flits in replies of these jobs that are still delayed.
     pub(crate) fn kept_back(&self, counts: impl Fn(usize) -> bool) -> u64 {
         if self.net.times.turnaround == 0 {
             return 0;
@@ -464,12 +464,12 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.lost).sum()
     }
 
-    /// Packets of job `j` that were not caused because measured packets were discarded.
+    /// Packets of job `j` that were never created because measured packets were discarded.
     pub(crate) fn unborn(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
 
-    /// Packets that the terminals of job `j` have created in the window without a delivery as their cause.
+    /// Packets that the terminals of job `j` have created in the window without a delivery as cause.
     fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.created_by(j).unwrap_or(b.observers().tally.created)).sum()
     }
@@ -483,7 +483,7 @@ impl Simulation {
         Offered { by_job: self.offered_before(self.now).by_job.into_iter().enumerate().map(born).collect() }
     }
 
-    /// Flits that the jobs offer in the window before cycle `until`, now or later.
+    /// Flits that the jobs offer in the window before cycle `until`, both now and later.
     pub(crate) fn offered_before(&self, until: u64) -> Offered {
         let backlog = self.backlog(until.min(self.blocks[0].observers().tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {
@@ -494,9 +494,9 @@ impl Simulation {
         Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }
 
-    /// Returns two numbers. First, the packets that were created before `until` but are not injected. Second, by job,
-    /// the packets that terminals created in the window without a delivery and have not handed out yet, because sources
-    /// lag behind.
+    /// Returns two numbers. The first is the number of packets that were created before `until` but are not injected. The second is, for
+    /// each job, the packets of the window that sources created without a delivery but have not handed over yet, because sources may be
+    /// behind the simulated time.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
@@ -512,7 +512,7 @@ impl Simulation {
         (all, in_window)
     }
 
-    /// If a run did not drain, looks for packets that can never move.
+    /// If a run did not drain, searches for packets that can never move.
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
             Ending::Saturated | Ending::NotComplete => stall::find(self).map_or(ending, Ending::Stalled),
@@ -521,8 +521,8 @@ impl Simulation {
     }
 }
 
-/// Whether the mean latency of all packets, and that of each message class with packets, have the required confidence.
-/// Reads the first `count` batches.
+/// Whether the mean latencies of all packets, and of each message class with packets, have the required confidence. Only the first `count`
+/// batches are read.
 fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool {
     let first = |batches: &[PacketSums]| is_mean_known(&batches[..count.min(batches.len())], share);
     let of_class = |class: usize| {
@@ -532,7 +532,7 @@ fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool
     first(&tally.batches) && (0..classes).all(of_class)
 }
 
-/// Whether half of the 95 % confidence interval of the mean latency is at most `share` of the mean.
+/// Whether half the width of the 95 % confidence interval of the mean latency is at most `share` of the mean.
 fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     let mut sums = PacketSums::default();
     batches.iter().for_each(|b| sums.add(b));
@@ -542,7 +542,7 @@ fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     confidence95(&means).is_some_and(|half| half <= share * mean)
 }
 
-/// Data from the begin of the window on.
+/// The state of the course that exists from the beginning of the window.
 fn begun<'a>(course: &'a mut Course) -> &'a mut Begun {
     course.begun.as_mut().expect("a window that has begun")
 }

@@ -26,8 +26,8 @@ pub struct Congestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
     pub counts: SetAsideCount,
-    /// Tokens that have not returned at the end of the run, and queues that are set aside then. All other tokens are in
-    /// flight.
+    /// Number of tokens that have not returned at the end of the run, and number of queues that are set aside at that time. The remaining
+    /// tokens are in flight.
     pub out: u64,
     pub lines: u64,
 }
@@ -37,7 +37,7 @@ pub struct SetAside {
 pub struct LimitedFlow {
     pub src: u32,
     pub dst: u32,
-    /// \[flits per cycle\]
+    /// Rate \[flits per cycle\].
     pub rate: f64,
 }
 
@@ -52,27 +52,27 @@ weft_units::words! {
         Saturated = "saturated",
         /// A batch or a program was not complete at the end of the longest window.
         NotComplete = "not_complete",
-        /// Packets wait for each other for ever.
+        /// Packets wait for each other forever.
         Stalled(Stall) = "stalled",
         /// The caller stopped the run.
         Interrupted = "interrupted",
     }
 }
 
-/// A network is saturated if it accepts less than this share of what it is offered.
+/// A network is saturated if it accepts less than this share of the offered load.
 pub const ACCEPTED_SHARE: f64 = 0.97;
 
-/// Whether a network carries the load that it is offered (`run/judge.rs`).
+/// Verdict whether a network carries the offered load (`run/judge.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub enum Saturation {
     No,
     Yes,
-    /// The span is too short to tell.
+    /// The span is too short for a verdict.
     Unknown(Doubt),
 }
 
 impl Saturation {
-    /// `None` if it is not known.
+    /// Whether the network is saturated; `None` if unknown.
     pub fn known(self) -> Option<bool> {
         match self {
             Self::No => Some(false),
@@ -82,16 +82,16 @@ impl Saturation {
     }
 }
 
-/// The reason why it is not known whether a load is carried.
+/// The reason why there is no verdict whether a load is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub enum Doubt {
-    /// The span is short for its bursts.
+    /// The span is too short, because arrivals come in bursts.
     Bursts(Bursts),
-    /// The policy repeats itself after `period` cycles, and the span of `cycles` holds no whole period.
+    /// The policy repeats its actions after `period` cycles, and the span of `cycles` contains no whole period.
     PartOfPeriod { cycles: u64, period: u64 },
 }
 
-/// Bursts that leave open whether a load is carried.
+/// Bursts that prevent a verdict whether a load is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub struct Bursts {
     /// Length of the span that was judged.
@@ -101,31 +101,30 @@ pub struct Bursts {
     pub chance: f64,
     /// The share of the offered flits that was not accepted.
     pub gap: f64,
-    /// The gap above which the load would count as not carried: 3 % plus the part of the offered flits that bursts may
-    /// explain.
+    /// The gap above which the load would count as not carried: 3 % plus the share of the offered flits that bursts may explain.
     pub limit: f64,
 }
 
 impl Bursts {
-    /// A load may count as carried if chance explains no more than this share of the span.
+    /// A load can count as carried only if chance explains at most this share of the span.
     pub const TELLING: f64 = 0.2;
-    /// A span always decides, for any gap, if chance explains no more than this share of it.
+    /// A span always gives a verdict, for any gap, if chance explains at most this share of it.
     pub const DECISIVE: f64 = 0.02;
 
-    /// Factor by which the span must be longer to decide; the effect of chance falls with the root of its length. An
-    /// observed gap is as uncertain as chance, so the longer span must decide for any gap.
+    /// Factor by which the span must be longer for a verdict; the effect of chance falls with the square root of the length. An observed
+    /// gap is as uncertain as chance, so the longer span must give a verdict for any gap.
     pub fn longer(&self) -> f64 {
         let enough = if self.is_of_gap() { Self::DECISIVE } else { Self::TELLING };
-        // one percent for flits that arrive after the span
+        // one percent more, for flits that arrive after the span
         1.01 * (self.chance / enough).powi(2)
     }
 
-    /// Whether bursts may explain the gap, so that there is no verdict.
+    /// Whether there is no verdict because bursts may explain the gap.
     pub fn is_of_gap(&self) -> bool {
         self.gap > 1.0 - ACCEPTED_SHARE
     }
 
-    /// True if bursts alone keep the run from a verdict.
+    /// Whether bursts are the only reason that there is no verdict.
     pub fn is_of_chance(&self) -> bool {
         self.chance > Self::TELLING
     }
@@ -135,19 +134,19 @@ impl Bursts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
     pub cycle: u64,
-    /// Packets that can never move again.
+    /// Number of packets that can never move again.
     pub packets: u64,
-    /// Each waits for the queue of the next one. In a cycle of packets, the last one waits for the queue of the first.
-    /// In a chain, the last one waits for a channel that the power policy has closed.
+    /// The packets of a chain: each packet waits for the queue of the next. In a cycle of packets, the last one waits for the queue of the
+    /// first. In a chain, the last one waits for a channel that the power policy has closed.
     pub wait_for: Vec<Waiting>,
-    /// Jobs that can't end although no packet is stuck, in words.
+    /// Jobs that can't end although no packet is stuck, described in words.
     pub halted: Vec<String>,
 }
 
-/// The packet at the head of an input VC, and the reason for which it waits.
+/// The packet at the head of an input VC, and the reason why it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// `None` if only body flits are in this queue, because the head is further on.
+    /// `None` if this queue has only body flits, because the head is already farther on its path.
     pub packet: Option<PacketName>,
     pub at: Queue,
     pub cause: Cause,
@@ -188,7 +187,7 @@ weft_units::words! {
 }
 
 impl Cause {
-    /// The queue that must move before this packet can; `None` if nothing would help.
+    /// The queue that must move before this packet can move; `None` if no move would help.
     pub fn queue(&self) -> Option<Queue> {
         match *self {
             Self::NoRoom { to, .. } => Some(to),
@@ -213,7 +212,7 @@ impl Queue {
 }
 
 impl Waiting {
-    /// The packet and the reason for which it waits, with the names of the routers.
+    /// The packet and the reason why it waits, with the names of the routers.
     pub fn in_words(&self, graph: &Graph) -> String {
         let (name, queue) = (|router| graph.router_name(router), |queue: Queue| queue.in_words(graph));
         let (at, here) = (queue(self.at), name(self.at.router));
@@ -239,19 +238,19 @@ impl Waiting {
     }
 }
 
-/// One channel (one direction of a link) over the measured window.
+/// Counts of one channel (one direction of a link) over the measured window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelCount {
     /// Sending router, or `None` for an injection channel.
     pub from: Option<u32>,
-    /// Sending port (for an injection channel: the terminal id).
+    /// Sending port (for an injection channel: the terminal number).
     pub from_port: u32,
     /// Receiving router, or `None` for an ejection channel.
     pub to: Option<u32>,
-    /// Receiving port (for an ejection channel: the terminal id).
+    /// Receiving port (for an ejection channel: the terminal number).
     pub to_port: u32,
     pub class: u8,
-    /// Cycles spent in each power state during the window; they sum to the window.
+    /// Cycles spent in each power state during the window; their sum is the length of the window.
     pub cycles: PerMode,
     /// Flits sent in each power state during the window.
     pub flits: PerMode,
@@ -264,27 +263,25 @@ pub struct ChannelCount {
 pub struct JobOutcome {
     pub name: String,
     pub terminals: u32,
-    /// Flits offered, injected and delivered in the window. If there is more than one job, or the job has `latencies`,
-    /// the flits of a packet count as delivered when its tail is.
+    /// Flits offered, injected and delivered in the window. If there is more than one job, or the job has `latencies`, the flits of a
+    /// packet count as delivered when its tail is delivered.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created in the window, and those caused by their deliveries, that were neither delivered nor discarded
-    /// when the run ended.
+    /// Packets created in the window, and packets caused by their deliveries, that were neither delivered nor discarded when the run ended.
     pub missing_packets: u64,
     /// Packets created in the window that were discarded because a link or a router had failed.
     pub dropped_packets: u64,
     pub packets: Measured,
     /// Latencies that the workload reports separately, by the names of their columns.
     pub latencies: Vec<(&'static str, Measured)>,
-    /// The batch: the delivered or discarded packets of the whole run, the number of all, and the cycle of the last
-    /// one.
+    /// The batch: the packets of the whole run that were delivered or discarded, the number of all packets, and the cycle of the last one.
     pub batch: Option<Batch>,
-    /// Its progress, if it ends by itself and not after a number of packets.
+    /// Progress of the workload, if the workload ends by itself but not after a fixed number of packets.
     pub progress: Progress,
-    /// Numbers of its workload over the whole run, by name with unit.
+    /// Results of its workload over the whole run as single numbers, by name with unit.
     pub figures: Vec<(&'static str, Option<f64>)>,
-    /// The table of its workload whose rows have shares of the energy, and the usage of each of its rows.
+    /// The table of its workload whose rows get shares of the energy, and the usage of each row.
     pub usages: Option<(&'static str, Vec<Usage>)>,
 }
 
@@ -292,43 +289,43 @@ pub struct JobOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassOutcome {
     pub name: String,
-    /// Flits injected and delivered in the window. The flits of a packet count as delivered when its tail is.
+    /// Flits injected and delivered in the window. The flits of a packet count as delivered when its tail is delivered.
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created in the window, and those caused by their deliveries, that were delivered.
+    /// Packets created in the window, and packets caused by their deliveries, that were delivered.
     pub packets: Measured,
 }
 
-/// A phase of the load, as far as it lies in the window.
+/// The part of a phase of the load that is in the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseOutcome {
-    /// First cycle of the phase itself.
+    /// First cycle of the phase, even if it is before the window.
     pub start: u64,
-    /// First cycle that was measured, and the first one after.
+    /// First measured cycle, and the first cycle after the phase.
     pub from: u64,
     pub to: u64,
     /// Mean load of the terminals of all jobs, as set [flits/cycle], without replies.
     pub load: f64,
-    /// Flits of the packets created in the phase; `None` if some were not delivered.
+    /// Flits of the packets created in the phase; `None` if some of these packets were not delivered.
     pub offered_flits: Option<u64>,
-    /// Flits delivered in the phase, with those that were created before it.
+    /// Flits delivered in the phase, including flits that were created before it.
     pub accepted_flits: u64,
-    /// Whether the second half of the phase accepted less than 97 % of what was offered, and less than chance explains;
-    /// `None` if all jobs are batches, which have no rate that could be judged.
+    /// Whether the second half of the phase accepted less than 97 % of the offered load and chance does not explain it; `None` if all jobs
+    /// are batches, which have no rate to judge.
     pub saturated: Option<Saturation>,
-    /// Packets created in the phase, without batches.
+    /// Packets created in the phase, except those of batches.
     pub packets: Measured,
-    /// Packets that waited in source queues in its first measured cycle.
+    /// Packets that waited in source queues in the first measured cycle of the phase.
     pub waiting_packets: u64,
-    /// Sums over the channels of each link class, separate for channels from routers (`from` is a number) and from
-    /// terminals (`from` is `None`).
+    /// Sums over the channels of each link class, separately for channels from routers (`from` is a number) and from terminals (`from` is
+    /// `None`).
     pub classes: Vec<ChannelCount>,
-    /// As [`Outcome::asleep`], in the phase.
+    /// The same as [`Outcome::asleep`], for the phase.
     pub asleep: Vec<u64>,
 }
 
-/// Arrivals in the window while some part was broken, and while all parts worked. A packet counts in the cycle of its
-/// arrival, not of its creation.
+/// Arrivals in the window while at least one part was broken, and while all parts worked. A packet counts in the cycle of its arrival, not
+/// of its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultOutcome {
     /// The spans of the window, in order.
@@ -337,11 +334,11 @@ pub struct FaultOutcome {
     pub bin: u64,
     /// The whole bins of the window: first cycle and counts of arrivals.
     pub bins: Vec<(u64, Arrived)>,
-    /// Whether packets get new paths only when the routing has new tables, `FaultTimes::rebuild_delay` after each change.
+    /// Whether packets get new paths only when the routing has new tables, which is `FaultTimes::rebuild_delay` after each change.
     pub rebuilds: bool,
 }
 
-/// A part of the window in which some part is always broken, or none is.
+/// A part of the window during which either at least one part is always broken, or no part is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultSpan {
     pub from: u64,
@@ -351,26 +348,25 @@ pub struct FaultSpan {
     pub arrived: Arrived,
 }
 
-/// Delivered part of a batch.
+/// The delivered part of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     pub delivered: u64,
     pub packets: u64,
-    /// Packets that were discarded at a fault, and the replies that were therefore not sent.
+    /// Packets that were discarded at a fault, and replies that were therefore not sent.
     pub dropped: u64,
-    /// The cycle in which the last packet was delivered or discarded, if all of them were.
+    /// The cycle in which the last packet was delivered or discarded; `None` if some packets are missing.
     pub completed: Option<u64>,
 }
 
-/// Findings from the decisions on the begin and the end of the window.
+/// Findings from the decisions when the window begins and ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Decisions {
-    /// Whether the latencies had settled when the window began; `None` if that was not checked.
+    /// Whether the latencies had settled when the window began; `None` if this was not checked.
     pub settled: Option<bool>,
-    /// Whether the share of channels that draw power had settled; `None` if that was not checked, or no channel is ever
-    /// switched.
+    /// Whether the share of channels that draw power had settled; `None` if this was not checked, or no channel is ever switched.
     pub power_settled: Option<bool>,
-    /// Whether the requested confidence was reached; `None` if none was requested.
+    /// Whether the requested confidence was reached; `None` if no confidence was requested.
     pub confident: Option<bool>,
 }
 
@@ -385,7 +381,7 @@ impl Decisions {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub ending: Ending,
-    /// Whether it is saturated. For a drained run this may be unknown, in the whole or in a phase.
+    /// Whether the network is saturated. For a drained run this may be unknown, for the whole run or for a phase.
     pub saturated: Saturation,
     /// Cycles simulated in the whole run.
     pub cycles: u64,
@@ -394,33 +390,33 @@ pub struct Outcome {
     pub window: u64,
     pub decisions: Decisions,
     pub terminals: u32,
-    /// Flits offered (created by the workloads), injected and delivered during the window.
+    /// Flits offered (created by the workloads), injected and delivered in the window.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
-    /// Packets created by the end of the run but not yet injected.
+    /// Packets that were created by the end of the run but not injected.
     pub backlog_packets: u64,
     /// Packets that waited in source queues when the window began.
     pub waiting_packets: u64,
-    /// Utilisation of the fullest channel; `None` if packets choose their paths by queues or links, if there are too
+    /// Utilisation of the most heavily used channel; `None` if packets choose their paths by queues or states of links, if there are too
     /// many paths to follow, or if the load changes.
     pub fullest: Option<Fullest>,
     pub sums: PacketSums,
-    /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
-    /// stalled or interrupted).
+    /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless the run was saturated, stalled
+    /// or interrupted).
     pub missing_packets: u64,
     /// Packets created in the window that were discarded because a link or a router had failed, and their flits.
     pub dropped_packets: u64,
     pub dropped_flits: u64,
-    /// The same sums per batch of the window, by creation time.
+    /// The sums over delivered packets for each batch of the window, by creation time.
     pub batches: Vec<PacketSums>,
-    /// Packet latency [cycles], 3 significant digits.
+    /// Packet latency [cycles], exact to 3 significant digits.
     pub latency: Histogram<u64>,
     pub network_latency: Histogram<u64>,
-    /// Packets by number of hops (index = hops; 63 counts all longer ones).
+    /// Packets by number of hops (index = hops; entry 63 also counts all longer paths).
     pub hop_counts: Vec<u64>,
-    /// The most links between routers that a packet has crossed. It counts the delivered packets of the window, and all
-    /// packets in flight at the end.
+    /// The most links between routers that a packet has crossed. The maximum is over the delivered packets of the window, and all packets
+    /// in flight at the end.
     pub longest_path: u32,
     pub channels: Vec<ChannelCount>,
     /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.
@@ -430,9 +426,9 @@ pub struct Outcome {
     pub classes: Vec<ClassOutcome>,
     /// The tables of the recordings, by name, in the order of the scenario.
     pub recorded: Vec<(&'static str, Table)>,
-    /// Control packets of the power policy over the window, if it sends some.
+    /// Control packets of the power policy over the window; `None` if it sends none.
     pub control: Option<ControlCount>,
-    /// Marks and notifications of congestion control, and the flows that it limits at the end; `None` without it.
+    /// Marks and notifications of congestion control, and the flows that it limits at the end; `None` without congestion control.
     pub congestion: Option<Congestion>,
     /// Queues set aside for congested outputs; `None` if the scheme sets none aside.
     pub set_aside: Option<SetAside>,
@@ -440,11 +436,11 @@ pub struct Outcome {
     pub journeys: Vec<Journey>,
     /// The phases of a changing load within the window; empty if the load does not change.
     pub phases: Vec<PhaseOutcome>,
-    /// `None` if no part fails in the run.
+    /// Arrivals by fault; `None` if no part fails in the run.
     pub faults: Option<FaultOutcome>,
-    /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
+    /// Flits that crossed a router (including the router of their destination) in the whole run: the unit of simulation speed.
     pub flit_hops: u64,
-    /// Additional cycles in the window that slow links took until all of a head was on them, compared with the links
-    /// before.
+    /// Additional cycles in the window that slow links took, compared with the previous link of each path, until the whole head was on
+    /// them.
     pub serial_cycles: u64,
 }

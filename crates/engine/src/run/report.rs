@@ -1,4 +1,4 @@
-//! Makes the outcome of a run from the counters of the blocks.
+//! Computes the outcome of a run from the counters of the blocks.
 
 use crate::network::recordings;
 use crate::network::simulation::Simulation;
@@ -158,13 +158,14 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// The activity of the ranks of all jobs that have some.
+    /// The activity of the ranks of all jobs that record it.
     fn activity(&self, spec: &Spec) -> Vec<activity::OfJob> {
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
         jobs.flat_map(|(job, net)| net.workload.activities(&job.name, self.now)).collect()
     }
 
-    /// The tables of the workloads at the end of the run in cycle `end`. Jobs that have a table of one name have their rows in one, behind each other.
+    /// The tables of the workloads, for a run that ends in cycle `end`. If several jobs have tables of the same name, their rows are in one
+    /// table, job after job.
     fn tables_of_workloads(&self, spec: &Spec, end: u64) -> Vec<(&'static str, Table)> {
         let mut all: Vec<(&'static str, Table)> = Vec::new();
         for (job, net) in spec.traffic.jobs.iter().zip(&self.net.jobs) {
@@ -191,9 +192,9 @@ fn by_class(spec: &Spec, tally: &Tally) -> Vec<ClassOutcome> {
     spec.classes.iter().enumerate().map(of).collect()
 }
 
-/// The counts of all channels, by sending router and port; the injection channels come last, block by block.
+/// The counts of all channels, by sending router and port; the injection channels come last, in the order of the blocks.
 fn channels(blocks: &[Box<dyn AnyBlock>], graph: &Graph, closed: &[Vec<Account>]) -> Vec<ChannelCount> {
-    // with capacity for all: large networks have millions of them
+    // with capacity for all channels, because large networks have millions of them
     let mut channels = Vec::with_capacity(closed.iter().map(Vec::len).sum());
     let mut injections = Vec::with_capacity(graph.terminals() as usize);
     for (block, accounts) in blocks.iter().zip(closed) {

@@ -1,4 +1,4 @@
-//! Runs until no packet is left. Then all buffers and credits must be as at the start.
+//! Runs a network until no packet is left in it. All buffers and credits must then be in the same state as at the start.
 
 use super::outcome::Outcome;
 use crate::network::simulation::Simulation;
@@ -6,11 +6,11 @@ use crate::network::spec::Spec;
 use weft_units::{Cycles, Refusal};
 
 impl Simulation {
-    /// Advances for `limit` cycles, or until no packet is left, after the sources have stopped. Returns the number of
-    /// packets left. If it is 0, also waits for the last credits.
+    /// After the sources have stopped, advances for `limit` cycles, or until no packet is left. Returns the number of packets left. If the
+    /// number is 0, the last credits are awaited too.
     ///
     /// # Panics
-    /// If no packet is left and some part of the network is not as at the start ([`Simulation::assert_empty`]).
+    /// If no packet is left and a part of the network is not in the same state as at the start ([`Simulation::assert_empty`]).
     pub fn empty_within(&mut self, limit: Cycles) -> usize {
         let end = self.now() + limit;
         while self.packets_under_way() > 0 && self.now() < end {
@@ -18,8 +18,8 @@ impl Simulation {
         }
         let left = self.packets_under_way();
         if left == 0 {
-            // The last credits are still in flight. Packets are gone once they are granted, and a link to a terminal
-            // may still carry a whole buffer of them, flit by flit.
+            // The last credits are still in flight. Packets count as gone once they are granted, but a link to a terminal may still carry a
+            // whole buffer of them, flit by flit.
             let (link, rate) = (&self.net.links[0], self.net.common.rates[0]);
             let last = (u64::from(link.capacity) * u64::from(rate.cycles())).div_ceil(u64::from(rate.flits()));
             self.advance(self.now() + STRIDE + if last > STRIDE { last } else { 0 });
@@ -28,9 +28,8 @@ impl Simulation {
         left
     }
 
-    /// Stops the sources in cycle `stop`, and measures until no packet is left. Refuses a network that does not empty within
-    /// `limit` cycles. `spec`: the spec of the simulation. Its window begins in cycle 0 and is longer than the whole
-    /// run.
+    /// Stops the sources in cycle `stop`, and measures until no packet is left. Refuses a network that is not empty within `limit` cycles.
+    /// `spec`: the spec of the simulation. Its window must begin in cycle 0 and be longer than the whole run.
     pub fn run_to_rest(mut self, spec: &Spec, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
         self.advance(stop);
         self.stop_sources();

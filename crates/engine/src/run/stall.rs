@@ -1,10 +1,10 @@
-//! Finds the packets that can never move again, and the reasons for which they wait.
+//! Finds the packets that can never move again, and the reasons why they wait.
 //!
-//! A head can move if a VC that it may use is free and has room, or will be. It will be if the packet that holds the VC
-//! can move, or the packets in the buffer behind it. Ejection, sources, and flits and credits in flight can always
-//! move. A head that waits for a channel closed by the power policy can move as long as the policy has further events
-//! and may open the channel. Queues that can move are marked until there are no more. The others are stuck: in a cycle,
-//! or behind a channel that stays closed.
+//! A head can move if a VC that it may use is free and has room, or will become so. A VC will become so if the packet that holds it can
+//! move, or the packets in the buffer behind it can move. Packets at ejection channels and in sources, and flits and credits in flight, can
+//! always move. A head that waits for a channel that the power policy has closed can move if the policy has further events and may open the
+//! channel. Queues that can move are marked repeatedly until no further queue is found. The remaining queues are stuck: in a cycle, or
+//! behind a channel that stays closed.
 
 use crate::network::simulation::Simulation;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -24,10 +24,10 @@ struct Map<'a> {
     net: &'a Net,
     blocks: &'a [Box<dyn AnyBlock>],
     now: u64,
-    /// The power policy will open no channel until a packet moves.
+    /// Whether the power policy will open no channel until a packet moves.
     policy_rests: bool,
-    /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, by their next queue. A run of
-    /// body flits has no event for each flit; the event of its end represents them, unless the run is still active.
+    /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, by the queue that they will enter. A run of body
+    /// flits has no event for each flit. The event of its end represents all of them, unless the run is still active.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
@@ -74,7 +74,7 @@ impl<'a> Map<'a> {
         Self { net, blocks, now, policy_rests, credits, flits }
     }
 
-    /// The order of queues, which does not depend on the blocks.
+    /// A key that orders the queues independently of the blocks.
     fn order(&self, q: Queue) -> (u32, u16, u8) {
         let outcome::Queue { router, port, vc } = self.place(q);
         (router, port, vc)
@@ -87,15 +87,15 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// The queues of which one must move before the head of `q` can. `None` if the head can move, or waits for a link
-    /// to return. An empty list if it can never move.
+    /// A list of queues: at least one of them must move before the head of `q` can move. `None` if the head can already move, or waits for
+    /// a failed link to return. An empty list means that the head can never move.
     fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
         let block = &self.blocks[b];
         let port = block.input(i);
         let segment = &block.records().segments.items[port.head[v] as usize];
         let base = block.router(port.router as usize).base as usize;
         if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
-            return None; // for a link to return
+            return None; // the head waits for a failed link to return
         }
         if self.net.router.closes_vcs && port.opens[v] > self.now {
             return None; // the head requests an output when its VC opens
@@ -135,7 +135,7 @@ impl<'a> Map<'a> {
         if port.choosing >> v & 1 != 0 { members(hop).collect() } else { vec![hop] }
     }
 
-    /// The queues of which one must move before a head can take `hop`; `None` if it can take it now.
+    /// A list of queues: at least one must move before a head can take `hop`; `None` if the head can take it now.
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = self.blocks[b].output(o);
@@ -145,8 +145,8 @@ impl<'a> Map<'a> {
         let held = out.held;
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
         if out.is_closed() || self.net.router.hold_switch && held != 0 {
-            // If the channel is closed, the policy acts when these packets have left. If the output holds the switch,
-            // it finishes another packet first, whatever VC is free.
+            // If the channel is closed, the policy acts when these packets have left. If the output holds the switch for a packet, it
+            // finishes that packet first, even if other VCs are free.
             return Some((0..out.credits.len()).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
@@ -165,8 +165,7 @@ impl<'a> Map<'a> {
         Some(on)
     }
 
-    /// The queue behind output VC (b, o, vc), which must move before a credit returns; `None` if one will return
-    /// anyway.
+    /// The queue behind output VC (b, o, vc) that must move before a credit returns; `None` if a credit will return anyway.
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let out = self.blocks[b].output(o);
         let far = match out.kind {
@@ -183,8 +182,8 @@ impl<'a> Map<'a> {
         (!moving && !empty).then(|| vec![far])
     }
 
-    /// The queues of which one must move before the terminal behind output `o` answers and frees room on ejection VC
-    /// `vc`. `None` if that room becomes free in any case.
+    /// A list of queues: at least one must move before the terminal behind output `o` answers and frees room on ejection VC `vc`. `None` if
+    /// that room will become free in any case.
     fn behind_terminal(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let (rules, block) = (self.net.interface.as_ref().filter(|_| self.net.keeps)?, &self.blocks[b]);
         if self.credits.contains(&(b, o, vc)) {
@@ -195,9 +194,9 @@ impl<'a> Map<'a> {
         let t = out.router as usize;
         let oldest = queues.keeps[t].first;
         if oldest == NONE || out.is_closed() {
-            return None; // the packets that it keeps have no reply yet, or the policy still acts
+            return None; // the packets that the terminal keeps have no reply yet, or the policy will still act
         }
-        // its replies leave through queues whose first packet waits
+        // the terminal's replies leave through queues whose first packet waits
         let mut on = Vec::new();
         for q in (0..queues.each).filter(|q| queues.filled[t] >> q & 1 != 0 && self.leads_to_reply(t, b, *q)) {
             let (queue, front) = (&queues.of[queues.place(t, q)], queues.front(t, q));
@@ -226,7 +225,7 @@ impl<'a> Map<'a> {
         queues.each == 1 || classes.contains(&queues.front(t, q).class)
     }
 
-    /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on their way.
+    /// The queue upstream that still contains flits of the packet at the head of `q`; `None` if these flits are in flight.
     fn body_behind(&self, q: Queue) -> Option<Queue> {
         let (b, i, v) = q;
         let port = self.blocks[b].input(i);
@@ -260,13 +259,13 @@ impl<'a> Map<'a> {
         count
     }
 
-    /// The reason for which the head of `q` waits: the queue `next`, or a channel that stays closed.
+    /// The reason why the head of `q` waits: the queue `next`, or a channel that stays closed.
     fn waiting(&self, q: Queue, next: Option<Queue>) -> Waiting {
         let (b, i, v) = q;
         let block = &self.blocks[b];
         let port = block.input(i);
         let segment = &block.records().segments.items[port.head[v] as usize];
-        // after the head has left, perhaps for another block, the record may belong to another packet
+        // after the head has left, possibly to another block, the record may belong to another packet
         let packet = (segment.sent == 0).then(|| &block.records().packets.items[segment.packet as usize]);
         let at = self.place(q);
         let cause = match next.map(|next| (next, self.place(next))) {
@@ -281,7 +280,7 @@ impl<'a> Map<'a> {
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
     }
 
-    /// The terminal that the packet at the head of `q` reaches next. `None` unless this terminal sends into the queue `next`.
+    /// The terminal that the packet at the head of `q` reaches next. `None` if this terminal does not send into the queue `next`.
     fn answering(&self, (b, i, v): Queue, next: Queue) -> Option<u32> {
         let port = self.blocks[b].input(i);
         let p = match port.requests[v] {
@@ -293,7 +292,7 @@ impl<'a> Map<'a> {
         (out.kind == ChannelEnd::Ejection && (next.0, next.1) == (b, o)).then_some(out.peer)
     }
 
-    /// The first of the channels that the head of `q` may take. All of them are closed.
+    /// The first of the channels that the head of `q` may take, as a cause. All of them are closed.
     fn closed(&self, q: Queue) -> Cause {
         let block = &self.blocks[q.0];
         let (port, hops) = (block.input(q.1), self.hops(q));
@@ -307,7 +306,7 @@ impl<'a> Map<'a> {
         outcome::Queue { router, port: port.port, vc: v as u8 }
     }
 
-    /// The output port of the sending router that leads to a queue.
+    /// The output port of the sending router whose channel leads to a queue.
     fn output_to(&self, (b, i, _): Queue) -> u32 {
         let port = self.blocks[b].input(i);
         let (b, o) = if port.remote {

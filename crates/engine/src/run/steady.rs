@@ -6,57 +6,56 @@
 //! a test of trend by H. B. Mann, Econometrica 13, 1945; batch means: A. M. Law, "Simulation Modeling and Analysis".
 //!
 //! # Parameters
-//! Latencies: [`LEAST`] observations are needed, with at least [`LEAST_REST`] after the cut. Power state:
-//! [`LEAST_PERIODS`] and [`LEAST_PERIODS_REST`]; shares of the managed channels that differ by less than [`RESOLUTION`]
-//! count as equal; the rank correlation with time may be at most 1 / [`TREND`]. `warmup.rs` says what an observation
-//! is.
+//! Latencies: [`LEAST`] observations are needed, with at least [`LEAST_REST`] after the cut. Power state: [`LEAST_PERIODS`] and
+//! [`LEAST_PERIODS_REST`]; shares of the managed channels that differ by less than [`RESOLUTION`] count as equal; the rank correlation with
+//! time may be at most 1 / [`TREND`]. `warmup.rs` defines the observations.
 //!
 //! # Guarantees
 //! Decisions are functions of integers summed over the whole network at fixed cycles: they do not depend on threads or
 //! blocks.
 //!
-//! The power state needs a rule of its own. It has few observations, since each must be as long as the policy takes
-//! from one decision to the next (10,000 cycles under TCEP). And between decisions it does not change at all.
-//! * With six observations MSER must be allowed to keep three. It cuts a straight ramp down to these three, although a
-//!   ramp is no steady state.
-//! * MSER alone never ends where channels still change one by one: if nothing else varies, every change is significant.
-//!   So each observation counts as known to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp of
-//!   slope s the criterion is then m s^2/12 + d^2/(12 m) over the last m observations, which is least at m = d/s: the
-//!   power state has settled when it changes by less than d in the half that is kept. Noise below d delays nothing
-//!   either.
-//! * A staircase that rests for two or three periods looks like noise to MSER. (An example is a router that may drop
-//!   one link per epoch but finds one only in every second epoch.) Rank correlation sees the order: of all pairs of the
-//!   observations kept, the number that rise and the number that fall (by d or more) may differ by a third of the
-//!   pairs. Noise and oscillations around a level pass, however wide. So does a drift of up to two standard deviations
-//!   of the noise around it, which is a correlation of 1/2, or 1/3 in ranks.
+//! The power state needs a separate rule. There are few observations of it, because each must be as long as the policy's time from one
+//! decision to the next (10,000 cycles under TCEP). In addition, it does not change at all between decisions.
+//! * With only six observations, MSER must be permitted to keep as few as three. It then cuts a straight ramp down to these three, although
+//!   a ramp is no steady state.
+//! * MSER alone never ends while channels still change one by one: if nothing else varies, every change is significant. Therefore each
+//!   observation counts as exact only to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp of slope s the criterion is
+//!   then m s^2/12 + d^2/(12 m) over the last m observations. It has its minimum at m = d/s: the power state has settled when it changes by
+//!   less than d in the half that is kept. Noise below d does not delay the decision either.
+//! * A staircase that is constant for two or three periods at a time looks like noise to MSER. (An example is a router that may switch off
+//!   one link per epoch but finds such a link only in every second epoch.) Rank correlation takes the order into account. Over all pairs of
+//!   the observations that are kept, the number of rising pairs and the number of falling pairs (by d or more) may differ by at most a
+//!   third of the pairs. Noise and oscillations around a level meet this condition, whatever their amplitude. So does a drift of up to two
+//!   standard deviations of the noise around it, which is a correlation of 1/2, or of 1/3 in ranks.
 //!
-//! A window of fixed length begins whether or not the network has settled. Its batches tell: latencies grow if those of its
-//! second half exceed those of its first by [`MATTERS`] and by more than the confidence interval of their difference, and
-//! of all pairs of batches four in five rise. Near the capacity batches depend on each other, so that the interval alone is
-//! too narrow; the order of the batches is less misled by that.
+//! A window of fixed length begins even if the network has not settled. Its batches then show a trend. Latencies count as growing under two
+//! conditions: those of the second half exceed those of the first by [`MATTERS`] and by more than the confidence interval of their
+//! difference; and of all pairs of batches four in five rise. Near the capacity, batches depend on each other, so the interval alone is too
+//! narrow. The order of the batches is affected less by this.
 //!
 //! # Not modelled
-//! Correlation between batches: the confidence interval is only right if batches are long enough. A power state that
-//! rests for five periods of the policy or more and then changes again counts as settled.
+//! Correlation between batches: the confidence interval is correct only if batches are long enough. A power state that is constant for five
+//! periods of the policy or more and then changes again counts as settled.
 //!
 //! # Validation
-//! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not at lower loads. Below: constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
+//! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not grow at lower loads. Below: constants,
+//! ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
 
 use weft_api::state::sums::PacketSums;
 
-/// Observations of the latency needed before a run may count as settled.
+/// Number of latency observations that are needed before a run may count as settled.
 pub(crate) const LEAST: usize = 12;
-/// The fewest observations that may be kept: fewer could vary little by chance.
+/// The smallest number of observations that may be kept; fewer could vary little by chance.
 const LEAST_REST: usize = 5;
-/// Observations of the power state needed before it may count as settled.
+/// Number of power-state observations that are needed before the power state may count as settled.
 pub(crate) const LEAST_PERIODS: usize = 6;
 const LEAST_PERIODS_REST: usize = 3;
 /// Shares of the managed channels that differ by less than this count as equal.
 const RESOLUTION: f64 = 0.01;
-/// The pairs that rise and those that fall may differ by one in this many pairs.
+/// The number of rising pairs and the number of falling pairs may differ by at most one in this many pairs.
 const TREND: i64 = 3;
 
-/// Number of batches of a window that are compared; if there are more, neighbours are joined. With fewer than
+/// Number of batches of a window that are compared; if the window has more, neighbouring batches are joined. With fewer than
 /// [`LEAST_BATCHES`] there is no verdict.
 const BATCHES: usize = 10;
 const LEAST_BATCHES: usize = 8;
@@ -75,8 +74,8 @@ pub(crate) fn is_level(shares: &[f64]) -> bool {
     shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
 }
 
-/// Number of observations to drop, so that the mean of the rest is as exact as possible: the sum of squares over
-/// (length of the rest)^2 is least. At least `least_rest` are kept. Each observation is known to within `resolution`.
+/// Number of observations to drop so that the mean of the rest is as exact as possible: it minimises the sum of squares divided by (length
+/// of the rest)^2. At least `least_rest` are kept. Each observation is exact only to within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;
@@ -111,8 +110,8 @@ const T95: [f64; 30] = [
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Student's t: from the table, and for more degrees from the expansion around the normal quantile (Abramowitz and
-/// Stegun 26.7.5), which is exact to 0.001 from 30 degrees on.
+/// Student's t: from the table; for more degrees of freedom from the expansion around the normal quantile (Abramowitz and Stegun 26.7.5),
+/// which is exact to 0.001 from 30 degrees on.
 fn student_t95(degrees: usize) -> f64 {
     match degrees.checked_sub(1).and_then(|i| T95.get(i)) {
         Some(t) => *t,
@@ -124,7 +123,7 @@ fn student_t95(degrees: usize) -> f64 {
     }
 }
 
-/// By what share the mean latency of the second half of a window exceeds that of the first; `None` if that may be chance.
+/// Share by which the mean latency of the second half of a window exceeds that of the first half; `None` if the difference may be chance.
 pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     let count = batches.len().min(BATCHES) / 2 * 2;
     let mean = |part: &[PacketSums]| {
@@ -136,7 +135,7 @@ pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     growth_of(&means.filter(|means| means.len() >= LEAST_BATCHES)?)
 }
 
-/// The same of an even number of means.
+/// The same share, for an even number of means.
 fn growth_of(means: &[f64]) -> Option<f64> {
     let halves = means.split_at(means.len() / 2);
     let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;
@@ -194,16 +193,16 @@ mod tests {
             };
             (0..count).map(sums).collect()
         };
-        // as the root of time after a start: means of 10 batches; the halves are those of 5 means each
+        // grows as the square root of time after a start: means of 10 batches; each half has 5 means
         let root = |k: f64| 100.0 * (k + 5.5).sqrt();
         let half = |from: u32| (from..from + 5).map(|k| root(f64::from(k))).sum::<f64>();
         let grown = growth(&batches(10, &root)).expect("it grows");
         assert!((grown - (half(5) / half(0) - 1.0)).abs() < 1e-3, "{grown}");
-        // of 100 batches, ten each are joined; too few say nothing
+        // 100 batches are joined in groups of ten; a few batches give no verdict
         assert!(growth(&batches(100, &|k| root(k / 10.0))).is_some());
         assert_eq!([growth(&batches(7, &root)), growth(&[]), growth(&batches(10, &|k| 100.0 + 0.3 * k))], [None; 3]);
         assert_eq!(growth(&batches(10, &|k| 2000.0 - root(k))), None, "it falls");
-        // noise of any width: a single false alarm in 2000 windows of 10 batches
+        // noise of any amplitude: a single false alarm in 2000 windows of 10 batches
         let alarms = (0..2000).filter(|&seed| {
             let noise = noise(seed);
             growth(&batches(10, &|k| 500.0 + 50.0 * noise[k as usize])).is_some()
@@ -215,7 +214,7 @@ mod tests {
     fn what_grows_never_settles_and_what_decays_does() {
         let growing: Vec<f64> = (0..200).map(|k| 20.0 + 3.0 * f64::from(k)).collect();
         assert!((0..=200).all(|n| !has_settled(&growing[..n])));
-        // an exponential decay with a small oscillation: about 6 observations are biased by more than the oscillation
+        // an exponential decay with a small oscillation: in about 6 observations the bias exceeds the oscillation
         let decaying: Vec<f64> =
             (0..100).map(|k| 20.0 + 30.0 * 0.5f64.powi(k) + if k % 2 == 0 { 0.5 } else { -0.5 }).collect();
         let first = (0..=100).find(|&n| has_settled(&decaying[..n])).expect("settles");
@@ -227,7 +226,7 @@ mod tests {
         (1..=shares.len()).find(|&n| is_level(&shares[..n]))
     }
 
-    /// A series of 60 shares, from the index of each.
+    /// A series of 60 shares, each computed from its index.
     fn series(share: impl Fn(u32) -> f64) -> Vec<f64> {
         (0..60).map(share).collect()
     }
@@ -265,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_level_counts_when_it_lasts_longer_than_the_way_to_it() {
-        // the `way` observations of the ramp must be dropped, and be less than half of all: 2 * way + 1
+        // the `way` observations of the ramp must be dropped, and must be less than half of all: 2 * way + 1
         for way in [4, 7, 12] {
             let to_the_top = series(|k| (0.1 + 0.9 / f64::from(way) * f64::from(k)).min(1.0));
             assert_eq!(level_after(&to_the_top), Some(2 * way as usize + 1), "saturates after {way}");
@@ -282,7 +281,7 @@ mod tests {
         for time in [1.0, 2.0, 4.0] {
             let decay = series(|k| 0.3 + 0.7 * (-f64::from(k) / time).exp());
             let level = level_after(&decay).expect("level at last");
-            // less than half is dropped, and what is kept changes by less than about twice the resolution
+            // less than half is dropped, and the rest changes by less than about twice the resolution
             let kept = decay[(level - 1) / 2] - decay[level - 1];
             assert!(kept < 2.0 * RESOLUTION, "{time}: level after {level}, kept {kept}");
         }
@@ -293,7 +292,7 @@ mod tests {
         for half in 1..=6 {
             let wave = series(|k| 0.3 + 0.1 * f64::from(k / half % 2));
             let level = level_after(&wave).expect("steady");
-            // settled at the latest when both levels have occurred twice
+            // settled at the latest when each level has occurred twice
             assert!(level <= (4 * half as usize).max(LEAST_PERIODS), "{half}: {level}");
         }
     }
@@ -308,7 +307,7 @@ mod tests {
             levels.sort_unstable();
             assert!(levels[100] <= 9 && levels[199] <= 30, "{wide}: median {}, most {}", levels[100], levels[199]);
         }
-        // a drift of 5 % per observation stands out from noise of 1 %
+        // a drift of 5 % per observation is visible in noise of 1 %
         for seed in 0..200 {
             let shares: Vec<f64> =
                 noise(seed)[..18].iter().enumerate().map(|(k, x)| 0.95 - 0.05 * k as f64 + 0.01 * x).collect();

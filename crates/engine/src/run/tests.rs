@@ -1,5 +1,5 @@
-//! Tests with an allocator that nothing else in Weft knows. It is one file and one line in a registry, and runs without any
-//! other change. (Routings and power policies from outside are in `conformance/tests/outside`.)
+//! Tests with an allocator that is unknown to the rest of Weft. The allocator consists of one file and one line in a registry, and runs
+//! without any other change. (Routings and power policies from outside are in `conformance/tests/outside`.)
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -20,13 +20,13 @@ mod allocation {
     use weft_api::allocation::{AllocatorModel, UseAllocator};
 
     weft_units::registry! {
-        /// One member.
+        /// A family with one member.
         pub enum Newcomers as AllocatorModel, with examples, given to UseAllocator:
         "two_rounds" => two_rounds::TwoRounds,
     }
 }
 
-/// Runs the spec with the allocator of a newcomer in this many blocks.
+/// Runs the spec with an allocator of this family in this number of blocks.
 fn run(spec: &Spec, newcomer: &allocation::Newcomers, blocks: usize) -> Outcome {
     let net = assemble::net(spec).expect("a network");
     let policy = policy::build(spec).expect("a policy");
@@ -42,7 +42,7 @@ fn spec(topology: &TopologyConfig, routing: &RoutingConfig) -> Spec {
     spec
 }
 
-/// Checks that all packets arrive, in one block as in three.
+/// Checks that all packets arrive, both in one block and in three.
 fn check(spec: &Spec, newcomer: &allocation::Newcomers, what: &str) {
     let (one, three) = (run(spec, newcomer, 1), run(spec, newcomer, 3));
     assert_eq!((&one.ending, one.missing_packets, one.sums.flits), (&Ending::Drained, 0, one.offered_flits), "{what}");
@@ -53,7 +53,7 @@ fn check(spec: &Spec, newcomer: &allocation::Newcomers, what: &str) {
     }
 }
 
-/// Whether a scenario may use the name.
+/// Whether the schema of scenarios permits the name.
 fn in_schema<T: schemars::JsonSchema>(name: &str) -> bool {
     schemars::schema_for!(T).to_value()["oneOf"][0]["properties"].get(name).is_some()
 }

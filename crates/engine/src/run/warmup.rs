@@ -1,14 +1,14 @@
-//! A warm-up that ends as soon as latencies and power state have settled (`steady.rs` says when that is).
+//! A warm-up that ends as soon as latencies and power state have settled (`steady.rs` defines the test).
 //!
-//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, time in source
-//! queues included. If a policy decides less often, latencies may rise after each decision and fall again, and never
-//! settle from one such observation to the next. Then they count as settled as well when their means over the periods
-//! of the policy are level to 1 %. Where a workload keeps replies back, the first observation is the one in which the first
-//! of them may leave. With message classes the latencies of each class that is offered at a rate must have settled. A few
-//! packets that wait long do not show in the mean of all.
+//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, including their time in source queues.
+//! If a policy decides less often, latencies may rise after each decision and fall again, so that they never settle from one such
+//! observation to the next. In this case they also count as settled when their means over the periods of the policy are level to within 1
+//! %. If a workload delays replies, the first observation is the one in which the first reply may leave. If there are message classes, the
+//! latencies must have settled for each class that is offered at a rate. A few packets that wait long would not be visible in the mean over
+//! all packets.
 //!
-//! An observation of the power state is the mean share of the managed channels that are not off, over one period: the
-//! time in which the policy takes each of its decisions at least once, rounded up to whole observations of the latency.
+//! An observation of the power state is the mean share of the managed channels that are not off, over one period. The period is the time in
+//! which the policy takes each of its decisions at least once, rounded up to whole latency observations.
 
 use crate::network::assemble;
 use crate::network::simulation::Simulation;
@@ -23,15 +23,16 @@ use weft_api::state::ChannelEnd;
 use weft_kernel::job_tally::{Parts, Seen};
 use weft_units::{Cycles, Refusal};
 
-/// Cycles of an observation of the latency.
+/// Length of a latency observation [cycles].
 const OBSERVATION: u64 = 500;
 
-/// The limit of a warm-up is at least this by default [cycles]: three times what small networks need.
+/// By default the limit of a warm-up is at least this long [cycles]: three times the need of small networks.
 const USUAL_LIMIT: Cycles = 20_000;
-/// The same in periods of the policy: if the power state settles within 14 periods, that is seen after 29.
+/// The same limit in periods of the policy: if the power state settles within 14 periods, the test detects it after 29.
 const USUAL_PERIODS: Cycles = 30;
 
-/// The limit that leaves most networks time to settle [cycles], under a policy that takes all its decisions in `period`.
+/// The warm-up limit with which most networks have time to settle [cycles], under a policy that takes each of its decisions within
+/// `period`.
 pub fn usual_limit(period: Option<Cycles>) -> Cycles {
     period.map_or(0, |cycles| cycles.saturating_mul(USUAL_PERIODS)).max(USUAL_LIMIT)
 }
@@ -57,15 +58,15 @@ impl Spec {
             "a warm-up of at most {limit} cycles can't end by itself: {begins}{count} observations{of} of {cycles} cycles, \
              and {ahead} cycles between the decision and the window, are {least}"
         );
-        // the least of all is reached only if everything has settled from the first cycle on
+        // the absolute minimum is enough only if everything has settled from the first cycle on
         let room = usual_limit(self.power_period()?).saturating_add(ahead).saturating_add(begin);
         let room = room.div_ceil(1000).saturating_mul(1000);
         Err(Refusal::new("measure.warmup_limit", what, format!("write {room}cycles or more, or a fixed warm-up")))
     }
 
-    /// The observations that a warm-up needs at least to end by itself, of the kind that takes longest.
+    /// The smallest number of observations with which a warm-up can end by itself, for the kind of observation that takes longest.
     fn slowest_observations(&self) -> Result<Observations, Refusal> {
-        // before it no observation can have a reply in it
+        // no observation before this cycle can contain a reply
         let begin = self.turnaround()? / OBSERVATION * OBSERVATION;
         let latencies = Observations { begin, count: LEAST as u64, cycles: OBSERVATION, of: "" };
         let of = " of the power state";
@@ -92,32 +93,32 @@ impl Spec {
     }
 }
 
-/// A number of observations, one after the other.
+/// A number of consecutive observations.
 struct Observations {
-    /// The cycle in which the first one begins.
+    /// The cycle in which the first observation begins.
     begin: u64,
     count: u64,
-    /// Length of each \[cycles\].
+    /// Length of each observation \[cycles\].
     cycles: u64,
-    /// Their subject, in words.
+    /// The observed quantity, in words.
     of: &'static str,
 }
 
 impl Observations {
-    /// The cycle in which the last one ends.
+    /// The cycle in which the last observation ends.
     fn end(&self) -> u64 {
         self.cycles.saturating_mul(self.count).saturating_add(self.begin)
     }
 }
 
-/// The latencies of all packets, and of those of each message class.
+/// The latencies of all packets, and the latencies of the packets of each message class.
 #[derive(Debug, Default, Value)]
 struct Latencies {
     all: Series,
     classes: Vec<Series>,
 }
 
-/// The packets delivered so far: all of them, and by message class.
+/// The packets delivered so far: in total, and for each message class.
 struct Delivered {
     all: Seen,
     classes: Vec<Seen>,
@@ -133,28 +134,28 @@ impl Latencies {
         self.classes.iter_mut().zip(&seen.classes).for_each(|(series, seen)| act(series, *seen));
     }
 
-    /// Whether it holds for all packets, and for each class that is offered at a rate.
+    /// Whether `holds` is true for all packets, and for each class that is offered at a rate.
     fn are(&self, offered: &[bool], holds: fn(&Series) -> bool) -> bool {
         holds(&self.all) && self.classes.iter().zip(offered).all(|(series, offered)| !offered || holds(series))
     }
 }
 
-/// The mean latency of the packets delivered in each observation, one after the other.
+/// The mean latencies of the packets delivered in consecutive observations.
 #[derive(Debug, Default, Value)]
 struct Series {
-    /// Packets delivered before.
+    /// The packets delivered before the present observation.
     seen: Seen,
     means: Vec<f64>,
 }
 
 impl Series {
-    /// Leaves out the packets delivered so far.
+    /// Excludes the packets delivered so far.
     fn skip(&mut self, seen: Seen) {
         self.seen = seen;
     }
 
     fn observe(&mut self, seen: Seen) {
-        // an observation without deliveries is joined with the next one
+        // an observation without deliveries is merged with the next one
         if seen.packets > self.seen.packets {
             let latency = (seen.latency - self.seen.latency) as f64;
             self.means.push(latency / (seen.packets - self.seen.packets) as f64);
@@ -166,19 +167,19 @@ impl Series {
         has_settled(&self.means)
     }
 
-    /// Whether the means are level, relative to the last one.
+    /// Whether the means are level, as shares of the last one.
     fn is_level(&self) -> bool {
         let last = self.means.last().copied().unwrap_or(1.0);
         is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
     }
 }
 
-/// The share of the managed channels that drew power in each period of the policy, one after the other.
+/// The share of the managed channels that drew power, in consecutive periods of the policy.
 #[derive(Debug, Value)]
 struct PowerState {
     period: u64,
     channels: u64,
-    /// Cycles that managed channels had been off at the end of the last period, added over the channels.
+    /// Cycles that managed channels had been off at the end of the last period, summed over the channels.
     off: u64,
     shares: Vec<f64>,
     /// Latencies over the same periods.
@@ -193,7 +194,7 @@ impl PowerState {
     }
 }
 
-/// What a warm-up that ends by itself has observed, and when the window begins, once that is decided.
+/// The observations of a warm-up that ends by itself, and the beginning of the window once it has been decided.
 #[derive(Debug, Value)]
 pub(crate) struct Settling {
     latencies: Latencies,
@@ -214,7 +215,7 @@ impl Simulation {
             course.decisions.power_settled = settling.power.as_ref().map(|_| false);
             course.settling = Some(settling);
         }
-        // flits that will be delivered in the window must not leave before the window is known
+        // flits that will be delivered in the window must not leave before the beginning of the window is known
         let limit = spec.phases.warmup.saturating_sub(self.net.times.lookahead);
         while !course.decisions.are_settled() && self.now + OBSERVATION <= limit {
             if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, course) {
@@ -226,7 +227,7 @@ impl Simulation {
         self.advance_watched(start, course.look, course)
     }
 
-    /// Takes the observations that are due now, and decides by them.
+    /// Takes the observations that are due now, and decides whether the warm-up ends.
     fn observe(&self, spec: &Spec, course: &mut Course) {
         let Course { settling: Some(Settling { latencies, power, .. }), decisions, .. } = course else { return };
         let act = if self.now > self.net.times.turnaround { Series::observe } else { Series::skip };
@@ -244,7 +245,7 @@ impl Simulation {
         }
     }
 
-    /// For each message class, whether some job offers its packets at a rate now.
+    /// For each message class, whether at least one job now offers packets of this class at a rate.
     fn offered_classes(&self, spec: &Spec) -> Vec<bool> {
         let offers = |j: usize| {
             let has_rate = self.net.jobs[j].workload.dispersion(self.now).is_some();
@@ -257,7 +258,7 @@ impl Simulation {
         (0..spec.classes.len()).map(of_class).collect()
     }
 
-    /// The first cycle of the window, which is decided when this is called first.
+    /// The first cycle of the window. The first call decides it.
     fn start_of_window(&mut self, spec: &Spec, course: &mut Course) -> u64 {
         if let Some(start) = course.settling.as_ref().and_then(|settling| settling.start) {
             return start;
@@ -294,7 +295,7 @@ impl Simulation {
         Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::new(spec.classes.len()) })
     }
 
-    /// Cycles that channels have been off so far, added over the channels.
+    /// Cycles that channels have been off so far, summed over the channels.
     fn off_cycles(&self) -> u64 {
         self.blocks.iter().map(|b| b.off_cycles(self.now)).sum()
     }
@@ -304,12 +305,12 @@ impl Simulation {
 mod tests {
     use super::*;
 
-    /// 20 observations with packets of each class, of the given latency [cycles] in observation `k`.
+    /// Whether the latencies settle after 20 observations with packets of each class, with the given latency [cycles] in observation `k`.
     fn settled(latency: [fn(u64) -> u64; 2], offered: [bool; 2]) -> bool {
         let mut latencies = Latencies::new(2);
         let mut classes = vec![Seen::default(); 2];
         for k in 0..20 {
-            // of the first class a hundred times as many
+            // the first class has a hundred times as many packets
             for (seen, (packets, latency)) in classes.iter_mut().zip([(100, latency[0](k)), (1, latency[1](k))]) {
                 seen.add(Seen { packets, latency: packets * latency });
             }
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn a_few_packets_that_wait_longer_and_longer_are_seen() {
         let noise = |k: u64| 1000 + 100 * (k % 2);
-        // a change of 10 per observation is 0.1 in the mean of all, whose noise is 100
+        // a change of 10 per observation is 0.1 in the mean over all packets, which has noise of 100
         let ramp = |k: u64| 1000 + 10 * k;
         assert!(settled([noise, noise], [true; 2]));
         assert!(!settled([noise, ramp], [true; 2]));

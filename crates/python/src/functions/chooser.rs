@@ -1,4 +1,4 @@
-//! Calls of a Python routing that reads queues, from the loop of the engine.
+//! Calls a Python routing that reads queues, from the loop of the engine.
 
 use super::function::refusal;
 use super::routing::PATH;
@@ -8,7 +8,7 @@ use weft_api::routing::Hop;
 use weft_api::state::Packet;
 use weft_units::Refusal;
 
-/// An object `weft.scenario.python_routes.Chooser`.
+/// A Python object of the class `weft.scenario.python_routes.Chooser`.
 #[derive(Debug)]
 pub struct Chooser(Py<PyAny>);
 
@@ -17,7 +17,7 @@ impl Chooser {
         Self(chooser)
     }
 
-    /// The hops of least cost for a packet at a router with these queues by port \[flits\]. Only a single thread calls Python at a time.
+    /// The hops of least cost for a packet at a router; `queues`: the queue at each port \[flits\]. Only one thread calls Python at a time.
     pub fn choose(&self, router: u32, queues: Vec<i32>, packet: &Packet) -> Result<Vec<Hop>, Refusal> {
         let vc = packet.lane.checked_sub(1);
         Python::attach(|py| {
@@ -30,7 +30,7 @@ impl Chooser {
     }
 }
 
-/// The first call that failed, which ends the run.
+/// The first call that failed; it ends the run.
 #[derive(Debug, Default)]
 pub struct Fault(OnceLock<Refusal>);
 
@@ -40,7 +40,7 @@ impl Fault {
     }
 
     pub fn set(&self, refusal: Refusal) {
-        // of several threads the first refusal is kept
+        // if several threads fail, the first refusal is kept
         let _ = self.0.set(refusal);
     }
 

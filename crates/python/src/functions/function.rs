@@ -1,4 +1,4 @@
-//! A Python function that a scenario names: its file, its name, and its arguments.
+//! A Python function that a scenario names: its file, its name and its arguments.
 
 use crate::{errors, value};
 use pyo3::prelude::*;
@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use weft_units::{InputFile, Refusal};
 
-/// The file and the name of a function, written `FILE.py:NAME`. The digest of the file is written out with it, so the hash of
-/// a point covers the text of the function.
+/// The file and the name of a function, written `FILE.py:NAME`. The digest of the file is written with it, so the hash of a point also
+/// depends on the text of the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonFunction {
     file: InputFile,
     name: String,
 }
 
-/// Arguments by which a scenario calls a function.
+/// The arguments with which a scenario calls a function.
 pub type Arguments = BTreeMap<String, Argument>;
 
-/// A text, a number, a truth value, or a list of these.
+/// An argument: a text, a number, a truth value, or a list of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Argument(Value);
@@ -33,7 +33,7 @@ impl PythonFunction {
         Self { file, name: name.to_owned() }
     }
 
-    /// The answer of a function of Weft's Python modules about this function. An error of Python is a refusal at `path`.
+    /// Calls a function of Weft's Python modules about this function, and returns its answer. A Python error becomes a refusal at `path`.
     pub fn ask<T: for<'a, 'py> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
         &self,
         module: &str,
@@ -58,13 +58,13 @@ impl PythonFunction {
         })
     }
 
-    /// The text, the name and the arguments of this function, on which its answers depend.
+    /// A text of everything on which the function's results depend: its source text, its name and its arguments.
     pub fn identity(&self, arguments: &Arguments) -> String {
         serde_json::json!([self, arguments]).to_string()
     }
 }
 
-/// The refusal of an exception of Python. An exception of Weft has a problem and a remedy.
+/// Converts an exception of Python to a refusal. An exception of Weft already has a problem and a remedy.
 pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     errors::keep_interruption(py, problem);
     let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
@@ -74,10 +74,11 @@ pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     }
 }
 
-/// The last tables of functions. A scenario is turned into the input of the engine several times before it runs.
+/// The last tables that functions have made. They are kept because a scenario is converted to the input of the engine several times before
+/// it runs.
 pub struct Known<T>(Mutex<Vec<(String, T)>>);
 
-/// Most tables that are kept.
+/// The most tables that are kept.
 const MOST_KNOWN: usize = 16;
 
 impl<T: Clone> Known<T> {
@@ -85,13 +86,13 @@ impl<T: Clone> Known<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// The table with this identity, which `make` makes if it is not known.
+    /// The table with this identity; if it is not kept yet, `make` makes it.
     pub fn get(&self, identity: String, make: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         let found = self.all().iter().find(|(known, _)| *known == identity).map(|(_, table)| table.clone());
         if let Some(table) = found {
             return Ok(table);
         }
-        // the lock is free while Python works, which may call this function again
+        // the lock is free while Python runs, because Python may call this function again
         let table = make()?;
         let mut all = self.all();
         if all.len() == MOST_KNOWN {
@@ -119,7 +120,7 @@ impl<'de> Deserialize<'de> for PythonFunction {
     }
 }
 
-/// Whether it is the name of a file of Python, as it is written by a person or written out with its digest.
+/// Whether the text names a Python file, as a person writes it or with its digest.
 fn is_python(file: &str) -> bool {
     file.split_once('#').map_or(file, |(name, _)| name).ends_with(".py")
 }

@@ -8,18 +8,18 @@
 //! `draws`: calls per source of a function that draws \[calls\], 1 to 1,000,000.
 //!
 //! # Guarantees
-//! The function is called before the run. Its results become a table, so the run is as fast as that of a `matrix`, with the
-//! same bits at any number of threads. A function with a parameter `rng` gets a generator of NumPy. The seed of the scenario
-//! and the number of the source seed it, so the order of the calls changes nothing. The hash of a point covers the text of
+//! Weft calls the function before the run. Its results become a table. The run is therefore as fast as with a `matrix`, and gives the same
+//! results at any number of threads. A function with a parameter `rng` gets a random generator of NumPy. The generator is seeded with the
+//! scenario's seed and the number of the source, so the order of the calls has no effect. The hash of a point also depends on the text of
 //! the file.
 //!
 //! # Not modelled
-//! Destinations that depend on time or on earlier packets. The versions of packages that the file imports are not in the hash.
+//! Destinations that depend on time or on earlier packets. The hash does not depend on the versions of packages that the file imports.
 //!
 //! # Validation
-//! `tests/test_python_pattern.py`: a function has the results of the `matrix` with its destinations. Draws have the stated
-//! probabilities. Threads and blocks change nothing. Each bad function is refused. `traffic/tests/shares.rs`: a source
-//! whose shares sum to less than 1. No other simulator was compared.
+//! `tests/test_python_pattern.py`: a function gives the same results as a `matrix` with the same destinations. Random destinations have the
+//! stated probabilities. Threads and blocks have no effect. Each invalid function is refused. `traffic/tests/shares.rs`: a source whose
+//! shares sum to less than 1. There is no comparison with another simulator.
 
 use super::function::{Arguments, Known, PythonFunction};
 use pyo3::prelude::*;
@@ -52,10 +52,10 @@ fn thousand() -> u32 {
     1000
 }
 
-/// Most calls per source.
+/// The most calls per source.
 const MOST_DRAWS: u32 = 1_000_000;
 
-/// Tables by the identity of their function.
+/// The tables that are kept, by the identity of their function.
 static TABLES: Known<Arc<Rows>> = Known::new();
 
 impl PatternModel for PythonPattern {
@@ -93,7 +93,7 @@ impl PatternModel for PythonPattern {
     }
 }
 
-/// The destinations of each source, shared with other runs of the same function.
+/// The destinations of each source; the table is shared with other runs of the same function.
 #[derive(Debug)]
 pub struct Table(Arc<Rows>);
 

@@ -4,29 +4,29 @@ use weft_api::routing::Hop;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A row of the table from Python: router, destination router, the VC class of the last hop plus 1, and the hops from there. A hop
-/// has a port, a VC class and a rank.
+/// A row of the table from Python: the router, the destination router, the VC class of the last hop plus 1, and the possible hops. A hop
+/// consists of a port, a VC class and a rank.
 pub type Row = (u32, u32, u8, Vec<(u16, u8, u32)>);
 
-/// Most bytes of the table.
+/// The most bytes of the table.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The hops by router, destination router and VC class of the last hop.
 #[derive(Debug)]
 pub struct Routes {
-    /// The router behind each port of each router.
+    /// For each port of each router, the router to which it leads.
     peers: Vec<Vec<Option<u32>>>,
-    /// Row of each router with terminals.
+    /// Index of each router that has terminals among such routers.
     rows: Vec<Option<u32>>,
-    /// VC classes plus 1: a packet that was just injected has none.
+    /// Number of VC classes plus 1: a packet that was just injected has no VC class.
     lanes: usize,
-    /// By place: end of the hops, which begin at the end of the place before.
+    /// For each entry, the end of its hops; they begin at the end of the previous entry.
     ends: Vec<u32>,
     hops: Vec<(Hop, u32)>,
 }
 
 impl Routes {
-    /// Bytes of the table of one VC class without choices.
+    /// Size [bytes] of the table for one VC class without choices.
     pub fn least_bytes(graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
         hosts * u64::from(graph.routers()) * (2 * 4 + size_of::<(Hop, u32)>() as u64)
@@ -60,12 +60,12 @@ impl Routes {
         Ok(table)
     }
 
-    /// VC classes that it uses.
+    /// Number of VC classes that the table uses.
     pub fn classes(&self) -> u8 {
         self.lanes as u8 - 1
     }
 
-    /// Ports of a router.
+    /// Number of ports of a router.
     pub fn ports(&self, router: u32) -> u16 {
         self.peers[router as usize].len() as u16
     }
@@ -75,19 +75,19 @@ impl Routes {
         (row * self.peers.len() + router as usize) * self.lanes + usize::from(lane)
     }
 
-    /// The hops of a packet, by the rank of their cost; none for a state that no packet reaches.
+    /// The hops of a packet, in the order of their cost rank; empty for a state that no packet reaches.
     pub fn hops(&self, router: u32, dest: u32, lane: u8) -> &[(Hop, u32)] {
         let place = self.place(router, dest, lane);
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         &self.hops[start as usize..self.ends[place] as usize]
     }
 
-    /// Whether a packet somewhere has several hops.
+    /// Whether a packet has several possible hops in at least one state.
     pub fn has_choices(&self) -> bool {
         std::iter::once(&0).chain(&self.ends).zip(&self.ends).any(|(start, end)| end - start > 1)
     }
 
-    /// Every turn that packets take: router, hop, and hop at the next router.
+    /// Calls `turn` with every turn that packets take: router, hop, and hop at the next router.
     pub fn every_turn(&self, turn: &mut dyn FnMut(u32, Hop, Hop)) {
         let hosts = (0..self.peers.len() as u32).filter(|&router| self.rows[router as usize].is_some());
         for dest in hosts {

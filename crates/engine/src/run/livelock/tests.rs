@@ -1,4 +1,4 @@
-//! Tests that the check finds a packet that takes more hops than its routing promises.
+//! Tests that the check finds a packet that takes more hops than its routing guarantees.
 
 use super::refuse;
 use crate::network::simulation::Simulation;
@@ -12,10 +12,10 @@ use weft_api::walk::Step;
 use weft_kernel::face::widths::Compile;
 use weft_models::routing::RoutingConfig;
 
-/// A routing on a ring of four routers. All packets go up, which takes 3 links at most.
+/// A routing on a ring of four routers. All packets go up, which takes at most 3 links.
 #[derive(Debug, Clone, Copy)]
 struct Up {
-    /// They arrive when they have crossed at least this number of links; `None`: never.
+    /// Packets are delivered when they have crossed at least this number of links; `None`: never.
     least: Option<u8>,
     promises: u32,
 }
@@ -86,10 +86,10 @@ fn a_packet_that_never_arrives_is_found() {
     assert!(refuse("up", Some(3), out.longest_path).is_err());
 }
 
-/// With hundreds of departures from rings of thousands of routers a routing may promise no less than millions.
+/// With hundreds of departures from rings of thousands of routers, a routing may guarantee only a limit of millions of links.
 #[test]
 fn more_links_than_fit_into_16_bits_are_counted() {
-    // some packets, which cross a link in 10 cycles and the router behind it in another one or two
+    // a few packets: each crosses a link in 10 cycles and the next router in one or two more
     let out = run_for(Up { least: None, promises: 1 << 20 }, 5e-6, 1_200_000);
     assert!(out.longest_path > 1 << 16 && out.longest_path < 120_000, "{}", out.longest_path);
     assert_eq!(refuse("up", Some(1 << 20), out.longest_path), Ok(()));

@@ -1,4 +1,4 @@
-//! Channels that are closed while packets hold their VCs, by agents that close them again and again.
+//! Channels that are closed while packets hold their VCs. Agents close the channels again and again.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -18,10 +18,10 @@ use weft_topology::{Peer, Trunk};
 #[derive(Debug, Default)]
 struct ClosesAll(Arc<Mutex<Counts>>);
 
-/// How often something happened in a run.
+/// Number of times that each kind of event occurred in a run.
 #[derive(Debug, Default)]
 struct Counts {
-    /// A channel drained in the cycle in which it was closed, drained later, or was opened before that.
+    /// A channel drained in the cycle in which it was closed, drained later, or was opened before it had drained.
     at_once: u32,
     later: u32,
     never: u32,
@@ -38,15 +38,15 @@ impl Policy for ClosesAll {
 #[derive(Debug, Clone, Copy, Default, Value)]
 struct Channel {
     managed: bool,
-    /// When it was closed, if it is.
+    /// The cycle in which the channel was closed, if it is closed.
     closed: Option<u64>,
     drained: bool,
-    /// Flits sent when it was closed, and from then on when it had drained.
+    /// Number of flits sent when it was closed; after it has drained, the number at that time.
     flits: u32,
 }
 
-/// Every channel is closed in cycle 200 to 240, for 1 cycle or for 40, and again 100 cycles after it has been opened. It stays
-/// on.
+/// Every channel is closed in one of the cycles 200 to 240, for 1 cycle or for 40, and again 100 cycles after each opening. Its power state
+/// stays on.
 #[derive(Debug, Kept)]
 struct Closers {
     channels: Vec<Channel>,
@@ -73,7 +73,7 @@ impl Agents for Closers {
             }
             assert!(!(channel.drained && channels.is_held(o)));
             let since = channels.flits(o) - channel.flits;
-            // packets that held one of the 6 VCs have finished, and none has begun
+            // packets that held one of the 6 VCs have finished, and no other packet has begun
             assert!(since <= if channel.drained { 0 } else { 6 * 5 }, "{since} flits on a closed channel");
             self.counts.lock().unwrap().never += u32::from(!channel.drained);
             channel.closed = None;
@@ -138,7 +138,7 @@ fn run(flits: u32, flow_control: FlowControl, vc_realloc: u8, hold_switch: bool)
     let out = sim.run(&spec, &());
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
     assert!(out.sums.packets > 500, "{}", out.sums.packets);
-    // a closed link is reported as going off, though its state is on
+    // a closed link is reported as about to go off, although its state is on
     let visits = out.journeys.iter().filter_map(|journey| journey.life.as_ref()).flat_map(|life| &life.routers);
     assert!(visits.flat_map(|visit| &visit.waits).any(|wait| wait.reason == Reason::LinkAsleep));
     std::mem::take(&mut *policy.0.lock().unwrap())

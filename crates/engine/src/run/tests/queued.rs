@@ -1,4 +1,4 @@
-//! The flits that wait for a channel, as agents read them from the queues.
+//! The number of flits that wait for a channel, as agents read it from the queues.
 
 use super::closed_channels::site;
 use crate::network::simulation::Simulation;
@@ -9,11 +9,11 @@ use weft_api::agents::{Agents, Arrivals, BlockSite, Channels, Departures, Probes
 use weft_api::base::kept::Kept;
 use weft_api::policy::Policy;
 
-/// Cycle, channel, and flits that waited for it.
+/// Cycle, channel, and number of flits that waited for the channel.
 type Read = (u64, usize, u32);
 
-/// Agents that read all channels every 7 cycles. `probing`: they count all flits, and compare. `counted`: the loop counts the flits that come.
-/// `unbounded`: all flits of a queue may count at once.
+/// Agents that read all channels every 7 cycles. `probing`: they count all flits, and compare the counts. `counted`: the loop counts the
+/// flits as they arrive. `unbounded`: all flits of a queue may be added at once.
 #[derive(Debug, Default)]
 struct Reads {
     probing: bool,
@@ -47,9 +47,9 @@ struct Readers {
     counted: bool,
     #[kept(fixed)]
     unbounded: bool,
-    /// Flits in the queues of the block, counted while `probing`.
+    /// Number of flits in the queues of the block, counted while `probing`.
     inside: u64,
-    /// Flits that waited for each channel when they were read last.
+    /// Number of flits that waited for each channel at the last reading.
     before: Vec<u32>,
     #[kept(fixed)]
     read: Arc<Mutex<Vec<Read>>>,
@@ -93,7 +93,7 @@ impl Agents for Readers {
     }
 }
 
-/// The counts that agents read in a run. `probing`, `counted`: as in [`Reads`].
+/// The counts that agents read in a run. `probing`, `counted`: the same as in [`Reads`].
 fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution, bool, bool)) -> Vec<Read> {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
@@ -109,8 +109,9 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution,
     std::mem::take(&mut *policy.read.lock().unwrap())
 }
 
-/// Where paths are fixed, each flit in a queue waits for one channel. With one step per cycle no flit waits behind the switch.
-/// The numbers are the same without shortcuts, with them, and with probes. They are the same counted in the queues and as flits come.
+/// If paths are fixed, each flit in a queue waits for one channel. With one allocation step per cycle no flit waits after the switch. The
+/// numbers are the same without shortcuts, with shortcuts, and with probes. They are also the same whether they are counted in the queues
+/// or as flits arrive.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);
@@ -128,7 +129,7 @@ fn flits_that_wait_for_channels_are_those_in_the_queues() {
     }
 }
 
-/// Where a VC is closed for a while after a packet has left it, the flits of the next packet begin to count all at once.
+/// If a VC is closed for some time after a packet has left it, the flits of the next packet are added to the count all at once.
 #[test]
 fn queues_whose_heads_may_not_ask_yet_have_no_bound_of_their_growth() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
@@ -145,7 +146,7 @@ fn queues_whose_heads_may_not_ask_yet_have_no_bound_of_their_growth() {
     assert!(policy.read.lock().unwrap().iter().any(|&(.., flits)| flits > 24), "some flits wait");
 }
 
-/// Flits in the sources are counted up to a limit. Below it the count is the backlog.
+/// Flits in the sources are counted only up to a limit. Below the limit the count equals the backlog.
 #[test]
 fn flits_in_sources_are_counted_up_to_a_limit() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();

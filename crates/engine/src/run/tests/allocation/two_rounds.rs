@@ -1,4 +1,4 @@
-//! An allocator that nothing in Weft knows: another one, always with two iterations.
+//! An allocator that is unknown to the rest of Weft: iSLIP with two iterations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl AllocatorModel for TwoRounds {
     }
 }
 
-// SAFETY: all is done by `Islip`.
+// SAFETY: `Islip` does all the work.
 unsafe impl Allocator for TwoRounds {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
