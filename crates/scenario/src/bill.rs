@@ -159,7 +159,7 @@ fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Opt
     Some(awake + u128::from(spec.graph.routers()) * u128::from(channels.window) * asleep)
 }
 
-/// The share of their time in which routers were asleep, if the run counted it.
+/// The share of time in which routers were asleep, if the run counted it.
 pub(crate) fn router_sleep(outcome: &Outcome, spec: &Spec) -> Option<(String, Value)> {
     let routers = groups::of_routers(&outcome.asleep, spec).len() as f64;
     let cycles = routers * outcome.window as f64;

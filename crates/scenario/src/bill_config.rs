@@ -1,5 +1,5 @@
 //! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. The keys of `bill` change no result, so the
-//! hash does not contain them. `python/weft/results/yearly_bill.py` applies them to measured points.
+//! hash does not contain them. `python/weft/results/yearly_bill.py` applies the keys to measured points.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};

@@ -250,7 +250,7 @@ pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     Some(Warning::new(&CATALOGUE_SPEED, format!("{PATH}.speed"), numbers, what, help))
 }
 
-/// A module draws its power even while its port is down. No source gives its power at a lower rate.
+/// A module draws its power even while its port is down. No source gives the power of a module at a lower rate.
 fn always(module_w: f64) -> Prices {
     let price = Price { standing: Standing::Power(watts(module_w)), per_bit: EnergyPerBit(0) };
     Prices::of(LinkState::ROLE_NAMES.map(|role| (role, price)))

@@ -31,8 +31,8 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Nominal speed of a link [bits per second], such as 400Gb/s. The speed sets `cycle` or `flit`, if one or both are left out. A
-    /// channel carries a flit per cycle. With neither of them, a cycle is 1ns, and a flit is the number of bits that a link carries
-    /// in a cycle.
+    /// channel carries a flit per cycle. With neither `cycle` nor `flit`, a cycle is 1ns, and a flit is the number of bits that a
+    /// link carries in a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_speed: Option<Bandwidth>,
     /// Length of a cycle, the time in which a channel carries one flit [a time in seconds, not in cycles].
@@ -41,9 +41,9 @@ pub struct Scenario {
     /// Size of a flit [bits or bytes]. The size converts energy per bit into energy per flit.
     #[serde(default = "flit_of_48_bits")]
     pub flit: Bits,
-    /// Size of a coarse flit [bits or bytes], a multiple of the flit. If it is set, the scenario runs with this flit. Times become
-    /// multiples of the time that a link needs for a coarse flit. Packets are one coarse flit, or several. Large messages then take
-    /// less time to simulate. Default: the size of the flit.
+    /// Size of a coarse flit [bits or bytes], a multiple of the flit. If the size is set, the scenario runs with coarse flits.
+    /// Times become multiples of the time that a link needs for a coarse flit. Packets are one coarse flit, or several. Large
+    /// messages then take less time to simulate. Default: the size of the flit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grain: Option<Bits>,
     /// Routers, terminals and the links between them.

@@ -1,4 +1,5 @@
-//! Uncertain results of a run: loads that burst and may not be carried, and values that had not settled. The results keep them as warnings.
+//! Uncertain results of a run: loads that burst and may not be carried, and values that had not settled. The results keep these
+//! uncertainties as warnings.
 
 use crate::periods;
 use crate::warnings::{Warning, long};

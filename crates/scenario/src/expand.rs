@@ -115,7 +115,7 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// A value of a sweep in its written form. If it is a mapping or a list, its number.
+/// A value of a sweep in its written form. For a mapping or a list, its number.
 fn written(nodes: &[Node], row: usize) -> String {
     let Node { kind, span, .. } = &nodes[row];
     match kind {

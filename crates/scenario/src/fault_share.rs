@@ -165,7 +165,8 @@ impl FaultShare {
     }
 }
 
-/// Number of links of these parts, with parallel links counted separately; 0 for routers. All parts are of one class, or of any class.
+/// Number of links of these parts, with parallel links counted separately; 0 for routers. The counted parts are all of one class,
+/// or of any class.
 fn count_links(parts: &[Part], spec: &Spec) -> usize {
     let class = parts.first().and_then(|&part| match part {
         Part::LinkOfClass(_, class) => Some(class),

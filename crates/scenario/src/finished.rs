@@ -331,7 +331,7 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// Cycle in which the last batch or program was complete. Null if one was not complete, or if there was none.
+/// Cycle in which the last batch or program was complete. Null if some batch or program was not complete, or if there was none.
 fn completion(outcome: &Outcome) -> Option<u64> {
     let ending = |job: &&JobOutcome| job.batch.is_some() || job.progress.ends();
     let last: Option<Vec<_>> = outcome.jobs.iter().filter(ending).map(completed).collect();

@@ -165,8 +165,8 @@ fn size(bits: u64) -> String {
 }
 
 impl Scenario {
-    /// The scenario with its grain as its flit, after every default was written out. `None` if it has no grain. `delay`: delay of
-    /// its routers \[cycles\].
+    /// The scenario with its grain as its flit, after every default was written out. `None` if the scenario has no grain. `delay`:
+    /// delay of the scenario's routers \[cycles\].
     pub(crate) fn coarse(&self, delay: Cycles) -> Result<Option<Self>, Refusal> {
         let Some(grain) = self.grain else { return Ok(None) };
         let by = Coarse::of(self, grain, Clock { cycle_fs: self.cycle_fs()? })?;
@@ -217,8 +217,8 @@ fn counts(help: &str) -> bool {
     ["cycle", "flit"].iter().any(|unit| help.match_indices(unit).any(follows_number))
 }
 
-/// The warning that lists the changes by the grain of a scenario. `delay`: delay of its routers \[cycles\]. `coarse`: the scenario
-/// that runs.
+/// The warning that lists the changes by the grain of a scenario. `delay`: delay of the scenario's routers \[cycles\]. `coarse`:
+/// the scenario that runs.
 pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<Warning> {
     // the delay as the user wrote it, unless the number of ports adds to it
     let delay = if fine.router.delay_per_doubling == Time::Cycles(0) { fine.router.delay } else { Time::Cycles(delay) };

@@ -99,7 +99,7 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// used for this one.
 ///
 /// Version 28: a run that `measure.stop.complete.max_window` ends before its batches or programs are complete ends as
-/// `not_complete`. In earlier versions it ended as `saturated`. Results have `ranks` and `ended_ranks` for programs.
+/// `not_complete`. In earlier versions such a run ended as `saturated`. Results have `ranks` and `ended_ranks` for programs.
 ///
 /// Version 27: `dragonfly_ugal` with `queues: global` read the wrong queues if routers of a group have different numbers of ports.
 /// Trunks of escape rings make such groups.

@@ -25,8 +25,8 @@ pub struct Measure {
     /// warm-up with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles. The limit is also at
-    /// least 30 times the time in which a policy that switches links takes all its decisions once.
+    /// The longest warm-up, if `warmup` is `auto` [time]. Default: 5 times the window, but at least 20000cycles. The limit is also
+    /// at least 30 times the time in which a policy that switches links takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]. Energy and loads are measured in the window.
@@ -39,7 +39,7 @@ pub struct Measure {
     /// 10 times the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_limit: Option<Time>,
-    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000. With `stop: complete`, its
+    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000. With `stop: complete`, the
     /// `max_window` is divided.
     #[schemars(range(min = 2, max = 1000))]
     pub batches: u32,

@@ -21,9 +21,10 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
 }
 
 /// `routers` has the coordinates of each router. On a grid (or in crossed layers, which are drawn as one) these are its digits, the
-/// lowest dimension first. In groups they are its group and its index in the group. On levels they are its level (0: leaves) and
-/// its index in the level. Without such an order, they are empty. `levels` is the level of each router, also in groups. `complete`
-/// says whether each router of the grid has one link to every other router of its lines.
+/// lowest dimension first. For groups, the coordinates are the router's group and its index in the group. For levels, the
+/// coordinates are the router's level (0: leaves) and its index in the level. Without such an order, the coordinates are empty.
+/// `levels` is the level of each router, also in groups. `complete` says whether each router of the grid has one link to every
+/// other router of its lines.
 pub(crate) fn places(graph: &Graph) -> Map<String, Value> {
     let structure = graph.structure();
     let (widths, levels) = (structure.widths(), structure.levels.as_ref());

@@ -34,7 +34,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Removes the value at the path below `root`, so that its default applies. It is no error if there is none.
+    /// Removes the value at the path below `root`, so that its default applies. An absent value is no error.
     pub fn remove(&self, root: &mut Node) -> Result<(), Diagnostic> {
         let (mut schema, mut done) = (Schema::root(), String::new());
         for name in self.path.split('.') {
@@ -323,7 +323,7 @@ fn check_model(
 }
 
 /// The help line of an unknown key of the section at `path`. The line names a key of an enclosing section, or the section to which
-/// a key of this name belongs, or the nearest name. Then it lists all keys.
+/// a key of this name belongs, or the nearest name. The rest of the line lists all keys.
 fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     let around = || schema::near(name, path).map(|other| format!("did you mean `{other}`?"));
     let here = nearest(name, valid.iter().copied());

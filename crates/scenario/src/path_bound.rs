@@ -13,9 +13,9 @@ use weft_engine::outcome::{Buffers, Outcome};
 use weft_units::Refusal;
 
 /// Keys of the summary for the fullest channel:
-/// - the load at which it is full, in units of `offered_load`;
-/// - its mean load as a share of its capacity, and whether this share is below 1 by more than a standard deviation;
-/// - the buffers that limit it below its bandwidth, and the number of flits per VC that would be enough;
+/// - the load at which the channel is full, in units of `offered_load`;
+/// - the channel's mean load as a share of its capacity, and whether this share is below 1 by more than a standard deviation;
+/// - the buffers that limit the channel below its bandwidth, and the number of flits per VC that would be enough;
 /// - the same for all link classes whose buffers fill a channel more than the bandwidth fills any link.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);

@@ -25,8 +25,8 @@ pub struct Point {
     /// Swept paths, and the values that they have here, in their written form.
     pub coordinates: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// If the scenario has a `grain`: the scenario as written, with every default written out. Then `scenario` is the converted
-    /// one, which runs.
+    /// If the scenario has a `grain`: the scenario as written, with every default written out. With a grain, `scenario` is the
+    /// converted scenario, which runs.
     written: Option<Scenario>,
     /// The scenario as written, as JSON, with every default written out.
     pub resolved: Value,
@@ -100,8 +100,8 @@ impl Point {
     }
 
     /// The bounds and latencies that follow from the scenario before it runs. Refuses a scenario that cannot run. Numbers that
-    /// follow from paths are null if no terminal sends in the first phase. `sampled` is null if all paths were followed. Otherwise
-    /// it gives the number of paths that were followed, and the possible error of these numbers.
+    /// follow from paths are null if no terminal sends in the first phase. `sampled` is null if all paths were followed. If not,
+    /// `sampled` gives the number of paths that were followed, and the possible error of these numbers.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -182,7 +182,7 @@ impl Point {
         }
     }
 
-    /// The highest load at which its terminals can send [flits/terminal/cycle].
+    /// The highest load at which the point's terminals can send [flits/terminal/cycle].
     pub fn most_load(&self) -> Result<f64, Diagnostic> {
         Ok(self.spec()?.links[0].rate.per_cycle().min(1.0))
     }

@@ -48,7 +48,7 @@ impl PortMemory {
 
 /// The division of a port of a link class.
 struct Parts {
-    /// Number of parts of its memory.
+    /// Number of parts of the port's memory.
     parts: u64,
     /// Largest number of VCs of a lane.
     vcs_of_lane: u64,

@@ -8,9 +8,9 @@
 //! 8 c w^2 / v cycles. In this formula v is still that of a channel of one flit per cycle.
 //!
 //! # Guarantees
-//! If the load equals the capacity, a queue grows, and its wait after t cycles is sqrt(2 v t / pi) cycles. So it never counts as
-//! settled: 4 w^2 / v is 2.5 t. A queue may be left over from a time in which links woke. This queue does not count as settled
-//! either, if it drains more slowly at this load than the run lasts.
+//! If the load equals the capacity, a queue grows, and its wait after t cycles is sqrt(2 v t / pi) cycles. So a growing queue never
+//! counts as settled: 4 w^2 / v is 2.5 t. A queue may be left over from a time in which links woke. This queue does not count as
+//! settled either, if it drains more slowly at this load than the run lasts.
 //!
 //! The wait is the mean wait in the run itself. If the run was too short for its queues to grow, the wait is short, and the queues
 //! seem to fade fast. So a window with latencies that still grow (`engine/src/run/steady.rs`) does not count as settled either.
@@ -18,8 +18,8 @@
 //! The longest wait until a link is on again, which the policy imposes on a packet, does not count as queueing. This wait is
 //! subtracted from the mean if links were switched.
 //!
-//! The time for which a workload holds a reply back does not count as queueing either. The run counts it for each reply, and it is
-//! subtracted.
+//! The time for which a workload holds a reply back does not count as queueing either. The run counts this time for each reply, and
+//! it is subtracted.
 //!
 //! Without queues, the latency of a packet has four parts: delays, latencies, the time of heads on slow links, and the time of the
 //! other flits. The run counts the time of heads. The other P - 1 flits take (P - 1) s cycles. The slowest link of the path takes s

@@ -92,7 +92,7 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
     ]
 }
 
-/// The recovery from an episode: from its begin, while parts are broken, and from its end. If it is not known, the reason.
+/// The recovery from an episode: from its begin, while parts are broken, and from its end. If the recovery is not known, the reason.
 struct Judged {
     recovery: Result<Time, String>,
     back: Result<Time, String>,

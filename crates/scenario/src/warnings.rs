@@ -173,7 +173,7 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
 }
 
 /// The end of the remedy "write a warm-up that is longer by `cycles`". The remedy moves phases and faults so that they stay at the
-/// same place in the window. `None` if there are none.
+/// same place in the window. `None` if there are no phases and faults.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();

@@ -254,7 +254,7 @@ proptest! {
         for row in &finished.channels.rows {
             let rate = if &*row.link_class == "dim0" { numbers.rate } else { (1, 1) };
             let (exact, of) = numbers.standing(&row.count.cycles, rate);
-            // it is rounded once, and only if it is not a whole number of yoctojoules
+            // the energy is rounded once, and only if it is not a whole number of yoctojoules
             prop_assert!((row.energy.standing_yj * of).abs_diff(exact) * 2 <= of);
             if exact % of == 0 {
                 prop_assert_eq!(row.energy.standing_yj, exact / of);

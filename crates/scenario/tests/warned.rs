@@ -370,7 +370,7 @@ fn marks_that_begin_late_or_stay_rare_are_warned_of() {
     let facts = point(&[("congestion_control", control)]).imply().expect("a network")["congestion_control"].clone();
     let number = |value: &serde_json::Value| value.as_u64().expect("a whole number");
     let (port, most) = (&facts["port_memory"]["dim0"], &facts["most_queued"]);
-    // one flit is more than 1 B, so it is marked; a router has 3 links and 2 terminals, and granted flits fill one more buffer
+    // a flit is more than 1 B, so it is marked. A router has 3 links and 2 terminals, and granted flits fill one more buffer
     assert_eq!((number(&facts["first_mark"]["flits"]), &port["mark_chance"]), (1, &json!(1.0)), "{facts}");
     assert_eq!(number(&most["flits"]), 6 * number(&port["flits"]), "{facts}");
     let flit = number(&port["bytes"]) / number(&port["flits"]);

@@ -44,7 +44,7 @@ impl AllocatorModel for Islip {
     }
 }
 
-// SAFETY: `output_first` counts its moves, and leaves out matched inputs and outputs.
+// SAFETY: `output_first` returns its number of moves, and leaves out matched inputs and outputs.
 unsafe impl Allocator for Islip {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
@@ -52,7 +52,7 @@ unsafe impl Allocator for Islip {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         unsafe { output_first(ports, outputs, Pointers::PastAccepted, self.iterations) }
     }
 }

@@ -71,7 +71,7 @@ unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     while let Some(i) = granted.take_first() {
         let p = usize::from(ports.offers[i]);
         outputs.clear(p);
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees an offer of an output for each input in `granted`.
         unsafe {
             if pointers != Pointers::Stay {
                 ports.ins.hot_mut(i).rr_out = p as u16 + 1;
@@ -100,7 +100,7 @@ unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
 ) -> Bits<W> {
     let mut granted = Bits::default();
     while let Some(p) = outputs.take_first() {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         let all = unsafe { ports.requests(p) };
         if all.is_empty() {
             ports.clear_requests(p);
@@ -110,7 +110,7 @@ unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
         if inputs.is_empty() {
             continue;
         }
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         let i = unsafe { ports.pick_input(p, inputs) };
         if pointers == Pointers::PastAll {
             ports.outs[p].rr_in = i as u16 + 1;

@@ -49,7 +49,7 @@ unsafe impl Allocator for SeparableInputFirst {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         unsafe { input_first(ports, outputs, self.iterations) }
     }
 }
@@ -71,7 +71,7 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
         let mut choices = PerPort::<u16, W>::new(0);
         let mut pending = outputs;
         while let Some(p) = pending.take_first() {
-            // SAFETY: the caller guarantees it.
+            // SAFETY: the caller guarantees that `outputs` are ports of the router.
             let all = unsafe { ports.requests(p) };
             if all.is_empty() {
                 ports.clear_requests(p);

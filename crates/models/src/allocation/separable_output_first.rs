@@ -49,7 +49,7 @@ unsafe impl Allocator for SeparableOutputFirst {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         unsafe { output_first(ports, outputs, Pointers::PastAll, self.iterations) }
     }
 }

@@ -42,7 +42,7 @@ unsafe impl Allocator for ThreeStage {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         unsafe { two_stages(ports, outputs) }
     }
 }
@@ -58,7 +58,7 @@ unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
 ) -> usize {
     let (mut asking, mut left) = (Bits::<W>::default(), outputs);
     while let Some(p) = left.take_first() {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         let inputs = unsafe { ports.requests(p) };
         if inputs.is_empty() {
             ports.clear_requests(p);
@@ -86,7 +86,7 @@ unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// VCs of input `i` that could send a flit to one of these outputs now. For the other VCs, the buffer at the far end may be full.
+/// VCs of input `i` that could send a flit to one of these outputs now. Buffers at the far end may be full for the other VCs.
 fn sendable<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     i: usize,

@@ -21,9 +21,9 @@
 //! # Validation
 //! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: rates at the fixed point of the fluid model
 //! for 2, 4 and 10 sources. If each mark is notified, the queue for 4 sources is that of the fluid model. Fair shares of 2, 8 and 32
-//! sources. With one notification in 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB. The model has 20.2, 41.8 and 122.6
-//! KB, because it ignores that marks within 50 us after a cut have no effect. The rates of 10 sources oscillate. 32 sources use 94.4 % of
-//! the bottleneck.
+//! sources. With one notification in 50 us, the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB long. The model has 20.2, 41.8 and
+//! 122.6 KB, because it ignores that marks within 50 us after a cut have no effect. The rates of 10 sources oscillate. 32 sources use 94.4
+//! % of the bottleneck.
 
 use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;

@@ -69,8 +69,8 @@ impl Detours {
         self.leaving[over * VCS + vc] = direct as u32 + 1;
     }
 
-    /// Called when a flit leaves on VC `vc` of output `over`. `head`: the number of its packet if it is a head, and whether the
-    /// packet is on a detour. Returns the output of the direct link that the packet avoids.
+    /// Called when a flit leaves on VC `vc` of output `over`. `head`: if the flit is a head, the number of its packet, and whether
+    /// the packet is on a detour. Returns the output of the direct link that the packet avoids.
     pub fn sends(&mut self, over: usize, vc: usize, head: Option<(u32, bool)>) -> Option<usize> {
         let leaving = &mut self.leaving[over * VCS + vc];
         if let Some((packet, around)) = head {
@@ -131,10 +131,10 @@ mod tests {
         let hop = |direct, leaves_on| Detour { now: 0, over: 1, direct, packet: 7, leaves_on };
         let mut long = Detours::of(4, false);
         assert_eq!(long.chooses(&hop(None, None)), None);
-        // the head waits, so its flits count when they leave
+        // the head waits, so the packet's flits count when they leave
         assert_eq!(long.chooses(&hop(Some(3), None)), None);
         assert_eq!([long.sends(1, 2, Some((7, true))), long.sends(1, 2, None)], [Some(3); 2]);
-        // its head leaves in this step, and the engine has reported it before
+        // the packet's head leaves in this step, and the engine has reported the packet before
         assert_eq!(long.sends(1, 0, Some((7, true))), None);
         assert_eq!(long.chooses(&hop(Some(2), Some(0))), Some(2));
         assert_eq!(long.sends(1, 0, None), Some(2));

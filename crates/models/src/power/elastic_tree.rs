@@ -23,13 +23,14 @@
 //! deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on allow it.
-//! The policy chooses other links as replacements. Packets use the replacements when they are awake, and the replaced links go off.
-//! At each choice of a link up, the policy uses the links from which failed links cut off the fewest leaves. Among equal links it
-//! uses the first ones. The width gives their number. If two leaves that can be joined are not joined by these links, the policy
-//! uses more links. So another core above the same routers replaces a dead core, or a core with a failed link. If a link of a leaf
-//! fails, or a router in between, the tree moves to other links up everywhere. As soon as the replacements are on, packets are lost
-//! only between leaves that no up/down path of working links joins. Until then, packets for which no path is on are discarded.
-//! Replacements take at most `wake` and the rest of the change in progress. Links and routers that return are used as before.
+//! The policy chooses other links as replacements. Packets use the replacement links when these are awake, and the replaced links
+//! go off. At each choice of a link up, the policy uses the links from which failed links cut off the fewest leaves. Among equal
+//! links the policy uses the first ones. The width of the level gives the number of links. If two leaves that can be joined are not
+//! joined by these links, the policy uses more links. So another core above the same routers replaces a dead core, or a core with a
+//! failed link. If a link of a leaf fails, or a router in between, the tree moves to other links up everywhere. As soon as the
+//! replacements are on, packets are lost only between leaves that no up/down path of working links joins. Until then, packets for
+//! which no path is on are discarded. Replacements take at most `wake` and the rest of the change in progress. Links and routers
+//! that return are used as before.
 //! # Not modelled
 //! The time in which utilisations and faults reach a controller, and in which its orders come to the routers. Widths of single
 //! pods: one busy pod widens its level everywhere. Demands of flows, which would show how a load spreads over fewer links.

@@ -24,11 +24,11 @@
 //! begins before that. A draining link takes no new packet. A draining link goes dark at the end of an activation epoch in which
 //! its buffers are empty and all credits have returned. If the planner needs the link before that, the link is on at once.
 //! # Not modelled
-//! Reports to the planner, and its orders: their time and their flits. They would need R (R - 1) counters of 32 bits per epoch in a
-//! subnetwork of R routers. Links that fail: Weft refuses faults together with routings that depend on the states of links. The
-//! cost of a plan to the simulation grows faster than R^4. A plan takes 0.7, 16, 340 and 8,200 million instructions for 8, 16, 32
-//! and 64 routers (uniform traffic at load 0.2). With the default epochs and R terminals per router this is 0.4 (8x8 routers), 1.3,
-//! 6 and 14 % of a run.
+//! The time and the flits of reports to the planner, and of the planner's orders. They would need R (R - 1) counters of 32 bits per
+//! epoch in a subnetwork of R routers. Links that fail: Weft refuses faults together with routings that depend on the states of
+//! links. The cost of a plan to the simulation grows faster than R^4. A plan takes 0.7, 16, 340 and 8,200 million instructions for
+//! 8, 16, 32 and 64 routers (uniform traffic at load 0.2). With the default epochs and R terminals per router this is 0.4 (8x8
+//! routers), 1.3, 6 and 14 % of a run.
 //! # Validation
 //! `fewest_links/plan.rs`: sets against sums by hand. For exactly uniform traffic and a mark of 0.96, sets are at most 0.06 above the lower
 //! bound of TCEP's Fig. 12 at ten loads; a lower mark never has fewer links; `engine/src/run/tests/fewest_links_planner.rs`: the matrix
@@ -37,8 +37,8 @@
 //! every legal topology: conservation, determinism and checkpoints. No rows of another simulator: none has this policy. Measured beside
 //! TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, 0.028 to 0.074 above the bound
 //! (TCEP 0.028 to 0.122), and 2 % faster to 27 % slower than TCEP. `fewest_links` misses the goal of 0.06 at TCEP's latency. On 8x8 routers
-//! it needs, at the same mark, no more links than TCEP, except under bit reversal above the load that the network accepts. At the same
-//! latency it equals TCEP under uniform traffic, is better under tornado, and worse under bit reversal.
+//! `fewest_links` needs, at the same mark, no more links than TCEP, except under bit reversal above the load that the network accepts. At
+//! the same latency `fewest_links` equals TCEP under uniform traffic, is better under tornado, and worse under bit reversal.
 
 mod ledger;
 mod plan;

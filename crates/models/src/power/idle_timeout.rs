@@ -8,7 +8,7 @@
 //! to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of idle channels, `off` or a mode that
 //! the scenario names. `changes`: whether the channel carries traffic during a change. `switch_at` [bytes or bits]: amount of data that
 //! must wait for a channel in the mode `to` before its change to the full rate begins. The amount is rounded up to whole flits. With
-//! `break_even` it is the least amount that leaves no later with the change than without it. Without `switch_at` the first packet
+//! `break_even`, the amount is the least that leaves no later with the change than without it. Without `switch_at` the first packet
 //! brings the channel back to the full rate. `power.manages` says whether links of terminals are managed.
 //! # Guarantees
 //! Never drops a flit. No flit starts on a channel in a mode that carries no traffic, nor during a change that stops traffic. With `to:
@@ -66,7 +66,7 @@ pub struct IdleTimeout {
     #[schemars(example = &"off", example = &"quarter", example = &"low")]
     pub to: String,
     /// Whether the channel carries traffic while it changes its mode: with `carry` it does, at the lower rate. Default: `carry` if
-    /// it carries traffic in the mode `to`; otherwise `stop`.
+    /// the channel carries traffic in the mode `to`; otherwise `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// Amount of waiting data at which a channel begins its change to the full rate, if the mode `to` carries traffic.

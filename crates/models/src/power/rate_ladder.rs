@@ -194,8 +194,8 @@ impl Policy for Rules {
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// The rate that the channel changes to. Meanwhile its packets leave, it is `waking`, or it keeps the lower rate until the
-    /// change is done.
+    /// The rate that the channel changes to. Meanwhile the packets of the channel leave, the channel is `waking`, or it keeps the
+    /// lower rate until the change is done.
     to: Option<usize>,
     /// Count of sent flits when the epoch began; the low 32 bits.
     counted: u32,

@@ -7,7 +7,7 @@
 //! # Parameters
 //! `low`, `high`: mean occupied share of the input buffers of a router, from 0 to 1. `wake_per_link` \[time\]: warming a stage takes this
 //! time for each of its links. `averaging` \[time\]: window of the mean; also the time between two decisions. `release`: with `never`, a
-//! stage that has come on stays on. With `below_low`, it goes off as soon as the router that requested it is below `low`. `initial`:
+//! stage that has come on stays on. With `below_low`, a stage goes off as soon as the router that requested it is below `low`. `initial`:
 //! stages that are on in cycle 0.
 //! # Guarantees
 //! A single sequencer decides for the whole network, without delay. At the end of each window, the utilisation of a router is that
@@ -23,14 +23,14 @@
 //! The reason for the default `never`: the TCEP paper gives 25 % and 75 % as thresholds. The paper says that the newest stage is
 //! turned off if the router that asked for it later sees less than the low threshold. If this means the mean occupancy of a buffer,
 //! as in `below_low`, it contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of 32 flits,
-//! links of 10 cycles). So they are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage
+//! links of 10 cycles). So buffers are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage
 //! that made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But the
 //! paper has all links on at high load, and every stage under tornado from load 0.05 on. The two results agree if a stage stays on
 //! as long as the load lasts; `never` is the simplest rule of that kind. The price of `never`: after a peak of the load (phases,
 //! bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
-//! The time in which a request reaches the sequencer and in which its command comes to the routers. Lasers: their number is that of
-//! the links here.
+//! The time in which a request reaches the sequencer and in which its command comes to the routers. Lasers: the model assumes one
+//! for each link.
 //! # Validation
 //! `engine/tests/slac.rs`: links per stage; states over time compared with the rule; connectivity and latency for every number of
 //! stages; no flit on a dark link; nothing lost while the load rises and falls; the same result in any number of blocks. No

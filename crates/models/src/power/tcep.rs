@@ -1,5 +1,5 @@
-//! TCEP: consolidates traffic on few links and switches the others off. Neighbouring routers agree on it by requests;
-//! each switches one link per epoch.
+//! TCEP: consolidates traffic on few links and switches the others off. Neighbouring routers agree on links by requests; each
+//! router switches one link per epoch.
 //!
 //! # Source
 //! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Gaps of the paper
@@ -22,14 +22,14 @@
 //! A request that arrives in an epoch is judged at the end of the epoch. Deactivations are judged at ends of deactivation epochs, after
 //! activations. The best request is the one with the highest virtual utilisation, and among equal ones that of the router with the lower
 //! number. A router that waits for the activation of its own link agrees only to a better request. A waiting router may agree although it
-//! wants to deactivate another link itself. If both ends of a link request the same, one request is void. The other request is answered
-//! like every request. If a router cannot carry out an agreement, it withdraws. When a packet takes a detour over a link, the link counts
-//! as above the high-water mark if it was above the mark in the last epoch. If a router must request another path to several members, it
-//! chooses the first destination of the epoch. A shadow link goes off at the first end of an epoch at which its router begins nothing else
-//! and has no request without an answer. The lower end of a link sends a new state to the other members. Control packets are single flits
-//! on a separate VC with strict priority. Control packets overtake data flits that wait for a link, one per cycle and link. Control packets
-//! go directly or over the hub (over any other member if both are cut). Credits, and the messages "drained" and "awake", travel on the side
-//! channel of the link.
+//! wants to deactivate another link itself. If both ends of a link request the same, one request is void. If one of two equal requests is
+//! void, the other request is answered like every request. If a router cannot carry out an agreement, it withdraws. When a packet takes a
+//! detour over a link, the link counts as above the high-water mark if it was above the mark in the last epoch. If a router must request
+//! another path to several members, it chooses the first destination of the epoch. A shadow link goes off at the first end of an epoch at
+//! which its router begins nothing else and has no request without an answer. The lower end of a link sends a new state to the other
+//! members. Control packets are single flits on a separate VC with strict priority. Control packets overtake data flits that wait for a
+//! link, one per cycle and link. Control packets go directly or over the hub (over any other member if both are cut). Credits, and the
+//! messages "drained" and "awake", travel on the side channel of the link.
 //!
 //! An end that drains tests every 4 cycles whether it has drained. The loop has no event for this, for two reasons. First, a
 //! credit, a withdrawn request or a departing flit may be the last condition. The loop would have to test each credit of every
@@ -170,7 +170,7 @@ fn target() -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The fuller of its two channels.
+    /// The fuller of the link's two channels.
     #[default]
     Larger,
     /// The channel that the judging router sends on.
@@ -328,7 +328,7 @@ impl Tcep {
         }
         // requests and answers go over the hub, and must arrive within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
-        // they may also wait behind a broadcast on each link
+        // requests and answers may also wait behind a broadcast on each link
         let queue = 2 * u64::from(nets.widest());
         let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);

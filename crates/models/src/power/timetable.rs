@@ -7,11 +7,11 @@
 //! the link classes that are off then (default: all managed classes). `period` \[time\]: after which the rows repeat (default: they
 //! do not). `transition` \[time\]: duration of going down and of waking.
 //! # Guarantees
-//! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of its VCs then finish
-//! first, and flits with a grant leave. Then the channel goes down for one transition, and is off. The channel wakes one transition
-//! before `until` and is on at `until`. Packets that wait for it do not wake it earlier. Every row ends, so no packet waits for
-//! ever. The policy never drops a flit. If the packets leave too late for the channel to go down and to wake, the channel opens
-//! again and stays on in that row. Packets of one flit hold no VC, so their channels go down at `from`.
+//! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of the channel's VCs then
+//! finish first, and flits with a grant leave. Then the channel goes down for one transition, and is off. The channel wakes one
+//! transition before `until` and is on at `until`. Packets that wait for a channel do not wake it earlier than `until`. Every row
+//! ends, so no packet waits for ever. The policy never drops a flit. If the packets leave too late for the channel to go down and
+//! to wake, the channel opens again and stays on in that row. Packets of one flit hold no VC, so their channels go down at `from`.
 //! # Not modelled
 //! Packets that know the timetable and take detours.
 //! # Validation
@@ -43,7 +43,7 @@ const OFF: CloseFirst = CloseFirst::of(&Timetable::OFFERS);
 pub struct Timetable {
     /// The link classes that are off, with their times.
     pub off: Vec<Row>,
-    /// After this time the rows begin again. Default: they do not repeat.
+    /// After this time the rows begin again. Default: the rows do not repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Time>,
     /// Duration of going down and of waking. Meanwhile the channel draws full power and carries nothing.
@@ -256,7 +256,7 @@ impl Clerks {
     }
 
     /// Called when the row of channel `o` has begun. The channel takes no new packets, and goes down when it has drained. The timer
-    /// ends when it would be too late to go down.
+    /// ends when the channel could no longer go down in time.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);

@@ -63,7 +63,7 @@ pub struct Width {
     #[schemars(range(min = 1))]
     pub step: u16,
     /// The slowest mode: one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. Default: the
-    /// slowest mode that carries traffic. All modes between it and `on` are widths of the link.
+    /// slowest mode that carries traffic. All modes between the slowest one and `on` are widths of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter")]
     pub narrowest: Option<String>,

@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn
-//! et al. describe it (HiPINEB 2019, section III.C). Flows of the same source group and destination group share a queue, and flows of
-//! the same source group to different groups do not. Every Latin square meets this condition.
+//! et al. describe the scheme (HiPINEB 2019, section III.C). Flows of the same source group and destination group share a queue, and
+//! flows of the same source group to different groups do not. Every Latin square meets this condition.
 //! # Parameters
 //! `queues`: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
 //! floor(n Q / N). `reading`: with `sum`, the queue is the sum of both groups modulo Q; with `dst`, the queue is the group of the

@@ -3,8 +3,8 @@
 //!
 //! # Source
 //! P. Yebenes et al., "Efficient Queuing Schemes for HoL-blocking Reduction in Dragonfly Topologies with Minimal-Path Routing", CLUSTER
-//! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use it (HiPINEB 2019, section
-//! III.C). The mapping inside of each virtual network is our interpretation, because the paper was not available.
+//! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use the scheme (HiPINEB 2019,
+//! section III.C). The mapping inside of each virtual network is our interpretation, because the paper was not available.
 //! # Parameters
 //! `standard`: number of queues before the destination group, and at the router where packets enter it over the global link
 //! \[count\]. In another group, the number of the destination group counts. In the router of entry, the number of the destination's

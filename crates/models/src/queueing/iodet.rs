@@ -2,9 +2,9 @@
 //!
 //! # Source
 //! R. Penaranda, C. Gomez, M. E. Gomez, P. Lopez, J. Duato, "IODET: A HoL-blocking-aware Deterministic Routing Algorithm for Direct
-//! Topologies", ICPADS 2012, as F. Zahn et al. describe it (HiPINEB 2019, section III.C): "it assigns packets to VCs according to the
-//! dimension for the next hop". An abstract by authors of the same university chooses VCs by destination; this is the reading
-//! `dst_coord`.
+//! Topologies", ICPADS 2012, as F. Zahn et al. describe the scheme (HiPINEB 2019, section III.C): "it assigns packets to VCs
+//! according to the dimension for the next hop". An abstract by authors of the same university chooses VCs by destination; this is
+//! the reading `dst_coord`.
 //! # Parameters
 //! `queues`: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity that gives
 //! the queue. `next_dim`: the dimension that the packet crosses next, from the router whose buffer holds the packet. Packets that have

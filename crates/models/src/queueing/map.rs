@@ -5,8 +5,8 @@
 //! volume 1, section 7.6.6). In Weft the tables are written by destination.
 //! # Parameters
 //! `lanes`: rows of queues. Each row has one number per terminal, for packets to this terminal. `rows`: rule by which packets use a
-//! row. `one`: there is one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N). `input`: packets use
-//! the row with the number of the input port that holds them, modulo the number of rows.
+//! row. `one`: the table has one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N). `input`:
+//! packets use the row with the number of the input port that holds them, modulo the number of rows.
 //! # Guarantees
 //! The queue is the number in the table.
 //! # Not modelled

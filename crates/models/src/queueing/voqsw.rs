@@ -4,8 +4,8 @@
 //! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
 //! P. Carvey, L. Dennison, "The Avici Terabit Switch/Router", Hot Interconnects 1998.
 //! # Parameters
-//! `queues`: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one per
-//! output of the router.
+//! `queues`: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one queue
+//! per output of the router.
 //! # Guarantees
 //! With the default, packets that share a queue request the same output.
 //! # Not modelled
@@ -25,7 +25,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voqsw {
-    /// Queues of a port, for each VC class of the routing; outputs are taken modulo this number. Default: one per output of
+    /// Queues of a port, for each VC class of the routing; outputs are taken modulo this number. Default: one queue per output of
     /// the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,

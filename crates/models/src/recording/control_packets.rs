@@ -136,7 +136,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// Keeps one packet more than the limit; it shows in which cycle the record became full.
+    /// Keeps one packet more than the limit, to show in which cycle the record became full.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

@@ -142,7 +142,7 @@ impl Log {
     }
 
     /// Records that channel `o` enters a state. A state that the channel leaves in the same cycle does not count as a span. Keeps
-    /// one change more than the limit; it shows in which cycle the record became full.
+    /// one change more than the limit, to show in which cycle the record became full.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

@@ -9,8 +9,8 @@
 //! # Parameters
 //! `max_spans` \[spans\]: largest number of spans to keep.
 //! # Guarantees
-//! The spans of a rank follow each other without gaps, from the start of its program to its end. If a rank has one processor, they
-//! add up per state to the columns of `ranks.parquet`, except for rounding to whole cycles. In the first cycle with more than
+//! The spans of a rank follow each other without gaps, from the start of its program to its end. If a rank has one processor, its
+//! spans add up per state to the columns of `ranks.parquet`, except for rounding to whole cycles. In the first cycle with more than
 //! `max_spans` spans, the record ends for all ranks. Rows do not depend on blocks and threads.
 //! # Not modelled
 //! Operations that follow each other without a gap form one span. The number of the busy processor.

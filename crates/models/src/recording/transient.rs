@@ -21,7 +21,7 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Largest number of bins. If there would be more, every two successive bins are joined.
+/// Largest number of bins. If there would be more bins, every two successive bins are joined.
 const BINS: usize = 1024;
 
 /// Latency by creation time over the whole run, including the warm-up, saved as transient.parquet.

@@ -55,7 +55,7 @@ impl Groups {
     }
 
     /// Numbers of VC classes on the links in a group and between groups. Links of other classes, such as escape rings, have the one
-    /// class that every link has; no packet uses it there.
+    /// class that every link has, and packets do not use this class there.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
         let mut classes = vec![1; self.link_classes];
         (classes[self.local_class], classes[self.global_class]) = (local, global);

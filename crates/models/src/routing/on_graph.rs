@@ -193,8 +193,8 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
     }
 
-    /// Adds a table of first ports to the distances, if the table is small. Without it, reading the distances of all neighbours
-    /// takes longer.
+    /// Adds a table of first ports to the distances, if the table is small. Without the table, reading the distances of all
+    /// neighbours takes longer.
     pub fn with_first_ports(self, graph: &Graph) -> Self {
         let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());
         if first_ports_bytes(hosts, routers.into(), graph.radix()) == 0 {
@@ -220,7 +220,7 @@ impl Distances {
     }
 
     /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the port with number `draw(count)`. `None`
-    /// if no path leads there any more.
+    /// if no path leads to `dest` any more.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         let Some(&first) = self.first_ports.get(self.wiring.place(at, dest)) else {

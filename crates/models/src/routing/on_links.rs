@@ -153,13 +153,13 @@ impl SwitchedLines {
         self.lines.as_ref().filter(|_| self.are_published)
     }
 
-    /// Whether there are such lines.
+    /// Whether the routing has lines with published link states.
     #[inline(always)]
     pub fn are_there(&self) -> bool {
         self.get().is_some()
     }
 
-    /// Records which link states the power policy publishes (`Routing::go_by`). Returns whether there are lines now.
+    /// Records which link states the power policy publishes (`Routing::go_by`). Returns whether the routing has lines now.
     pub fn go_by(&mut self, links: LinkKnowledge) -> bool {
         self.are_published = links == LinkKnowledge::Subnetworks;
         self.are_there()

@@ -13,7 +13,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Weight {
-    /// The number of its links.
+    /// The number of the path's links.
     Links {},
     /// The sum of the latencies of its links [cycles]. The delays of routers are not counted.
     Latency {},
@@ -124,8 +124,8 @@ impl Paths {
         }
     }
 
-    /// The port with number `draw(count)` among the `count` ports that begin a shortest path to `dest` (not `at` itself).
-    /// `None` if no path leads there any more.
+    /// The port with number `draw(count)` among the `count` ports that begin a shortest path to `dest` (not `at` itself). `None` if
+    /// no path leads to `dest` any more.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         match self {

@@ -12,11 +12,11 @@
 //! Every request has one reply. The reply is created when the tail of the request is delivered, so `turnaround` is a part of the
 //! reply's latency. A reply that waits for the turnaround does not count in a queue or as backlog. Replies leave a terminal in the
 //! order of their creation. Replies that may leave have priority over the terminal's requests. A terminal never has more than
-//! `outstanding` requests without a reply. At this number its clock stops, and continues when a reply is delivered. A reply counts
-//! in the measured window if its request does. A request that is lost at a fault has no reply. Then terminals continue only without
-//! `outstanding`. By default requests are always consumed, so requests and replies need no separate VC classes. With
-//! `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The engine then
-//! requires VCs and queues for replies that no request can block.
+//! `outstanding` requests without a reply. At this number of requests the terminal's clock stops, and continues when a reply is
+//! delivered. A reply counts in the measured window if its request does. A request that is lost at a fault has no reply. Then
+//! terminals continue only without `outstanding`. By default requests are always consumed, so requests and replies need no separate
+//! VC classes. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The
+//! engine then requires VCs and queues for replies that no request can block.
 //! # Not modelled
 //! Service times that differ between requests. A limit on the replies that wait at a terminal, apart from its buffer. Requests that
 //! several terminals answer.
@@ -353,7 +353,7 @@ impl Terminals {
         (free, terminal.waiting - free)
     }
 
-    /// Called when `request` has reached terminal `t`. Adds its reply to those that wait there.
+    /// Called when `request` has reached terminal `t`. Adds the reply to the replies that wait there.
     fn add_reply(&mut self, t: usize, request: &Packet, now: u64) {
         let age = (now - request.created).min(u64::from(u32::MAX - 1)) as u32;
         let measured = request.flags & MEASURED != 0;

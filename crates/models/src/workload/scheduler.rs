@@ -7,13 +7,13 @@
 //! Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly network" (SC 2014).
 //! # Parameters
 //! - traces: the programs. Each has a name and the keys of the workload `programs`. `count` runs a program several times.
-//!   `estimate` \[time\] is its expected run time.
+//!   `estimate` \[time\] is the program's expected run time.
 //! - arrivals: the rule for the times of submission. Programs arrive all at the start, by a Poisson process, by a list, or by a file.
 //! - order: rule that chooses the submitted program that starts next.
 //! - period \[time\]: time between two scheduling passes. The first pass is at 0, and then there is one in each period.
 //! - placement: rule that chooses the free nodes for a program.
 //! - cores_per_node \[count\]: number of cores of a node, for programs that share nodes.
-//! - slowdown_bound \[time\]: the least run time by which the bounded slowdown is divided. With a file of jobs it is 10 s;
+//! - slowdown_bound \[time\]: the least run time by which the bounded slowdown is divided. With a file of jobs the bound is 10 s;
 //!   otherwise it has no default.
 //! - seed: seed of the random choices, in addition to the seed of the scenario.
 //!
@@ -27,7 +27,7 @@
 //! ends, its nodes or cores become free at the first pass that is at least a period after the end. The run time is the end of the last
 //! program.
 //!
-//! All blocks make the same decisions. In a pass they use only ends that are at least a period old, and since then the blocks have
+//! All blocks make the same decisions. In a pass the blocks use only ends that are at least a period old, and since then they have
 //! exchanged all messages. So a period must be longer than the latency of every link.
 //!
 //! The energy of a program has four parts: shares of the network's static energy, and of the dynamic energy of terminal links, other links

@@ -72,7 +72,7 @@ pub(super) struct Baseline {
     /// Mean number of packets of a bin.
     packets: f64,
     count: f64,
-    /// Largest number of packets that one of these bins lost at faults.
+    /// Largest number of packets that one of the bins before the first fault lost at faults.
     dropped: u64,
 }
 

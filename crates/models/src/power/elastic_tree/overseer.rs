@@ -1,5 +1,5 @@
 //! The overseer of the elastic tree. At the end of each epoch it reads the utilisation of each level, and changes the widths of all
-//! levels together. If links have failed, it uses other links in their place.
+//! levels together. If links have failed, the overseer uses other links in their place.
 
 use super::plan::{Failed, Plan, Tree};
 use super::{Gauge, OFF, Runtime};
@@ -155,7 +155,8 @@ impl Sizer {
         }
     }
 
-    /// Called when the links of a plan are all on. Packets use them from now on. Links that only the previous plan uses begin to drain.
+    /// Called when the links of a plan are all on. Packets use the links of the plan from now on. Links that only the previous plan
+    /// uses begin to drain.
     fn turn_to(&mut self, network: &mut dyn Network, plan: Plan, now: u64) {
         let from = std::mem::replace(&mut self.plan, plan);
         self.change = None;

@@ -105,8 +105,8 @@ impl Tree {
         used[level][number % below] >> (number / below) & 1 != 0
     }
 
-    /// \[level\]\[choices up to it\]: number of leaves that failed links cut off from this choice, plus those cut off from the best
-    /// choices above it.
+    /// \[level\]\[choices up to this level\]: number of leaves that failed links cut off from this choice, plus those cut off from
+    /// the best choices above it.
     fn costs(&self, widths: Widths, failed: &Failed) -> Vec<Vec<u64>> {
         let mut costs: Vec<Vec<u64>> = (0..self.levels).map(|level| vec![0; self.choices(level + 1)]).collect();
         for (&lower, &ups) in failed {

@@ -2,12 +2,13 @@
 //!
 //! A set of links must contain the star around the hub. A set of links carries the traffic if two conditions hold. On average,
 //! flits meet queues no longer than on a channel whose utilisation is the mark. No channel has a utilisation above (1 + mark) / 2.
-//! A pair of members with a link uses this link up to the mark. The rest of its flits, and all flits of a pair without a link,
-//! divide evenly among the members with links to both ends. If no member has links to both ends, the link must carry all flits of
-//! the pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the links between
-//! members other than the hub are removed, the least used first. Among equal ones the order is such that every member loses about
-//! the same number. The plan is the smallest set found for any k. If there is little traffic, few members need many links. If there
-//! is much traffic, all members need equally many links: then all channels are used alike, as the lower bound requires.
+//! A pair of members with a link uses this link up to the mark. The rest of the pair's flits, and all flits of a pair without a
+//! link, divide evenly among the members with links to both ends. If no member has links to both ends, the link must carry all
+//! flits of the pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the links
+//! between members other than the hub are removed, the least used first. Among equal links the order is such that every member
+//! loses about the same number. The plan is the smallest set found for any k. If there is little traffic, few members need many
+//! links. If there is much traffic, all members need equally many links: then all channels are used alike, as the lower bound
+//! requires.
 
 /// For each member, the set of members that it has a link to; one word per member.
 pub(super) type Links = Vec<u64>;

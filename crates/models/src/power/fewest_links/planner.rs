@@ -26,7 +26,7 @@ const SURGE_SHARE: f64 = 0.05;
 const MORE: f64 = 1.25;
 /// The present links may stay if the wait of packets, after a change, is at most this factor longer than allowed.
 const LOOSE: f64 = 1.1;
-/// A change is worth it if the plan saves at least this share of all links.
+/// A change of links is worth its cost if the plan saves at least this share of all links.
 const WORTH: f64 = 0.01;
 
 #[derive(Debug, Kept)]
@@ -55,7 +55,7 @@ pub struct Line {
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// Target of the present change. Links that it adds wake until cycle `until`, and then others drain.
+    /// Target of the present change. Links that the target adds wake until cycle `until`, and then others drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
@@ -222,16 +222,16 @@ impl Line {
     }
 
     /// The utilisation at which packets wait as long, relative to their time without waiting, as packets of one flit do at the
-    /// high-water mark. `loose`: a factor by which they may wait longer.
+    /// high-water mark. `loose`: a factor by which packets may wait longer.
     pub fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
         let burst = self.burst(policy.epoch);
         let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
         waiting / (1.0 + waiting)
     }
 
-    /// Adds the matrix of the deactivation epoch that ends to the mean. If its traffic is much more than the mean, the mean starts
-    /// again from this epoch. Links for a part of the traffic would be too few for the whole traffic. Larger bursts give an epoch
-    /// less weight, and need a larger excess, because long packets last for several activation epochs.
+    /// Adds the matrix of the deactivation epoch that ends to the mean. If the epoch's traffic is much more than the mean, the mean
+    /// starts again from this epoch. Links for a part of the traffic would be too few for the whole traffic. Larger bursts give an
+    /// epoch less weight, and need a larger excess, because long packets last for several activation epochs.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
         let burst = self.burst(policy.epoch);

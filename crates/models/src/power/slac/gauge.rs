@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn flit_cycles_are_the_residence_of_every_flit_inside_the_window() {
         let mut gauge = Gauge::of(2, 1);
-        // one flit is there in cycles 3 to 12, another in 5 to 25; the integral is read before cycles 10, 20 and 30
+        // one flit is in the buffer in cycles 3 to 12, another in 5 to 25; the integral is read before cycles 10, 20 and 30
         gauge.enter(1, 3);
         gauge.enter(1, 5);
         assert_eq!((gauge.flit_cycles(1, 10), gauge.flit_cycles(0, 10)), (7 + 5, 0));

@@ -16,7 +16,7 @@ pub(super) const CUT: u32 = u32::MAX;
 const PORTS: usize = 1 << 8;
 
 impl Team {
-    /// Agrees to the request whose link would carry the most flits, and refuses the others. Returns whether it agreed to one.
+    /// Agrees to the request whose link would carry the most flits, and refuses the others. Returns whether the router agreed to one.
     pub(super) fn judge_activations(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let crossing = self.cross(r, Want::Activate);
         let own = self.routers[r].activating;
@@ -83,7 +83,7 @@ impl Team {
         self.say(channels, o, Message { kind: Kind::Activate, value, ..Message::default() });
     }
 
-    /// Requests a link that this router needs. Returns whether it made a request.
+    /// Requests a link that this router needs. Returns whether the router made a request.
     pub(super) fn ask_to_activate(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         if self.routers[r].activating.is_some() {
             return false;
@@ -148,7 +148,7 @@ impl Team {
     }
 
     /// Requests one more path to a member if packets took detours to it over a link above the high-water mark. The path leads over
-    /// the first member, by rank, over which no path exists yet. Returns whether it made a request.
+    /// the first member, by rank, over which no path exists yet. Returns whether the router made a request.
     fn ask_for_another_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };
         let (d, to) = (usize::from(crowded.net), crowded.to);

@@ -17,7 +17,7 @@ use weft_api::subnetworks::Views;
 pub(super) struct Request {
     /// The sender's need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
     pub value: u32,
-    /// `Some(c)`: the request is about this router's link to member `c`. `None`: it is about the link on which the request came.
+    /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it came.
     pub yours: Option<u8>,
 }
 

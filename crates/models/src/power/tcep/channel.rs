@@ -1,5 +1,5 @@
-//! When the state of a link's end changes (`link.rs`), the agent adjusts the channel of its output. The agent opens or closes it,
-//! sets a timer, and notifies the other members.
+//! When the state of a link's end changes (`link.rs`), the agent adjusts the channel of its output. The agent opens or closes the
+//! channel, sets a timer, and notifies the other members.
 
 use super::agent::Team;
 use super::message::{Kind, Message};

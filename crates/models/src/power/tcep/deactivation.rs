@@ -1,6 +1,6 @@
-//! Switches links off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a link.
-//! Otherwise it may send a request of its own (`spares.rs` chooses the link). From then on the link is a shadow link. The shadow
-//! link goes off later, at the end of an activation epoch.
+//! Switches links off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a link. If
+//! it agrees to none, the agent may send a request of its own (`spares.rs` chooses the link). From then on the link is a shadow
+//! link. The shadow link goes off later, at the end of an activation epoch.
 
 use super::agent::Team;
 use super::link::Want;

@@ -71,8 +71,8 @@ impl Team {
         self.routers[r].crowded = None;
     }
 
-    /// If both ends of a link have made the same request, they agree. The request of one end is void, and that of the other end is
-    /// answered. Returns the output if this end is the one that answers.
+    /// If both ends of a link have made the same request, they agree. Of two equal requests, the request of one end is void, and
+    /// that of the other end is answered. Returns the output if this end is the one that answers.
     pub(super) fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
         let asked = match want {
             Want::Activate => self.routers[r].activating.map(|(o, _)| o),

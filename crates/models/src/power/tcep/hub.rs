@@ -7,8 +7,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// When it is due, makes the next member the next hub: from now on links of its star stay on or are requested. When the star is
-    /// complete, the member announces itself.
+    /// When the move is due, makes the next member the next hub: from now on links of its star stay on or are requested. When the
+    /// star is complete, the member announces itself.
     pub(super) fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let rules = self.rules.clone();
         let every = u64::from(rules.config.rotate_hub);
@@ -35,8 +35,8 @@ impl Team {
         }
     }
 
-    /// Router `r` notifies the other members that it is the hub. It sends this announcement if it is the next hub, and all its
-    /// links to the other members are active or have failed.
+    /// Router `r` notifies the other members that it is the hub. The router sends this announcement if it is the next hub, and all
+    /// its links to the other members are active or have failed.
     pub(super) fn crown(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         let own = self.member(r, d);
         let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();

@@ -4,7 +4,7 @@
 //! Every request gets one answer. When the answer comes, the requesting end carries out the agreed change, or withdraws. A
 //! withdrawal undoes what the answering end has begun. An answer settles all earlier requests to its receiver, so an end sends its
 //! own requests after its answers. A link goes dark, or carries flits again, when both ends have reported that they are ready. The
-//! ends report it on the side channel of the link, which also carries credits.
+//! ends report their readiness on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};

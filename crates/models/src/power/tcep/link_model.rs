@@ -16,7 +16,7 @@ enum Word {
     Say(Say),
 }
 
-/// A message in flight. `due`: whether it must arrive before its sender's next end of an epoch, and before its receiver's.
+/// A message in flight. `due`: whether the message must arrive before its sender's next end of an epoch, and before its receiver's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,

@@ -1,5 +1,5 @@
-//! Traffic meters of the links of a router. The meters count the flits that came. In both directions they count the flits on a
-//! detour in the subnetwork of the link, which include control flits. `OutputUnit::flits` counts all flits sent.
+//! Traffic meters of the links of a router. The meters count the flits that came. In both directions the meters count the flits on
+//! a detour in the subnetwork of the link, which include control flits. `OutputUnit::flits` counts all flits sent.
 //!
 //! Packets of one flit are counted when they choose a detour, so that minimal packets cost nothing. Longer packets are counted flit
 //! by flit. The head may be far ahead of its body flits, so a bit per VC says whether the present packet is on a detour.

@@ -58,7 +58,7 @@ impl Team {
     }
 
     /// For each active link of a subnetwork, by rank: the flits that other links would have to carry if the link went off. `None`
-    /// if it must stay on.
+    /// if the link must stay on.
     fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
         let config = &self.rules.config;
         // flits that a link of this subnetwork can carry in the epoch

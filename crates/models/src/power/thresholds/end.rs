@@ -62,7 +62,7 @@ impl Say {
     }
 }
 
-/// Actions of an end on its channels. The levels between which it moves are those of [`Ladder`].
+/// Actions of an end on its channels. The levels between which an end moves are those of [`Ladder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// Links above the lower level take no more packets.

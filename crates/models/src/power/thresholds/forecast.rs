@@ -57,7 +57,7 @@ impl Forecast {
     }
 
     /// The change of level that the direction requests in cycle `now`. If the next burst is near, the direction requests more
-    /// members until there are as many as the last burst needed. Otherwise it requests the change `own`.
+    /// members until there are as many as the last burst needed. If no burst is near, the direction requests the change `own`.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;
@@ -118,7 +118,8 @@ mod tests {
         assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
     }
 
-    /// The direction waits two windows for a burst that does not come. Then it follows its utilisation again.
+    /// The direction waits two windows for a burst that does not come. When the burst is too late, the direction follows its
+    /// utilisation again.
     #[test]
     fn a_burst_that_does_not_come_ends_the_forecast() {
         let is_burst = |k: u64| k < 60 && k % 20 >= 17;

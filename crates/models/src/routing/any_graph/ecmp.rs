@@ -6,8 +6,8 @@
 //! `classes`: how the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
 //! Paths are minimal. All packets of a flow take one path, which depends on the seed. With `hop_index` the number of VC classes is
-//! the number of links on the longest shortest path. Classes by hop index are acyclic on every graph. With `one` there is one
-//! class, and the check of dependencies decides: trees pass, rings do not. The table has one byte per router and router with
+//! the number of links on the longest shortest path. Classes by hop index are acyclic on every graph. With `one` all packets use
+//! one class, and the check of dependencies decides: trees pass, rings do not. The table has one byte per router and router with
 //! terminals, at most 1 GiB. The table has eight more bytes per pair if these take at most 16 MiB. Under faults: the first tables
 //! take account of every link and router that is broken from the start. `fault_model.rebuild_delay` after a later fault, all
 //! routers know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that are
@@ -47,7 +47,7 @@ pub enum ClassRule {
     /// The class rises by one with every hop.
     #[default]
     HopIndex,
-    /// All packets use one class. Weft refuses it if shortest paths close a cycle.
+    /// All packets use one class. Weft refuses `one` if shortest paths close a cycle.
     One,
 }
 

@@ -5,13 +5,13 @@
 //! on LBR, eqs. (9) to (16); eq. (9) with the injected flits, lambda T, instead of the misprinted queue.
 //! # Parameters
 //! `minimal`: the routing of the minimal path, and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths
-//! over an intermediate for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues
-//! to the next. `delay`: age at which a snapshot becomes known (in the paper at once; here at least 1 cycle). `prefer_min_on_tie`: take
+//! over an intermediate for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
+//! the next. `delay`: age at which a snapshot becomes known (in the paper at once; here at least 1 cycle). `prefer_min_on_tie`: take
 //! the minimal path if all queues are equal, as in an empty network (the equations give all paths equal shares). `sensor`: definition
-//! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed` they are the same for all packets
+//! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed` the paths are the same for all packets
 //! between two routers in the whole run (`draw`: number of the random draw). With `per_snapshot` each source router draws other
-//! intermediates after every snapshot, as in the paper, in which the sources determine the paths in every interval T. With
-//! `per_packet` each packet draws its own paths.
+//! intermediates after every snapshot, as in the paper, in which the sources determine the paths in every interval T. With `per_packet`
+//! each packet draws its own paths.
 //! # Guarantees
 //! A packet that is the head of its VC at its source router draws one of its paths. The share of a path is (A - q) / lambda T. Here
 //! q is the sum of the posted queues of the outputs on the path. The number lambda T, at least 1, counts the flits that the
@@ -175,7 +175,7 @@ impl RoutingModel for Lbr {
                 (Paths::Fixed(fixed), classes)
             }
         };
-        // one number for each port, and the number of flits that terminals have sent
+        // a number for each port, and the number of flits that terminals have sent
         let numbers = graph.radix() as usize + 1;
         let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
         Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })

@@ -4,9 +4,9 @@
 //! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (classes by hop).
 //! CAMINOS routing "Shortest" with one VC step per hop.
 //! # Parameters
-//! `choice`: rule that chooses among the next hops of shortest paths. `random` draws one for each packet and hop; `first` takes the
-//! lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their
-//! `cost` by link class.
+//! `choice`: rule that chooses among the next hops of shortest paths. `random` draws a hop for each packet and router; `first`
+//! takes the lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of
+//! their `cost` by link class.
 //! # Guarantees
 //! Minimal on every connected graph. The number of VC classes is the number of links on the longest shortest path between terminals (at
 //! least 1). The class rises with each hop, so dependencies are acyclic. The table has one byte per router and router with terminals, at

@@ -277,8 +277,8 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
-    /// Unbroken paths keep their table entries. A router with a broken path sends to the nearest router that still has a path, on
-    /// the class of its entry.
+    /// Routers with unbroken paths keep their table entries. A router with a broken path sends to the nearest router that still has
+    /// a path, on the class of its entry.
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         let wiring = Wiring::of(left);
         let mut hops = vec![None; self.hops.len()];

@@ -4,8 +4,8 @@
 //! M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point links", IEEE JSAC
 //! 9(8), 1991.
 //! # Parameters
-//! `choice`: rule that chooses among the next hops of shortest legal paths. `random` draws one for each packet and hop; `first` takes
-//! the lowest port.
+//! `choice`: rule that chooses among the next hops of shortest legal paths. `random` draws a hop for each packet and hop; `first`
+//! takes the lowest port.
 //! # Guarantees
 //! The root is the router with the most links to others, and among equal routers the one with the lowest number. A hop leads up if it
 //! ends nearer to the root, or equally near at a router with a lower number. Otherwise it leads down. A path leads up first and then

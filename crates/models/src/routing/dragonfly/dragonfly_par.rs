@@ -21,7 +21,7 @@
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
 //! `engine/tests/bounds.rs`: half or more of the bound of detours. In this file: the classes of every path, also after a second
 //! decision; minimal at low load; under `group_shift` above the minimal bound and not below UGAL-L. FOGSim's PAR is a different
-//! rule. Only its rows inside a group, which are minimal in both, are compared (`tests/data/golden/fogsim.csv`).
+//! rule. Only the rows of FOGSim's PAR inside a group, which are minimal in both, are compared (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -103,7 +103,7 @@ impl Runtime {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The hop of a packet that has chosen its path. `dim` counts its first hop; after it local classes are one higher.
+    /// The hop of a packet that has chosen its path. `dim` counts the first hop; after the first hop local classes are one higher.
     #[inline(always)]
     fn go(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.valiant.next(at, packet, seed)?;

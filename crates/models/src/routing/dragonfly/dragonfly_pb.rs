@@ -13,8 +13,8 @@
 //! # Guarantees
 //! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
 //! with `other_group_for_all`. With `class_credits` q counts the credits in use on the VCs of the packet's next class. FOGSim's PB
-//! is `class_credits` with T = 0. On long links it leaves minimal paths that are idle, so the defaults are `history_window` and 2
-//! flits.
+//! is `class_credits` with T = 0. On long links FOGSim's PB leaves minimal paths that are idle, so the defaults are
+//! `history_window` and 2 flits.
 //! # Not modelled
 //! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more the bit
 //! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue exceeds.

@@ -6,8 +6,8 @@
 //! hops of the two paths.
 //! # Parameters
 //! `intermediate`: as for Valiant. threshold T [flits]. `sensor`: definition of q. `queues`: the place at which q is read. `local`
-//! (UGAL-L) reads it at the first hop. `global` (UGAL-G) reads it at the first global channel, in whichever router of the group
-//! this channel is. `posted` reads the value that the router of that channel posted. Every router posts the queues of its global
+//! (UGAL-L) reads q at the first hop. `global` (UGAL-G) reads q at the first global channel, in whichever router of the group this
+//! channel is. `posted` reads the value that the router of that channel posted. Every router posts the queues of its global
 //! channels in one cycle out of `every`, and the other routers know them `delay` later.
 //! # Guarantees
 //! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
@@ -54,7 +54,7 @@ pub struct DragonflyUgal {
     pub queues: Queues,
 }
 
-/// Ours. BookSim2 has 30, because it counts the credits in flight on its links as a queue.
+/// Ours. BookSim2 has a bias of 30 flits, because it counts the credits in flight on its links as a queue.
 fn two() -> Flits {
     Flits(2)
 }

@@ -4,13 +4,13 @@
 //! Kim et al., ISCA 2008; VC classes l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as CAMINOS' ladder). `other_group` is
 //! Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
 //! # Parameters
-//! `intermediate`: the router at which the first phase ends. With `group` it is the first router of a random group that is neither
-//! the source group nor the destination group. Traffic inside a group stays minimal. With `other_group` the group is any group
-//! except the source's; a packet that draws its destination's group takes the minimal path. With `other_group_for_all` this also
-//! applies inside a group, and from a router to itself. With `router` it is a random router of the whole machine. It may be in the
-//! source or destination group, or be the source or the destination itself. `early_exit`: whether a packet ends at its destination
-//! router if it reaches this router on the way to the intermediate, as in CAMINOS. Otherwise it continues to the intermediate and
-//! returns.
+//! `intermediate`: the router at which the first phase ends. With `group` the first phase ends at the first router of a random
+//! group that is neither the source group nor the destination group. Traffic inside a group stays minimal. With `other_group` the
+//! group is any group except the source's; a packet that draws its destination's group takes the minimal path. With
+//! `other_group_for_all` this also applies inside a group, and from a router to itself. With `router` the first phase ends at a
+//! random router of the whole machine. It may be in the source or destination group, or be the source or the destination itself.
+//! `early_exit`: whether a packet ends at its destination router if it reaches this router on the way to the intermediate, as in
+//! CAMINOS. With `false` the packet continues to the intermediate and returns.
 //! # Guarantees
 //! The VC class rises along the path, so dependencies are acyclic. Local links have 3 (4) VC classes, and global links have 2.
 //! # Not modelled
@@ -40,8 +40,9 @@ pub struct DragonflyValiant {
     /// The router at which the first phase ends.
     #[serde(default)]
     pub intermediate: Intermediate,
-    /// Whether packets that reach their destination router on the way to the intermediate end there. Otherwise they continue to the
-    /// intermediate and return. Packets can reach it if the intermediate is a router, or if paths inside a group leave the group.
+    /// Whether packets that reach their destination router on the way to the intermediate end there. With `false` such packets
+    /// continue to the intermediate and return. Packets can reach their destination router early if the intermediate is a router,
+    /// or if paths inside a group leave the group.
     #[serde(default)]
     pub early_exit: bool,
 }
@@ -53,7 +54,7 @@ pub enum Intermediate {
     /// At the first router of a random group: 3 local and 2 global VC classes.
     #[default]
     Group,
-    /// At the first router of a random group other than the source's. If it is the destination's group, the path is minimal.
+    /// At the first router of a random group other than the source's. If the random group is the destination's group, the path is minimal.
     OtherGroup,
     /// At the first router of a random group other than the source's; packets inside a group also leave it and return.
     OtherGroupForAll,

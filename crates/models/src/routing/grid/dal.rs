@@ -22,9 +22,9 @@
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: its paths are all paths with at most one detour per dimension, and no others. `engine/tests/bounds.rs`:
-//! half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under policies that switch links. No
-//! comparison with another simulator.
+//! `engine/tests/paths.rs`: the paths of `dal` are all paths with at most one detour per dimension, and no others.
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under policies that
+//! switch links. No comparison with another simulator.
 
 mod by_links;
 

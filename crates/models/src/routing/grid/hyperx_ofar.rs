@@ -5,7 +5,7 @@
 //! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V, with the
 //! triggers of the authors' simulator FOGSim, first version, on the network and with the detours of J. H. Ahn et al., "HyperX: Topology,
 //! Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No paper has combined
-//! them; the following combination is our choice.
+//! these mechanisms; the following combination is our choice.
 //! # Parameters
 //! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy
 //! of the minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare, `credits` in
@@ -13,7 +13,7 @@
 //! \[packets\], `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
 //! At each router, a hash chooses one of the unaligned dimensions, which the packet prefers. If that output is occupied (`trigger`)
-//! or has no room, the packet takes an open minimal hop in another dimension. If there is none, and the preferred output is
+//! or has no room, the packet takes an open minimal hop in another dimension. If no such hop is open, and the preferred output is
 //! occupied and at least at Th_min, the packet takes a detour. This is a hop to another router of an unaligned dimension in which
 //! the packet has made no detour so far. The hop of the detour is drawn from the outputs that are open and at most at Th_non-min.
 //! If no minimal output has room, the packet enters the ring (from its source only with `from_sources`), or continues in it. A
@@ -58,8 +58,8 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// HyperX OFAR: in-transit adaptive routing. A head leaves its minimal path if that output is occupied, and an escape ring prevents
-/// deadlock.
+/// HyperX OFAR: in-transit adaptive routing. A head leaves its minimal path if the minimal output is occupied, and an escape ring
+/// prevents deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperXOfar {
@@ -88,8 +88,8 @@ fn unavailable() -> Trigger {
 }
 
 /// Without injection control the network collapses beyond saturation, as the paper reports for few VCs. Under bit complement on 4x4
-/// routers with 4 terminals, it accepts 0.09 of 0.9 with 4 VCs of 16 flits. With the value 0.25 it accepts 0.48. With the values 0
-/// or 0.5 it accepts 0.47.
+/// routers with 4 terminals, it accepts 0.09 of 0.9 with 4 VCs of 16 flits. Under bit complement on 4x4 routers with 4 terminals,
+/// the network accepts 0.09 of 0.9 with 4 VCs of 16 flits. With the values 0 or 0.5 it accepts 0.47.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
 }
@@ -183,7 +183,7 @@ impl Runtime {
         self.grid.differences(at, packet.dest).map(move |d| self.minimal_in(at, d, &packet))
     }
 
-    /// The minimal hop that a packet prefers. A hash chooses it, and it stays the same while the packet is at this router.
+    /// The minimal hop that a packet prefers. A hash chooses the hop, which stays the same while the packet is at this router.
     #[inline(always)]
     fn preferred(&self, at: u64, packet: &Packet) -> Hop {
         // one bit for each dimension that differs

@@ -19,8 +19,8 @@
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: its paths are all paths that the classes allow, and no others. `engine/tests/bounds.rs`: half or more
-//! of the bound of detours. No comparison with another simulator.
+//! `engine/tests/paths.rs`: the paths of `omniwar` are all paths that the classes allow, and no others. `engine/tests/bounds.rs`:
+//! half or more of the bound of detours. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -46,8 +46,8 @@ weft_units::codes! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OmniWar {
-    /// M: number of detours of a packet that crosses all dimensions [hops]. Each detour needs one more VC class. Default: one for
-    /// each dimension of three or more routers.
+    /// M: number of detours of a packet that crosses all dimensions [hops]. Each detour needs one more VC class. Default: a detour
+    /// for each dimension of three or more routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deroutes: Option<u32>,
     /// Bias toward minimal hops.

@@ -3,15 +3,16 @@
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a
 //! packet goes directly, or over one other router. The intermediate router is drawn from those with active links to both ends. If
-//! the direct link is active: minimal if q_m <= 2 q_n + T. If it is a shadow link: not minimal while the detour has a credit;
-//! otherwise the packet reactivates the shadow link. If it is inactive or waking: not minimal. At the intermediate: directly, also
-//! over a shadow link. If that link has gone off meanwhile, over the hub. If faults have cut the star: see `faults.rs`. Under a
-//! policy that never switches a link off, a head that meets a broken link takes another of these hops with a working link.
+//! the direct link is active: minimal if q_m <= 2 q_n + T. If the direct link is a shadow link: not minimal while the detour has a
+//! credit; otherwise the packet reactivates the shadow link. If the direct link is inactive or waking: not minimal. At the
+//! intermediate: directly, also over a shadow link. If that link has gone off meanwhile, over the hub. If faults have cut the star:
+//! see `faults.rs`. Under a policy that never switches a link off, a head that meets a broken link takes another of these hops with
+//! a working link.
 //! # Parameters
 //! threshold T \[flits\]. `sensor`: definition of q.
 //! # Guarantees
 //! Each crossed subnetwork has two VC classes (0: toward an intermediate, 1: to the destination in the subnetwork). After a class-0
-//! hop into the hub there are only class-1 hops, so classes rise. With all links active it equals `ugal_p`, with the same random
+//! hop into the hub there are only class-1 hops, so classes rise. With all links active PAL equals `ugal_p`, with the same random
 //! draws. In a dragonfly: minimal between groups, and PAL inside the source group and the destination group.
 //! # Not modelled
 //! Non-minimal paths between the groups of a dragonfly.
@@ -174,7 +175,7 @@ impl Runtime {
 
     /// The hop over the hub, which has links to all members. If a fault has cut one of these links, the hop goes over the next hub,
     /// otherwise over a lower member, otherwise over any member with links to both ends. Lower members keep hops of class 0 in a
-    /// fixed order. If there is no such member, it is the direct hop, which the packet cannot take now.
+    /// fixed order. If there is no such member, the hop is the direct one, which the packet cannot take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));

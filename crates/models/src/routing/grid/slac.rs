@@ -9,11 +9,12 @@
 //! per packet.
 //! # Guarantees
 //! Let stages 1 to S be on: the links in rows 1 to S, and the column links with an end in one of these rows. Then any router reaches any
-//! other in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, it first crosses the column into a row
-//! that is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. The routing has one VC
-//! class, so a stuck queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes before
-//! another link, it leads down or is the first link. So packets enter row links only from higher rows, and links up a column come last.
-//! The paths are acyclic for every S, and together for packets of different S. Under `always_on` the routing equals `dimension_order`.
+//! other in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, the packet first crosses the column
+//! into a row that is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. The routing has
+//! one VC class, so a stuck queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes
+//! before another link, it leads down or is the first link. So packets enter row links only from higher rows, and links up a column come
+//! last. The paths are acyclic for every S, and together for packets of different S. Under `always_on` the routing equals
+//! `dimension_order`.
 //! # Not modelled
 //! Balance between the links that are on: the choice never reads a queue (the TCEP paper criticises SLaC for this).
 //! # Validation

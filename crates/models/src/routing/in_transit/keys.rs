@@ -12,7 +12,7 @@ pub enum Injection {
     Free {},
     /// A packet leaves its source only if the buffer after the first hop has room for this number of packets in addition.
     Bubble { packets: u32 },
-    /// A packet leaves its source only if the occupancy of some escape VC of the router is at most this, 0 to 1 [share of a buffer].
+    /// A packet leaves its source only if the occupancy of some escape VC of the router is at most this value, 0 to 1 [share of a buffer].
     EscapeOccupancy { most: f64 },
 }
 

@@ -117,8 +117,8 @@ impl Rings {
         self.places.len() as u32
     }
 
-    /// Largest number of hops of a packet in a ring: it leaves the ring at its destination router. (With two directions it is half
-    /// as large, unless a link is broken.)
+    /// Largest number of hops of a packet in a ring: it leaves the ring at its destination router. (With two directions this number
+    /// is half as large, unless a link is broken.)
     pub fn longest_stay(&self) -> u32 {
         self.places[0].len() as u32 - 1
     }

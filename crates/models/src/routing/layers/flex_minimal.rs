@@ -5,8 +5,8 @@
 //! 1 with a correction. Its loop runs while the packet is not at its destination (the paper prints "while it is").
 //! # Parameters
 //! `paths`: rule that chooses a shortest path. With `balanced` a packet takes any hop that begins a shortest path, all with equal
-//! probability. With `printed` it takes the paths of algorithm 1. These lead over the layer below if source and destination are in
-//! one layer, along y before x, and along x alone if both x and y are right. `detours` \[links\]: number of links beyond the
+//! probability. With `printed` a packet takes the paths of algorithm 1. These lead over the layer below if source and destination
+//! are in one layer, along y before x, and along x alone if both x and y are right. `detours` \[links\]: number of links beyond the
 //! longest shortest path that a packet may cross because links have failed (default: 0). If the link between two neighbours has
 //! failed, the paper proposes paths of two links (section III-C1), which are one link longer.
 //! # Guarantees
@@ -14,15 +14,16 @@
 //! The class rises with each hop, so dependencies are acyclic, with and without faults. With two or three layers `balanced` makes
 //! all shortest paths equally likely; with more layers, all hops at each router. `printed` needs three layers of at least 3 x 3
 //! routers. On 6 x 6 x 3 routers of 10 terminals, uniform traffic (with packets to oneself) has two bounds in flits per terminal
-//! and cycle. Under `printed` it can reach 27 / 31 = 0.871. Under `balanced` it can reach 108 / 97 = 1.113, which is more than a
-//! terminal sends. No tables. Under faults: a head at a broken link takes another hop at once, depending only on what its own
-//! router observes. Hops on all shortest paths come first (also under `printed`). Then come the hops with the fewest remaining
-//! links; equal hops are drawn at random. A hop is possible as long as a VC class is left for each remaining link. In three layers
-//! at least 3 wide, the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken links, and
-//! each time one of these hops has a working link. So with `detours: 1` nothing is lost if one link fails. Without detours, packets
-//! that meet a failed link on their last hop are lost. In networks at least 4 wide with two layers, or with four or more, a detour
-//! between neighbours costs two links more and needs `detours: 2`. A packet does not return to the router at which it last met a
-//! broken link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a second one.
+//! and cycle. Under `printed` this traffic can reach 27 / 31 = 0.871. Under `balanced` this traffic can reach 108 / 97 = 1.113,
+//! which is more than a terminal sends. No tables. Under faults: a head at a broken link takes another hop at once, depending only
+//! on what its own router observes. Hops on all shortest paths come first (also under `printed`). Then come the hops with the
+//! fewest remaining links; equal hops are drawn at random. A hop is possible as long as a VC class is left for each remaining link.
+//! In three layers at least 3 wide, the next best hops cost one link more. A packet is delivered if it meets at most `detours`
+//! broken links, and each time one of these hops has a working link. So with `detours: 1` nothing is lost if one link fails.
+//! Without detours, packets that meet a failed link on their last hop are lost. In networks at least 4 wide with two layers, or
+//! with four or more, a detour between neighbours costs two links more and needs `detours: 2`. A packet does not return to the
+//! router at which it last met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet may
+//! meet a second one.
 //! # Not modelled
 //! A choice that depends on congestion.
 //! # Validation
@@ -248,7 +249,7 @@ impl Runtime {
     }
 
     /// The port of a shortest path that leads back to the router at which the packet last met a broken link. `None` if there is no
-    /// other port.
+    /// other port on a shortest path.
     #[cold]
     fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u16> {
         let hops = self.first_hops(at, packet.dest);

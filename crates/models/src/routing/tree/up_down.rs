@@ -152,7 +152,7 @@ impl RoutingModel for UpDown {
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k"}"#)
                 // The lowest digit of the destination is the highest digit of the source with its bits reversed. This digit is
-                // equal for all 4 terminals of a leaf, so they share a link up. The terminals of some other leaves may send more.
+                // equal for all 4 terminals of a leaf, so they share a link up. Terminals of some other leaves may send more.
                 .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
@@ -271,8 +271,8 @@ impl Runtime {
     /// have C children, and let each of these have G children. For each child c, and each step s from 0 to the greater of C - 1 and
     /// G, one packet goes over A. The packet's source is below grandchild j = s mod G of c, and its destination is below grandchild
     /// j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. The packets contain every pair of different children of A, and so
-    /// every turn up-down at A. For each c, and for each c', j runs over all grandchildren. So there is every turn from j up at c
-    /// to A, and from A down at c' to j. No packet turns round at a router with one child.
+    /// every turn up-down at A. For each c, and for each c', j runs over all grandchildren. So the packets take every turn from j
+    /// up at c to A, and from A down at c' to j. No packet turns round at a router with one child.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {

@@ -10,7 +10,7 @@ use weft_units::Refusal;
 
 static RANKS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// The ranks of a program with these parameters. `make` generates the program if it is the first with them.
+/// The ranks of a program with these parameters. `make` generates the program, if no program with these parameters has been generated.
 pub(super) fn ranks(
     program: &GeneratorConfig,
     collectives: &RulesConfig,

@@ -13,9 +13,9 @@ const NS: u128 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interface {
-    /// The interfaces of the TCEP paper (ISCA 2018, section V): 1 us from the processor to the interface. The paper gives them 15
-    /// GB/s. But a link carries a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. So the interfaces send at the rate of the
-    /// link.
+    /// The interfaces of the TCEP paper (ISCA 2018, section V): 1 us from the processor to the interface. The paper gives these
+    /// interfaces 15 GB/s. But a link carries a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. So the interfaces send at the
+    /// rate of the link.
     Tcep,
     /// The nodes of the torus paper (JPDC 2019): 8 cores share an interface. Messages inside a node bypass the network. The paper
     /// gives no time for them; 0.5 us is our choice.

@@ -84,8 +84,8 @@ pub struct Message {
     pub is_rendezvous: bool,
     /// Number of data packets that have not arrived.
     left: u64,
-    /// The cycle of the last arrival so far, and the source and number of its packet. If several packets arrive in one cycle, it is
-    /// the packet with the greatest source.
+    /// The cycle of the last arrival so far, and the source and number of its packet. If several packets arrive in one cycle, the
+    /// packet with the greatest source counts.
     latest: (u64, u32, u32),
     /// The cycle in which the sender's processor had done its part.
     pub begun: u64,

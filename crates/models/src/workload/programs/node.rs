@@ -1,7 +1,7 @@
 //! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before the node
 //! handles a packet, it handles all its earlier events.
 //!
-//! The calendar of its block (`sources.rs`) knows the cycle of its next event.
+//! The calendar of the node's block (`sources.rs`) knows the cycle of the node's next event.
 //!
 //! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window
 //! at the beginning of the window. All notes for these events have arrived by then, because a note takes the host latency, and no

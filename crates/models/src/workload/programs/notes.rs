@@ -73,7 +73,7 @@ impl Rail {
         Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0, is_lent: false }
     }
 
-    /// Gives packets to the interface. The interface has them `after` cycles after they began to wait.
+    /// Gives packets to the interface. The interface has the packets `after` cycles after they began to wait.
     pub fn give(&mut self, outgoing: Outgoing, after: u64) {
         if after == 0 {
             return self.take(outgoing);

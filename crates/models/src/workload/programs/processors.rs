@@ -1,4 +1,4 @@
-//! The processors of a rank. Each does one task at a time, in the order in which the tasks became ready.
+//! The processors of a rank. Each processor does one task at a time, in the order in which the tasks became ready.
 
 use super::messages::Handle;
 use super::site::{Site, lock};

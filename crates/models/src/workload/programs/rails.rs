@@ -12,7 +12,7 @@ const RAIL: u64 = 0x7261_696c;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RailChoice {
-    /// The packets of a message use all interfaces round robin. The first interface is the one after the last one used.
+    /// The packets of a message use all interfaces round robin. The first interface is the one after the interface that was used last.
     #[default]
     Striping,
     /// Chosen by a hash of the sender and of the number of its message.

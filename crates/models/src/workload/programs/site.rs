@@ -50,7 +50,8 @@ impl Spread {
 /// The state that all nodes of a program share.
 #[derive(Debug)]
 pub struct Site {
-    /// The terminals of the nodes. The first node has one for each of its interfaces, then follow those of the next node.
+    /// The terminals of the nodes. The first node has a terminal for each of its interfaces, and then follow the terminals of the
+    /// next node.
     pub terminals: Vec<u32>,
     /// For each terminal: its index in `terminals`; `u32::MAX`: none.
     pub places: Vec<u32>,

@@ -71,8 +71,8 @@ impl Alone {
         })
     }
 
-    /// The scale of computations for which the run time is `length_fs` [fs]. [`Alone::misfit`] has checked that there is one. The
-    /// run time grows with the scale, so false position with bisection finds it.
+    /// The scale of computations for which the run time is `length_fs` [fs]. [`Alone::misfit`] has checked that such a scale
+    /// exists. The run time grows with the scale, so false position with bisection finds it.
     pub fn scale(&self, length_fs: u128) -> f64 {
         let (mut low, mut high) = ((0.0, self.bare_fs as f64), (1.0, self.whole_fs as f64));
         let wanted = length_fs as f64;

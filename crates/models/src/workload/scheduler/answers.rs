@@ -142,7 +142,7 @@ fn utilisation(queue: &Queue, end: u64) -> Table {
             changes.entry(end).or_default().ended.push(started);
         }
     }
-    // if programs share a terminal, it becomes idle when the last of them ends
+    // if programs share a terminal, the terminal becomes idle when the last of them ends
     let mut programs_at = vec![0u32; queue.places()];
     let (mut busy, mut cores, mut running, mut waiting) = (0, 0, 0, 0);
     let mut columns: [Vec<u64>; 4] = Default::default();

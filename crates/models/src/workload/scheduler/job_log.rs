@@ -47,7 +47,7 @@ pub struct JobLog {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub to: Option<Time>,
-    /// Reasons for which lines are left out. The run reports their number in a warning. Default: each such line is an error.
+    /// Reasons for which lines are left out. The run reports the number of these lines in a warning. Default: each such line is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip: Vec<Reason>,
 }

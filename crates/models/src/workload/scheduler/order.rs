@@ -86,9 +86,9 @@ mod tests {
     fn backfilling_does_not_delay_the_first_program() {
         let running = [known(0, 5, 200)];
         let first = known(1, 6, 50);
-        // it ends at 200, just in time
+        // the program ends at 200, just in time
         assert_eq!(easy(3, &[first, known(2, 3, 100)], &running), Some(2));
-        // it would end at 201 and take 3 nodes, but only 2 are left over
+        // the program would end at 201 and take 3 nodes, but only 2 are left over
         assert_eq!(easy(3, &[first, known(2, 3, 101)], &running), None);
         // 2 nodes are left over for any time
         assert_eq!(easy(3, &[first, known(2, 3, 101), known(3, 2, 9_999)], &running), Some(3));

@@ -24,8 +24,8 @@ pub enum Placement {
     /// Random free nodes, in random order.
     Random,
     /// The smallest domain of the network with enough free nodes: a router, otherwise a group, a subtree, a row or a plane. Among
-    /// equal domains, it is the one with the fewest free nodes. If no domain is large enough, and inside of a domain, the placement
-    /// uses as few of the next smaller domains as possible.
+    /// equal domains, the placement uses the one with the fewest free nodes. If no domain is large enough, and inside of a domain,
+    /// the placement uses as few of the next smaller domains as possible.
     Compact,
     /// The free nodes of one group after the other; the groups are in random order. In networks without groups, subtrees or rows
     /// take their place.
@@ -37,7 +37,7 @@ pub enum Placement {
 pub struct Domains(Vec<Vec<u32>>);
 
 impl Placement {
-    /// The domains that this placement needs. Refuses a network without them.
+    /// The domains that this placement needs. Refuses a network without these domains.
     pub fn domains(self, site: &JobSite) -> Result<Domains, Refusal> {
         if matches!(self, Self::Lowest | Self::BestFit | Self::Random) {
             return Ok(Domains::default());

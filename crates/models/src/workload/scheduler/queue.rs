@@ -23,7 +23,7 @@ pub struct Submitted {
     pub programs: Programs,
     /// Number of nodes that the program needs; number of cores if programs share nodes.
     pub needs: usize,
-    /// The cycle of its submission.
+    /// The cycle in which the program is submitted.
     pub submit: u64,
     /// Expected run time of the program [cycles].
     pub estimate: Option<u64>,
@@ -31,7 +31,7 @@ pub struct Submitted {
     pub length_fs: Option<u128>,
 }
 
-/// Counts of flits that were delivered to a program. All blocks add to them.
+/// Counts of flits that were delivered to a program. All blocks add to these counts.
 #[derive(Debug, Default)]
 pub struct Delivered {
     pub flits: AtomicU64,
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn nodes_are_free_a_period_after_the_end() {
-        // it ends in cycle 25: the pass at 30 is less than a period later, the pass at 40 is not
+        // the program ends in cycle 25: the pass at 30 is less than a period later, the pass at 40 is not
         let mut queue = Queue::new(at_once(&[2, 2]), 2, rules(Order::Random, 1));
         play(&mut queue, |k| if k == 0 { 25 } else { 5 });
         assert_eq!(queue.started()[1].at, 40);

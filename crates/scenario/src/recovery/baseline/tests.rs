@@ -9,9 +9,9 @@ fn series(of: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Arrived)> {
     of.into_iter().enumerate().map(bin).collect()
 }
 
-/// Ten bins whose means alternate between 38 and 42, and whose flits alternate between 95 and 105. The standard deviation is
-/// sqrt(10 * 4 / 9) = 2.11 cycles, so the limit is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8 cycles. For flits it is 5.27, and the
-/// limit is 100 - 22.1 = 77.9.
+/// Ten bins whose means alternate between 38 and 42, and whose flits alternate between 95 and 105. The standard deviation of the
+/// means is sqrt(10 * 4 / 9) = 2.11 cycles. So the limit is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8 cycles. The standard deviation
+/// of flits is 5.27, and their limit is 100 - 22.1 = 77.9.
 fn before() -> Vec<(u64, u64)> {
     [(38, 95), (42, 105)].repeat(5)
 }

@@ -24,7 +24,7 @@ impl Layer {
         }
     }
 
-    /// Adds the dependencies of a path, unless they close a cycle. Returns whether they were added.
+    /// Adds the dependencies of a path, unless they close a cycle. Returns whether the dependencies were added.
     fn add(&mut self, path: &[u32]) -> bool {
         let mut added: Vec<(u32, u32)> = Vec::new();
         for turn in path.windows(2) {
@@ -115,7 +115,7 @@ impl Layers {
     }
 
     /// Moves a path from `layer` to the layer with the fewest paths, if that layer has fewer paths and the path closes no cycle
-    /// there. Returns the path's layer. The dependencies in its old layer stay, as if the path were still there.
+    /// there. Returns the path's layer. The dependencies in the path's old layer stay, as if the path were still there.
     pub fn moved(&mut self, path: &[u32], layer: u8) -> u8 {
         let fewest = (0..self.layers.len()).min_by_key(|&other| self.layers[other].paths);
         let Some(other) = fewest.filter(|&other| self.layers[other].paths + 1 < self.layers[usize::from(layer)].paths)

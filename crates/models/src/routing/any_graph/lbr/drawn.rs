@@ -24,7 +24,7 @@ pub struct Drawn {
 pub enum Anew {
     /// Each packet draws its intermediates.
     ByPacket,
-    /// Each source router draws them with each snapshot, for each destination router.
+    /// Each source router draws the intermediates with each snapshot, for each destination router.
     BySnapshot,
 }
 
@@ -110,7 +110,7 @@ impl Drawn {
         [Self::minimal(packet)].into_iter().chain(over).flat_map(|sent| self.legs.steps(at, &sent, seed)).collect()
     }
 
-    /// Relative probability of one of `ways` if all paths of a packet are equally likely.
+    /// Relative probability of a hop among `ways` if all paths of a packet are equally likely.
     pub fn weight(&self, at: u64, packet: &Packet, way: &Step, seed: u64) -> f64 {
         let others = (self.legs.mids.len() - 2) as f64;
         let (sent, weight) = match way.after.flags & DETOUR {

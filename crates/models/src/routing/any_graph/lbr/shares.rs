@@ -3,8 +3,8 @@
 //!
 //! # Source
 //! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper removes paths with queues above the level of all
-//! paths only once. Then the level of the other paths is lower, and one of them may be above this level and get a negative share.
-//! `Shares` removes paths until no path is above the level.
+//! paths only once. After the removal, the level of the other paths is lower, and one of them may be above this level and get a
+//! negative share. `Shares` removes paths until no path is above the level.
 
 /// Largest number of candidates of a pair of routers.
 pub const MOST: usize = 16;

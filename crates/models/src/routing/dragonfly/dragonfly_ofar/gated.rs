@@ -156,7 +156,7 @@ impl Runtime {
         self.mark_as(packet, hop, minimal, by_force);
     }
 
-    /// Marks the packet when its head requests this hop. `by_force`: it does so because its direct link is not on.
+    /// Marks the packet when its head requests this hop. `by_force`: the head requests the hop because its direct link is not on.
     fn mark_as(&self, packet: &mut Packet, hop: Hop, minimal: Hop, by_force: bool) {
         packet.flags &= !AROUND;
         packet.phase &= !BY_FORCE;

@@ -19,7 +19,8 @@ fn of(parameters: &str) -> (Graph, Runtime) {
     (graph, routing)
 }
 
-/// Router 1 of a group with router 0 as hub. For its links to routers 0, 2 and 3: their states, and whether they have room and are open.
+/// Router 1 of a group with router 0 as hub. For the router's links to routers 0, 2 and 3: their states, and whether they have room
+/// and are open.
 struct Router {
     states: [LinkState; 3],
     room: [bool; 3],
