@@ -1,20 +1,21 @@
-//! The laws of every topology: symmetric links, connectivity, counts that agree, and distances by formula equal to distances by
-//! search. The wiring is as every view of the structure says. Tests hold the examples of each topology to them. Crates outside of Weft
-//! do the same with theirs.
+//! The laws of every topology: symmetric links, connectivity, consistent counts, and distances by formula that equal distances by
+//! search. The wiring agrees with every view of the structure. Tests check these laws for the examples of each topology. Crates outside
+//! of
+//! Weft do the same for their topologies.
 
 use crate::{CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Link, Peer, Port, Ring, Tree};
 
 /// Checks the laws of all graphs, and those of each view of the structure.
 ///
 /// # Panics
-/// With what is wrong, if the graph breaks a law.
+/// If the graph breaks a law. The message describes the fault.
 pub fn check(graph: &Graph) {
     check_wiring(graph);
     check_layers(graph);
     check_distances(graph);
     check_trunks(graph);
     check_planes(graph);
-    // the views know one link in each place
+    // the views describe one link between two routers
     let graph = &graph.without_trunks();
     let structure = graph.structure();
     structure.grid.iter().for_each(|grid| check_grid(graph, grid));
@@ -25,7 +26,7 @@ pub fn check(graph: &Graph) {
     assert_eq!(graph.routers() % structure.grain(), 0, "routers are whole blocks");
 }
 
-/// Each plane is a copy of the network of one plane, ports, classes and all.
+/// Checks that each plane is a copy of the network of one plane, including ports and classes.
 fn check_planes(graph: &Graph) {
     let (plane, planes) = (graph.plane(), graph.planes());
     assert_eq!((graph.routers(), graph.terminals()), (plane.routers() * planes, plane.terminals() * planes));
@@ -52,14 +53,14 @@ fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
     graph.ports(router)[port as usize].peer
 }
 
-/// That port `port` of `router` is of that class and wired so.
+/// Checks that port `port` of `router` has this class and this peer.
 #[track_caller]
 fn check_port(graph: &Graph, router: u32, port: u32, class: u8, peer: Peer) {
     let found = graph.ports(router).get(port as usize);
     assert_eq!(found, Some(&Port { peer, class }), "port {port} of router {router} of {}", graph.topology_name());
 }
 
-/// Links agree from either end, terminals come first, links are counted.
+/// Checks that the two ends of each link agree, that terminals come first, and that links are counted correctly.
 fn check_wiring(graph: &Graph) {
     if let Some(each) = graph.terminals_per_router() {
         for terminal in 0..graph.terminals() {
@@ -92,7 +93,8 @@ fn check_wiring(graph: &Graph) {
     assert!(graph.router_names().is_none_or(|names| names.len() == graph.routers() as usize));
 }
 
-/// Links of one trunk have the same ends and class, and both ends number them alike; their first members are all ports of
+/// Checks that the links of a trunk have the same ends and class, and that both ends number them alike. The first members are all ports
+/// of
 /// the network without trunks.
 fn check_trunks(graph: &Graph) {
     let narrow = graph.without_trunks();
@@ -122,7 +124,7 @@ fn check_trunks(graph: &Graph) {
     }
 }
 
-/// The first layer is everything; the others are routers and classes that exist, each under a name of its own.
+/// Checks that the first layer is the whole network. The other layers have existing routers and classes, and different names.
 fn check_layers(graph: &Graph) {
     let (whole, parts) = graph.layers().split_first().expect("the whole network");
     assert!(whole.routers.iter().copied().eq(0..graph.routers()));
@@ -137,7 +139,7 @@ fn check_layers(graph: &Graph) {
     }
 }
 
-/// Diameter and mean by formula against breadth-first search from every router.
+/// Checks diameter and mean distance by formula against a breadth-first search from every router.
 fn check_distances(graph: &Graph) {
     let all: Vec<u32> = (0..graph.routers()).flat_map(|router| graph.distances_from(router)).collect();
     // no path leads from one plane to another
@@ -153,7 +155,7 @@ fn check_distances(graph: &Graph) {
     let profile = graph.distances();
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
     reached().for_each(|&distance| by_distance[distance as usize] += 1);
-    // the search does not count a router as far from itself
+    // the search does not count the distance of a router to itself
     by_distance[0] -= u64::from(graph.routers());
     assert_eq!(profile.router_pairs, by_distance);
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
@@ -199,7 +201,7 @@ fn check_complete_line(graph: &Graph, dimension: &Dimension, router: u32, own: u
 
 fn check_ring_or_row(graph: &Graph, dimension: &Dimension, router: u32, own: u32, to: impl Fn(u32) -> u32) {
     let &Dimension { width, line, first_port, class } = dimension;
-    // Symmetry is checked above, so that the ports down follow from those up.
+    // Symmetry is checked above, so the ports down follow from the ports up.
     let [up, down] = [0, 1].map(|direction| u32::from(first_port) + direction);
     let above = match line == Line::Ring || own + 1 < width {
         true => Peer::Router { router: to((own + 1) % width), port: down as u16 },
@@ -259,14 +261,14 @@ fn check_global_links(graph: &Graph, groups: &Groups, links: &GlobalLinks) {
     );
 }
 
-/// Whether a port belongs to a physical ring.
+/// True if a port belongs to a physical ring.
 fn is_of_a_ring(graph: &Graph, router: u32, port: u16) -> bool {
     let ports = |ring: &Ring| [&ring.forward, &ring.backward].map(|ports| ports[router as usize]);
     graph.structure().rings.iter().any(|ring| ports(ring).contains(&port))
 }
 
-/// A physical ring visits every router once. Its links belong to it alone, and their link classes have no other links. In a network
-/// with groups, the links of one class stay within a group, and the links of the other class join two groups.
+/// Checks that a physical ring visits every router once. Only the ring uses its links, and their link classes have no other links. In a
+/// network with groups, the links of one class stay within a group, and the links of the other class join two groups.
 fn check_rings(graph: &Graph) {
     Ring::check_all(&graph.structure().rings, graph).unwrap_or_else(|what| panic!("{}: {what}", graph.topology_name()));
     let (mut of_rings, mut of_others) = (Vec::new(), Vec::new());
@@ -333,7 +335,7 @@ fn check_tree(graph: &Graph, levels: &Levels, tree: &Tree) {
         let up = tree.up.get(level as usize).copied().unwrap_or(0);
         assert_eq!(graph.ports(router).len() as u32, down + up);
         assert!(digits(router)[top as usize..].iter().all(|&digit| digit == 0));
-        // Symmetry is checked above, so that the ports down follow from those up.
+        // Symmetry is checked above, so the ports down follow from the ports up.
         for u in 0..up {
             let Peer::Router { router: parent, port } = peer(graph, router, down + u) else { panic!("no parent") };
             let mut expected = digits(router);

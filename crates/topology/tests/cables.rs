@@ -1,4 +1,4 @@
-//! Tables of cables, as inventories export them.
+//! Tables of cables, as inventory programs export them.
 
 use proptest::prelude::*;
 use weft_topology::graph_file::{Format, GraphFile};
@@ -90,7 +90,7 @@ fn what_is_no_table_of_cables_is_refused() {
 fn ids_give_terminals() {
     let text = "source,target\nleaf1,spine\nleaf2,spine\nleaf10,spine\n";
     let graph = build(text, &[("leaf*", 2), ("leaf1*", 3), ("leaf1", 5)]).expect("a network");
-    // the id itself, then the longest beginning
+    // the key that equals the id is used, otherwise the key with the longest matching beginning
     assert_eq!([0, 1, 2, 3].map(|router| graph.terminals_of(router)), [5, 0, 2, 3]);
 }
 

@@ -1,5 +1,5 @@
-//! Every example of every registered topology keeps the laws of topologies (`src/laws.rs`), and so do random sizes of some, with
-//! counts by formula. Known values agree with the literature.
+//! Every example of every registered topology obeys the laws of topologies (`src/laws.rs`). Random sizes of some topologies do too,
+//! and their counts agree with formulas. Known values agree with the literature.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,12 +15,12 @@ use weft_topology::slim_fly::SlimFly;
 use weft_topology::torus::Torus;
 use weft_topology::{Arrangement, TopologyConfig, TopologyModel, TrunkWidth};
 
-/// A registry of topologies that this suite does not know.
+/// A registry of topologies that the rest of this suite does not know.
 mod newcomers {
     use weft_topology::TopologyModel;
 
     weft_units::registry! {
-        /// A member, in a file of its own.
+        /// A topology in a separate file.
         pub enum Newcomers as TopologyModel, with examples:
         "bow_tie" => bow_tie::BowTie,
     }
@@ -127,7 +127,7 @@ fn examples_are_written_as_in_a_scenario() {
     }
 }
 
-/// How many times as many rounds `make test-all` runs (WEFT_TEST_ROUNDS).
+/// Factor by which `make test-all` increases the number of rounds (WEFT_TEST_ROUNDS).
 fn rounds() -> u32 {
     std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -152,7 +152,7 @@ proptest! {
     fn crossed_layers_of_any_size_keep_the_laws(widths in [1u32..7, 1u32..7], layers in 2u32..9, p in 1u32..3) {
         let [x, y] = widths;
         let (per_layer, rings) = (x + y - 2, if layers == 2 { 1 } else { 2 });
-        // with widths of 2 at most, x + y + layer keeps its parity unless a path can go round an odd ring
+        // if all widths are at most 2, every hop keeps the parity of x + y + layer, unless a path can go around an odd ring
         let connected = x.max(y) > 2 || (x.max(y) == 2 && layers % 2 == 1);
         prop_assert_eq!(flex(widths, layers, p).build("topology").is_ok(), connected);
         if connected {
@@ -175,7 +175,7 @@ proptest! {
                 dragonfly([a, p, h], Some(groups), arrangement),
                 dragonfly_plus([leaves, a, p, h], Some(groups), arrangement),
             ];
-            // Circulant pairs links up, on every router and in every copy.
+            // Circulant links come in pairs, on every router and in every copy.
             let fits = arrangement != Circulant || h % 2 == 0 && (groups % 2 == 1 || per_pair == 1);
             prop_assert_eq!([&one, &two].map(|config| config.build("topology").is_ok()), [fits; 2]);
             if fits {
@@ -184,7 +184,7 @@ proptest! {
                 check_counts(&one, counts, &links);
                 let of_two = [(leaves + a) * groups, leaves * groups * p, (p + a).max(leaves + h)];
                 check_counts(&two, of_two, &[("local", groups * leaves * a), global]);
-                // each ring: a link from every router to the next one, and from the last one of each group to the next group
+                // for each ring: a link from every router to the next one; the last router of each group has a link to the next group
                 let of_rings = [("ring_local", rings * groups * (a - 1)), ("ring_global", rings * groups)];
                 let (TopologyConfig::Dragonfly(plain), true) = (one, rings > 0) else { continue };
                 let with_rings = TopologyConfig::Dragonfly(Dragonfly { escape_rings: rings, ..plain });
@@ -209,13 +209,13 @@ proptest! {
     }
 }
 
-/// A number of any size, mostly small; some are where sums and products leave their type, 4,294,967,291 a prime among them.
+/// A random number, mostly small. Some numbers make sums and products overflow, for example the prime 4,294,967,291.
 fn number() -> impl Strategy<Value = u32> {
     let corners = vec![127, 128, 65_521, 65_536, 1 << 31, u32::MAX - 4, u32::MAX];
     prop_oneof![16 => 0u32..5, 2 => 5u32..60, 1 => any::<u32>(), 1 => prop::sample::select(corners)]
 }
 
-/// The value with other numbers in the place of all numbers, and other lengths of lists.
+/// The value with other numbers in place of all its numbers, and with other lengths of lists.
 fn scrambled(value: &Value, numbers: &mut impl Iterator<Item = u32>) -> Value {
     match value {
         Value::Number(_) => json!(numbers.next()),
@@ -234,7 +234,7 @@ proptest! {
 
     #[test]
     fn no_size_panics(numbers in prop::collection::vec(number(), 1..20)) {
-        // Most of these are refused, at a key of the scenario and with a reason.
+        // Most of these sizes are refused, at a key of the scenario and with a reason.
         for example in TopologyConfig::examples() {
             let mut numbers = numbers.iter().copied().cycle();
             let text = scrambled(&serde_json::to_value(&example).unwrap(), &mut numbers);
@@ -257,12 +257,12 @@ fn known_values_agree_with_the_literature() {
     assert!((built(hyperx(&[6, 6], 6)).mean_distance() - 12.0 / 7.0).abs() < 1e-12);
     // HyperX 10x10: 900 links.
     assert_eq!(built(hyperx(&[10, 10], 10)).links().count(), 900);
-    // 10-ary 3-tree: 1,000 terminals, 300 routers, 2,000 links (FleX, table 6); leaves are 4 links apart at most.
+    // 10-ary 3-tree: 1,000 terminals, 300 routers, 2,000 links (FleX, table 6); leaves are at most 4 links apart.
     let graph = built(tree(10, 3));
     assert_eq!((graph.terminals(), graph.routers(), graph.links().count(), graph.diameter()), (1000, 300, 2000, 4));
 }
 
-/// Routers, ports per router, links between routers, terminals.
+/// Number of routers, ports per router, links between routers, terminals.
 fn size(config: &TopologyConfig) -> [usize; 4] {
     let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
     [graph.routers() as usize, graph.radix() as usize, graph.links().count(), graph.terminals() as usize]
@@ -270,7 +270,7 @@ fn size(config: &TopologyConfig) -> [usize; 4] {
 
 #[test]
 fn the_networks_that_flex_was_compared_with_can_be_written() {
-    // FleX (IEEE Access 2022), table 6. Its power and cost are of the tree of pods, its loads of the 10-ary tree; its Slim
+    // FleX (IEEE Access 2022), table 6. Its power and cost are for the tree of pods, and its loads for the 10-ary tree. Its Slim
     // Fly has 13 links and 6 terminals per router, so 19 ports (it prints 20).
     assert_eq!(size(&tree(10, 3)), [300, 20, 2000, 1000]);
     assert_eq!(size(&fat_tree(16)), [320, 16, 2048, 1024]);
@@ -287,7 +287,7 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
         );
     }
     assert_eq!(size(&hyperx(&[6, 6, 6], 1)), [216, 16, 216 * 15 / 2, 216]);
-    // tables 4 and 5: the largest of about 10,000 terminals, a third of the ports for terminals (a half in trees)
+    // tables 4 and 5: the largest networks of about 10,000 terminals, with a third of the ports for terminals (half of them in trees)
     let near = |config: &TopologyConfig| size(config)[3].abs_diff(10_000) < 1000;
     assert!(near(&fat_tree(34)) && near(&tree(22, 3)) && near(&hyperx(&[22, 22], 21)) && near(&flex([12, 12], 3, 22)));
     assert!(near(&dragonfly([14, 7, 7], None, Arrangement::PalmTree)) && near(&slim_fly(19, 14)));
@@ -302,6 +302,6 @@ fn the_largest_systems_are_built_at_once() {
         let graph = dragonfly([32, 16, h], Some(181), Arrangement::PalmTree).build("topology").unwrap();
         assert_eq!((graph.terminals(), graph.routers(), graph.diameter()), (92_672, 5_792, 3));
     }
-    // Seconds on a slow machine in a debug build; a quadratic step would take minutes.
+    // Takes seconds on a slow machine in a debug build; a quadratic step would take minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }

@@ -1,5 +1,5 @@
 //! FleX over whole ranges of sizes: degrees, links, distances and numbers of shortest paths against the formulas of
-//! M. Jeon et al. (IEEE Access 2022), with two of them corrected (see below).
+//! M. Jeon et al. (IEEE Access 2022). Two of these formulas are corrected (see below).
 
 use weft_topology::flex::Flex;
 use weft_topology::{CrossedLayers, Graph, Offset, TopologyModel, TrunkWidth};
@@ -17,7 +17,7 @@ fn view(graph: &Graph) -> &CrossedLayers {
 fn degrees_and_links_are_those_of_the_paper() {
     for (x, y, layers) in (3..13).flat_map(|x| (3..13).flat_map(move |y| (2..8).map(move |layers| (x, y, layers)))) {
         let graph = flex(x, y, layers);
-        // k - p; of two layers the paper's radix has half of it, but its equation 7 counts their links twice
+        // k - p; for two layers the paper's radix includes half of it, but its equation 7 counts the links twice
         let degree = (x + y - 2) * if layers == 2 { 1 } else { 2 };
         let degrees = graph.degrees();
         assert_eq!((degrees.least, degrees.most), (degree, degree), "{x} x {y} x {layers}");
@@ -29,11 +29,11 @@ fn degrees_and_links_are_those_of_the_paper() {
 fn three_layers_have_diameter_two() {
     for (x, y) in (3..21).flat_map(|x| (x..21).map(move |y| (x, y))) {
         let graph = flex(x, y, 3);
-        // the paper prints 2x + 2y - 1 routers at distance 1 once, and 2x + 2y - 4 where it sums them up
+        // the paper prints 2x + 2y - 1 routers at distance 1 in one place, and 2x + 2y - 4 in the sum
         let (routers, near) = (u64::from(3 * x * y), u64::from(2 * x + 2 * y - 4));
         assert_eq!(graph.distances().router_pairs, [0, routers * near, routers * (routers - 1 - near)], "{x} x {y}");
     }
-    // 6 x 6: 0.93 % of all ordered pairs are a router and itself, 18.5 % neighbours, 80.6 % two links apart
+    // 6 x 6: in 0.93 % of all ordered pairs both are the same router, 18.5 % are neighbours, 80.6 % are two links apart
     let graph = flex(6, 6, 3);
     assert_eq!(graph.distances().router_pairs, [0, 108 * 20, 108 * 87]);
     assert!((graph.mean_distance() - 194.0 / 107.0).abs() < 1e-12);
@@ -42,13 +42,13 @@ fn three_layers_have_diameter_two() {
 #[test]
 fn more_layers_have_the_distances_of_figure_16() {
     let mean = |layers| (flex(6, 6, layers).mean_distance() * 1000.0).round() / 1000.0;
-    // without pairs of a router and itself; 4 layers are above 5
+    // without pairs of a router and itself; the value for 4 layers is above the value for 5
     assert_eq!([3, 4, 5, 6, 7].map(mean), [1.813, 2.224, 2.179, 2.316, 2.414]);
     let diameter = |layers| flex(6, 6, layers).diameter();
     assert_eq!([2, 3, 4, 5, 6, 7, 8].map(diameter), [3, 2, 3, 3, 3, 3, 4]);
     for layers in 4..40 {
-        // half way round, except for a router at the same x and y, to which an odd number of links leads, three at
-        // least
+        // half-way around. Exception: if a path to a router at the same x and y has an odd number of links, it has at least three
+        // links
         assert_eq!(flex(4, 3, layers).diameter(), 3.max(layers / 2), "{layers} layers");
     }
 }
@@ -83,7 +83,7 @@ fn first_hops_begin_all_shortest_paths_that_a_search_finds() {
         let graph = flex(x, y, layers);
         let view = view(&graph);
         let from_0 = graph.distances_from(0);
-        // shortest paths from router 0 to each other one, by counting in order of distance
+        // counts the shortest paths from router 0 to each other router, in order of distance
         let mut found = vec![0u64; graph.routers() as usize];
         found[0] = 1;
         for distance in 0..graph.diameter() {

@@ -1,4 +1,4 @@
-//! The tests of topologies in one program, so that they are linked once. A file in this folder is a module below; shared
+//! The tests of topologies as one program, so that linking happens only once. Each file in this folder is a module below; shared
 //! helpers are in `common`.
 
 mod cables;
@@ -11,7 +11,7 @@ mod polarfly;
 mod slim_fly;
 mod structure;
 
-/// A file that is not a module here would never run.
+/// Fails if a file of this folder is not a module here, because its tests would never run.
 #[test]
 fn every_file_of_this_folder_is_a_module_here() {
     let here = include_str!("main.rs");

@@ -1,4 +1,4 @@
-//! PolarFly for every q up to 32: the counts of K. Lakhotia et al. (SC'22), and the laws of polarity graphs.
+//! PolarFly for every q up to 32: the counts in K. Lakhotia et al. (SC'22), and the laws of polarity graphs.
 
 use weft_topology::polarfly::PolarFly;
 use weft_topology::{Graph, Peer, TopologyModel, TrunkWidth};
@@ -81,7 +81,7 @@ fn racks_are_joined_as_in_the_source() {
                 let expected = match (a, b) {
                     (0, 0) => of_quadrics - (q + 1) + q * (1 - q % 2),
                     (0, _) => q + 1,
-                    // every router of a fan but the first is in one triangle with it
+                    // every router of a fan except the first is in one triangle with the first router
                     _ if a == b => (of_a_fan - 1) + (of_a_fan - 1) / 2,
                     _ => between_fans,
                 };
@@ -93,8 +93,8 @@ fn racks_are_joined_as_in_the_source() {
 
 #[test]
 fn no_cut_has_fewer_links_than_the_second_eigenvalue_allows() {
-    // With 1 on the diagonal for quadrics, the matrix A of neighbours has A^2 = q I + J. So its eigenvalues are q + 1 (of
-    // the vector of ones), sqrt(q) and -sqrt(q). Then a routers and b others are joined by at least
+    // With 1 on the diagonal for quadrics, the matrix A of neighbours satisfies A^2 = q I + J. So its eigenvalues are q + 1 (for
+    // the vector of ones), sqrt(q) and -sqrt(q). Then a routers and the b other routers are joined by at least
     // (q + 1 - sqrt(q)) a b / (a + b) links.
     for q in [2, 3, 4, 5, 7, 8, 9] {
         let graph = polarfly(q);

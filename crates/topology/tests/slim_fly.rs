@@ -1,9 +1,9 @@
-//! Slim Fly for every q up to 49: the counts of M. Besta and T. Hoefler (SC'14), and diameter 2.
+//! Slim Fly for every q up to 49: the counts in M. Besta and T. Hoefler (SC'14), and diameter 2.
 
 use weft_topology::slim_fly::SlimFly;
 use weft_topology::{Graph, Peer, TopologyModel, TrunkWidth};
 
-/// All powers of primes up to 49 but 2, with d of q = 4w + d.
+/// All powers of primes up to 49 except 2, with d of q = 4w + d.
 const SIZES: [(u32, i64); 22] = [
     (3, -1),
     (4, 0),
@@ -49,7 +49,7 @@ fn every_power_of_a_prime_up_to_49_has_diameter_two() {
         assert_eq!(u64::from(graph.routers()), routers);
         let degrees = graph.degrees();
         assert_eq!((u64::from(degrees.least), u64::from(degrees.most)), (degree, degree), "q = {q}");
-        // a router has `degree` neighbours, and is two links from all others
+        // a router has `degree` neighbours, and is two links away from all other routers
         let expected = [0, routers * degree, routers * (routers - 1 - degree)];
         assert_eq!(graph.distances().router_pairs, expected, "q = {q}");
     }
@@ -82,8 +82,8 @@ fn every_two_groups_are_joined_by_2_q_links() {
 
 #[test]
 fn five_is_the_hoffman_singleton_graph() {
-    // 50 routers of degree 7 without triangles, and two routers that are no neighbours have one common neighbour: there is
-    // no other graph like this.
+    // 50 routers of degree 7 without triangles. Two routers that are not neighbours have one common neighbour.
+    // No other graph has these properties.
     let graph = slim_fly(5);
     assert_eq!((graph.routers(), graph.degrees().most), (50, 7));
     for (a, b) in (0..50).flat_map(|a| (0..50).filter(move |&b| b != a).map(move |b| (a, b))) {

@@ -4,25 +4,25 @@ use super::Peer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which global port of a group leads to which group.
+/// Decides which global port of a group leads to which other group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrangement {
-    /// Port k leads to the k-th of the other groups.
+    /// Port k leads to group k of the other groups, in ascending order.
     Absolute,
     /// Port k of group i leads to group i - (k + 1) mod g. All groups look alike, and the last port of a group leads to
-    /// the first port of the next.
+    /// the first port of the next group.
     #[default]
     PalmTree,
-    /// Port k of group i leads to group i + (k + 1) mod g: the mirror image of the palm tree.
+    /// Port k of group i leads to group i + (k + 1) mod g. This is the mirror image of the palm tree.
     Relative,
-    /// Ports 2q and 2q + 1 of group i lead to groups i + (q + 1) and i - (q + 1) mod g, by routers of the same index at
-    /// both ends.
+    /// Ports 2q and 2q + 1 of group i lead to groups i + (q + 1) and i - (q + 1) mod g. Each link joins routers with the same index in
+    /// their groups.
     Circulant,
 }
 
 impl Arrangement {
-    /// The group that global port `k` of group `i` of `g` leads to; `k` is below [`GlobalLinks::used`].
+    /// The group to which global port `k` of group `i` leads, of `g` groups; `k` is below [`GlobalLinks::used`].
     pub fn target(&self, g: u32, i: u32, k: u32) -> u32 {
         let k = if k < g - 1 { k } else { k % (g - 1) };
         match self {
@@ -34,14 +34,14 @@ impl Arrangement {
         }
     }
 
-    /// The first global port of group `i` that leads to group `j` != `i`; link m of the pair is on the port
-    /// m * (g - 1) further, at both ends.
+    /// The first global port of group `i` that leads to group `j` != `i`. At both ends, link m of the pair is on the port that is
+    /// m * (g - 1) higher.
     pub fn port_to(&self, g: u32, i: u32, j: u32) -> u32 {
         match self {
             Self::Absolute => j - u32::from(j > i),
             Self::PalmTree => before(g, i, j) - 1,
             Self::Relative => before(g, j, i) - 1,
-            // With an even number of groups the opposite one is the last upward, on the port g - 2.
+            // With an even number of groups, the opposite group is the last one upward, on port g - 2.
             Self::Circulant => match before(g, j, i) {
                 up if up <= g / 2 => 2 * (up - 1),
                 up => 2 * (g - up - 1) + 1,
@@ -55,32 +55,32 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
     (if i >= distance { i } else { i + g }) - distance
 }
 
-/// The links between equal groups whose routers follow each other. All groups number their global ports alike.
+/// The links between groups of equal size with consecutive router ids. All groups number their global ports in the same way.
 ///
 /// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod
-/// (groups - 1) of copy k / (groups - 1). Each copy is wired by the arrangement as if it were alone. The ports from L *
+/// (groups - 1) of copy k / (groups - 1). The arrangement wires each copy as if no other copy existed. The ports from L *
 /// (groups - 1) on are unused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalLinks {
     pub groups: u32,
     pub arrangement: Arrangement,
-    /// Index in its group, and port, of the router that has global port k.
+    /// For each global port k: index (in its group) and port of its router.
     pub gateways: Vec<(u32, u16)>,
 }
 
 impl GlobalLinks {
-    /// Links between every two groups.
+    /// Number of links between every two groups.
     pub fn per_pair(&self) -> u32 {
         self.gateways.len() as u32 / (self.groups - 1)
     }
 
-    /// Global ports of a group that have a link: the first ones.
+    /// Number of global ports of a group that have a link. These are the first ports.
     pub fn used(&self) -> u32 {
         self.per_pair() * (self.groups - 1)
     }
 
     /// The far group of global port `k` of group `i`, and its far port: the port of the same copy that leads back.
-    /// `None` for a port that is left over.
+    /// `None` for an unused port.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;
         (k < self.used()).then(|| {
@@ -122,19 +122,19 @@ mod tests {
     fn the_formulas_are_the_published_ones() {
         for g in 2..40 {
             for (i, k) in (0..g).flat_map(|i| (0..g - 1).map(move |k| (i, k))) {
-                // Palm tree: (i - (k+1)) mod g, landing on port a*h - 1 - k = g - 2 - k.
+                // Palm tree: (i - (k+1)) mod g; the far port is a*h - 1 - k = g - 2 - k.
                 let j = (i as i64 - (k as i64 + 1)).rem_euclid(g.into()) as u32;
                 assert_eq!(Arrangement::PalmTree.target(g, i, k), j);
                 assert_eq!(Arrangement::PalmTree.port_to(g, j, i), g - 2 - k);
-                // Absolute: k if k < i else k + 1, landing on port i or i - 1.
+                // Absolute: k if k < i else k + 1; the far port is i or i - 1.
                 let j = if k < i { k } else { k + 1 };
                 assert_eq!(Arrangement::Absolute.target(g, i, k), j);
                 assert_eq!(Arrangement::Absolute.port_to(g, j, i), if i < j { i } else { i - 1 });
-                // Relative: (i + k + 1) mod g, landing on port g - 2 - k.
+                // Relative: (i + k + 1) mod g; the far port is g - 2 - k.
                 let j = (i + k + 1) % g;
                 assert_eq!(Arrangement::Relative.target(g, i, k), j);
                 assert_eq!(Arrangement::Relative.port_to(g, j, i), g - 2 - k);
-                // Circulant: i +/- (k/2 + 1), landing on the other port of the pair; half way round, both are one.
+                // Circulant: i +/- (k/2 + 1); the far port is the other port of the pair. Half-way around, both ports are the same.
                 let distance = i64::from(k / 2 + 1) * if k % 2 == 0 { 1 } else { -1 };
                 let j = (i64::from(i) + distance).rem_euclid(g.into()) as u32;
                 assert_eq!(Arrangement::Circulant.target(g, i, k), j);

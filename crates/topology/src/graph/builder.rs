@@ -1,16 +1,16 @@
-//! Collects the ports of a graph and checks that it keeps the laws of graphs.
+//! Collects the ports of a graph, and checks that the graph obeys the laws of all graphs.
 
 use super::names::Ids;
 use super::{Facts, Graph, Layer, Peer, Port, Structure, TrunkWidth};
 use weft_units::{Refusal, Remark};
 
-/// Most ports on one router: an allocator keeps one request set per port as words of 512 bits in all.
+/// Largest number of ports on one router: an allocator stores the requests of each port in a mask of 512 bits.
 pub const MAX_RADIX: u32 = 512;
 
-/// Most ports in a graph. It bounds the memory that a mistyped size can claim (1 GiB of port table).
+/// Largest number of ports in a graph. It limits the memory that a mistyped size can claim (1 GiB of port table).
 pub const MAX_PORTS: u64 = 1 << 26;
 
-/// Parallel links in place of the links that a topology wires.
+/// Numbers of parallel links that replace the links that a topology wires.
 #[derive(Debug)]
 enum Widths {
     OfClasses(TrunkWidth),
@@ -20,8 +20,8 @@ enum Widths {
 
 /// Collects routers in the order of their ids, each with all its ports; [`GraphBuilder::build`] checks the laws.
 ///
-/// Each port names its far end, so a link is stated twice, from each end. A wrong wiring formula is found as a broken
-/// symmetry.
+/// Each port stores its far end, so each link is described twice, once from each end. Therefore a wrong wiring formula is detected as a
+/// broken symmetry.
 #[derive(Debug)]
 pub struct GraphBuilder {
     topology: &'static str,
@@ -37,7 +37,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// A graph without routers of the topology of that name. Class 0, "terminal", is added in front of `link_classes`.
+    /// Creates a graph without routers for the topology with that name. Class 0, "terminal", is added in front of `link_classes`.
     pub fn new<S: Into<String>>(topology: &'static str, link_classes: impl IntoIterator<Item = S>) -> Self {
         let class_names: Vec<String> =
             std::iter::once("terminal".to_owned()).chain(link_classes.into_iter().map(Into::into)).collect();
@@ -61,7 +61,7 @@ impl GraphBuilder {
         self.port_base.push(self.ports.len() as u32);
     }
 
-    /// Says what is known of the links of each class, by its name, and which classes need a section of the scenario.
+    /// Sets the known facts of the links of each class, by class name, and marks the classes that need a section in the scenario.
     pub(crate) fn facts(&mut self, of_class: impl Fn(&str) -> (Facts, bool)) {
         (self.facts, self.sections) = self.class_names.iter().map(|name| of_class(name)).unzip();
     }
@@ -76,8 +76,8 @@ impl GraphBuilder {
         self.widths = Widths::OfClasses(width.clone());
     }
 
-    /// Replaces the link at each port of each router by a number of parallel links. The number is the same at both
-    /// ends, 1 for terminals, and no more than a router has ports for. Called after the last router.
+    /// Replaces the link at each port of each router by a number of parallel links. The number must be the same at both
+    /// ends, 1 for terminals, and small enough for the ports of a router. Called after the last router.
     pub(crate) fn trunk_of_each_port(&mut self, width: impl Fn(u32, usize) -> u32) {
         let of_router =
             |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));
@@ -85,7 +85,7 @@ impl GraphBuilder {
         self.widths = Widths::OfPorts(ports.map(|(router, port)| width(router, port) as u16).collect());
     }
 
-    /// Names the routers by ids, which are all different.
+    /// Sets the ids of the routers, which must all be different.
     pub(crate) fn name_routers(&mut self, ids: Vec<String>) {
         self.router_ids = Some(Ids::new(ids));
     }
@@ -95,9 +95,9 @@ impl GraphBuilder {
         self.parts.push(part);
     }
 
-    /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0.
-    /// The peer of a port's peer is the port, on another router, and neither is of class 0. All routers are connected.
-    /// Trunks keep these laws; trunks without enough ports are also refused.
+    /// Checks the laws: at most [`MAX_RADIX`] ports per router; each of the terminals 0..n is attached exactly once, on class 0.
+    /// The peer of a port's peer is the port itself; both are on different routers, and neither is of class 0. All routers are connected.
+    /// Trunks obey these laws. Trunks without enough ports are also refused.
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
         let whole = Layer {
@@ -139,11 +139,11 @@ impl GraphBuilder {
     }
 }
 
-/// Place of a terminal that isn't attached yet; no router has this id, since there are at most [`MAX_PORTS`] ports.
+/// Position of a terminal that is not attached yet. No router has this id, since a graph has at most [`MAX_PORTS`] ports.
 const NOWHERE: (u32, u16) = (u32::MAX, u16::MAX);
 
-/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in all, before any memory is claimed. `sum` is the
-/// sum that gives the radix, for the message.
+/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in the graph, before any memory is claimed. `sum` is the
+/// formula for the radix, as text for the message.
 pub(crate) fn check_size(routers: u64, radix: u64, sum: &str, path: &str) -> Result<(), Refusal> {
     if radix > MAX_RADIX.into() {
         let what = format!("{sum} gives {radix} ports per router; a router has at most {MAX_RADIX}");
@@ -179,7 +179,7 @@ fn attach_terminals(graph: &mut Graph, path: &str) -> Result<(), Refusal> {
             if port.class != 0 {
                 return Err(broken(path, format!("terminal {terminal} is on class {}, not on class 0", port.class)));
             }
-            // With as many terminal ports as ids, "in range" and "not twice" together mean "each exactly once".
+            // If the number of terminal ports equals the number of ids, "in range" and "not twice" together mean "each exactly once".
             match graph.terminal_at.get_mut(terminal as usize) {
                 Some(place) if *place == NOWHERE => *place = (router, number as u16),
                 Some(_) => return Err(broken(path, format!("terminal {terminal} is attached twice"))),

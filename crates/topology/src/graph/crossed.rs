@@ -1,40 +1,42 @@
-//! Layers of routers in a ring, with links between neighbouring layers only: the promise of FleX about its wiring.
+//! Layers of routers in a ring, with links only between neighbouring layers: the view that describes the wiring of FleX.
 
 /// Routers at (x, y) in layer z: router id = x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router is joined to
-/// those routers of the next layer and of the one before that differ from it in exactly one of x and y. The layers form a
-/// ring; of two layers each is the next one and the one before of the other, and their links are there once.
+/// those routers of the next layer and of the previous layer that differ from it in exactly one of x and y. The layers form a
+/// ring. If only two layers exist, each is both the next and the previous layer of the other, and their links exist only once.
 ///
-/// From `first_port` on a router has its ports up, to the next layer, and then, with three layers or more, as many
-/// down: first those along x, then those along y. Along an axis, the port to coordinate c is number c below the router's
-/// own coordinate, c - 1 above.
+/// The ports of a router begin at `first_port`: first the ports up, to the next layer, then, with three layers or more, the same number
+/// of ports down. In each direction the ports along x come before those along y. Along an axis, the port to coordinate c has number c if
+/// c
+/// is below the router's own coordinate, otherwise c - 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrossedLayers {
-    /// Routers along x and y, and layers.
+    /// Number of routers along x and along y, and number of layers.
     pub widths: [u32; 3],
-    /// The same port on every router.
+    /// First port to another router. It is the same on every router.
     pub first_port: u16,
     /// Link classes of the links along x and along y.
     pub classes: [u8; 2],
 }
 
-/// How two routers lie to each other: which of x and y differ, and how many layers the second one is further up.
+/// The relative position of two routers: which of x and y differ, and how many layers up the second router is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub differs: [bool; 2],
     pub layers: u32,
 }
 
-/// A hop to the next layer or to the one before, along x or y.
+/// A kind of hop to the next layer or to the previous layer, along x or y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crossing {
     pub up: bool,
     /// 0: along x, 1: along y.
     pub axis: usize,
-    /// To the coordinate of the destination; else to one that neither the router nor the destination has.
+    /// True for a hop to the coordinate of the destination; false for a hop to a coordinate that neither the router nor the destination
+    /// has.
     pub arrives: bool,
-    /// Number of routers that such a hop may lead to.
+    /// Number of routers to which such a hop may lead.
     pub count: u32,
-    /// How the destination then lies.
+    /// The relative position of the destination after the hop.
     pub after: Offset,
 }
 
@@ -55,12 +57,12 @@ impl CrossedLayers {
         x + self.widths[0] * (y + self.widths[1] * z)
     }
 
-    /// Ports of a router to each of its neighbouring layers.
+    /// Number of ports of a router to each of its neighbouring layers.
     pub fn ports_per_layer(&self) -> u32 {
         self.widths[0] + self.widths[1] - 2
     }
 
-    /// Whether a router has ports down, apart from those up.
+    /// True if a router has ports down that are separate from its ports up.
     pub fn has_ports_down(&self) -> bool {
         self.widths[2] > 2
     }
@@ -71,13 +73,13 @@ impl CrossedLayers {
         u32::from(self.first_port) + before + if axis == 0 { 0 } else { self.widths[0] - 1 }
     }
 
-    /// How `to` lies as seen from `from`.
+    /// The position of `to` relative to `from`.
     pub fn offset(&self, from: u32, to: u32) -> Offset {
         let [[x, y, z], [far_x, far_y, far_z]] = [from, to].map(|router| self.coordinates(router));
         Offset { differs: [x != far_x, y != far_y], layers: (far_z + self.widths[2] - z) % self.widths[2] }
     }
 
-    /// All ways in which a router may lie to another one or itself, each with the number of such routers.
+    /// All relative positions of two routers (they may be the same router), each with the number of routers at this position.
     pub fn offsets(&self) -> impl Iterator<Item = (Offset, u32)> + '_ {
         let of_axis = |axis: usize, differs: bool| if differs { self.widths[axis] - 1 } else { 1 };
         let axes = [[false, false], [true, false], [false, true], [true, true]];
@@ -88,8 +90,8 @@ impl CrossedLayers {
         })
     }
 
-    /// Links on a shortest path to a router that lies so. A path of h links changes x in some of them and y in the
-    /// others. It goes up and down by a number of layers that ends in the right one.
+    /// Number of links on a shortest path to a router at this relative position. A path of h links changes x in some of them and y in the
+    /// others. It goes up and down by a number of layers that ends in the right layer.
     pub fn distance(&self, offset: Offset) -> u32 {
         let [width_x, width_y, layers] = self.widths;
         let ways_round = [offset.layers, layers - offset.layers];
@@ -102,13 +104,13 @@ impl CrossedLayers {
         (0..).find(|&h| ends_in_layer(h) && ends_in_place(h)).expect("the network is connected")
     }
 
-    /// The first hops of all shortest paths to a router that lies so.
+    /// The first hops of all shortest paths to a router at this relative position.
     pub fn first_hops(&self, offset: Offset) -> Vec<Crossing> {
         let left = self.distance(offset);
         self.hops(offset).into_iter().filter(|hop| self.distance(hop.after) + 1 == left).collect()
     }
 
-    /// All hops of a router, as seen by a packet to a router that lies so.
+    /// All hops of a router, from the view of a packet to a router at this relative position.
     pub fn hops(&self, offset: Offset) -> Vec<Crossing> {
         let directions: &[bool] = if self.has_ports_down() { &[true, false] } else { &[true] };
         let mut hops = Vec::new();
@@ -129,8 +131,8 @@ impl CrossedLayers {
     }
 }
 
-/// True if a number of hops along an axis of this width, each to another coordinate, can end at another coordinate than
-/// the first, or at the same.
+/// True if this number of hops along an axis of this width, each to another coordinate, can end at the first coordinate (`differs` is
+/// false) or at another coordinate (`differs` is true).
 fn is_reached(width: u32, hops: u32, differs: bool) -> bool {
     match width {
         1 => hops == 0 && !differs,

@@ -1,17 +1,17 @@
-//! Latency and bandwidth of link classes that come with a topology.
+//! Latency and bandwidth of link classes that a topology states.
 
 use weft_units::{Bandwidth, Time};
 
-/// Facts of a link class that come with the topology. A scenario overrides them in `links`.
+/// Facts of a link class that the topology states. A scenario overrides them in `links`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Facts {
     pub latency: Option<Latency>,
     pub bandwidth: Option<Bandwidth>,
-    /// The parallel links of which each link is the sum, if it is one.
+    /// The parallel links that this link replaces, if it replaces several. Its bandwidth is the sum of theirs.
     pub sum_of: Option<Sum>,
 }
 
-/// Parallel links of which the capacities add up to that of one link.
+/// Parallel links whose capacities are added up to that of one link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sum {
     /// Class of the parallel links.
@@ -24,18 +24,18 @@ pub struct Sum {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Latency {
     pub time: Time,
-    /// Where a time in seconds is rounded up, the cycles of which it becomes a multiple. `None`: only whole cycles are
-    /// taken.
+    /// If set, a time in seconds is rounded up to a multiple of this number of cycles. `None`: the time must be a whole number of
+    /// cycles.
     pub multiple: Option<u64>,
 }
 
 impl Latency {
-    /// So many cycles.
+    /// A latency of `cycles` cycles.
     pub fn cycles(cycles: u64) -> Self {
         Self { time: Time::Cycles(cycles), multiple: None }
     }
 
-    /// As it is with cycles of this length \[fs\]: rounded up, if it may be.
+    /// The latency with cycles of this length \[fs\]: rounded up if `multiple` allows it.
     pub fn rounded(self, cycle_fs: u128) -> Time {
         match (self.time, self.multiple) {
             (Time::Femtoseconds(fs), Some(multiple)) => {

@@ -1,4 +1,4 @@
-//! The data every topology produces.
+//! The data that every topology produces.
 //!
 //! Ports of a router are numbered from 0, its terminals first. A link joins two ports and carries one channel in each
 //! direction. Every port has a link class (index into [`Graph::class_names`]); class 0 is always "terminal".
@@ -59,7 +59,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether either of its channels is of this class.
+    /// True if at least one of its channels is of this class.
     pub fn is_of(&self, class: u8) -> bool {
         self.class == class || self.back == class
     }
@@ -78,15 +78,15 @@ pub struct Graph {
     sections: Vec<bool>,
     remarks: Vec<Remark>,
     router_ids: Option<names::Ids>,
-    /// The whole network, then its parts.
+    /// The whole network, followed by its parts.
     layers: Vec<Layer>,
-    /// The trunk of each port; empty where no trunk has a second link.
+    /// The trunk of each port; empty if every trunk has only one link.
     trunks: Vec<Trunk>,
-    /// Parallel links of each class; the most of them where links of the class differ.
+    /// For each class, the number of parallel links; the largest number if links of the class differ.
     trunk_widths: Vec<u32>,
-    /// Whether the scenario says how wide trunks are, by `trunk_width`; else a file does.
+    /// True if the scenario sets the width of trunks with `trunk_width`; false if a file sets it.
     widths_are_of_classes: bool,
-    /// Several networks of one form that share no channel; `None`: one network.
+    /// Data of several identical networks that share no channel; `None` for one network.
     planes: Option<planes::Planes>,
 }
 
@@ -112,11 +112,11 @@ impl Graph {
     pub fn class_names(&self) -> &[String] {
         &self.class_names
     }
-    /// Latency and bandwidth of each class, where the topology states them.
+    /// Latency and bandwidth of each class, if the topology states them.
     pub fn facts(&self) -> &[Facts] {
         &self.facts
     }
-    /// True if a file names the class without any fact. Only a section of the scenario makes it different from others.
+    /// True if a file names the class without any fact. Only a section of the scenario makes such a class different from others.
     pub fn needs_section(&self, class: usize) -> bool {
         self.sections[class]
     }
@@ -124,7 +124,7 @@ impl Graph {
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
-    /// The latency of each link class \[cycles\], in the order of [`Graph::class_names`], once the scenario has set it; else empty.
+    /// The latency of each link class \[cycles\], in the order of [`Graph::class_names`]; empty until the scenario has set it.
     pub fn latencies(&self) -> &[u64] {
         &self.latencies
     }
@@ -136,11 +136,11 @@ impl Graph {
             planes.set_latencies(&latencies);
         }
     }
-    /// The name of the topology, as a scenario writes it.
+    /// The name of the topology in a scenario.
     pub fn topology_name(&self) -> &'static str {
         self.topology
     }
-    /// The whole network first, then the parts of it that have a name and a structure of their own, such as the leaf
+    /// The whole network, followed by its parts that have a separate name and structure, such as the leaf
     /// routers. Parts may overlap.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
@@ -153,11 +153,11 @@ impl Graph {
     pub fn terminals_of(&self, router: u32) -> u64 {
         self.ports(router).iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count() as u64
     }
-    /// Terminals on each router that has any, where terminal t is on router t / this number; else `None`.
+    /// Number of terminals on each router that has any, if terminal t is on router t / this number; otherwise `None`.
     pub fn terminals_per_router(&self) -> Option<u32> {
         self.terminals_in_a_row(self.terminals_of(0) as u32, |router| router)
     }
-    /// Terminals of each group, where terminal t is in group t / this number; else `None`.
+    /// Number of terminals of each group, if terminal t is in group t / this number; otherwise `None`.
     pub fn terminals_per_group(&self) -> Option<u32> {
         let groups = self.structure().groups.as_ref()?;
         self.terminals_in_a_row(self.terminals() / groups.count, |router| groups.places[router as usize].0)
@@ -191,21 +191,22 @@ impl Graph {
             Peer::Terminal(_) | Peer::Unused => None,
         }
     }
-    /// The link class of the channel that comes in by this port.
+    /// The link class of the incoming channel at this port.
     pub fn way_back(&self, port: Port) -> u8 {
         match port.peer {
             Peer::Router { router, port } => self.ports(router)[usize::from(port)].class,
             Peer::Terminal(_) | Peer::Unused => port.class,
         }
     }
-    /// The same graph without the links between these pairs of routers: their ports lead nowhere. Unlike a graph that is
-    /// built, it may have fallen apart, and its structure still says what it was.
+    /// The same graph without the links between the pairs of routers for which `is_gone` is true: their ports lead nowhere. Unlike a
+    /// graph from
+    /// the builder, this graph may be disconnected, and its structure still describes the complete network.
     pub fn without(&self, is_gone: impl Fn(u32, u32, u8) -> bool) -> Self {
         let mut left = self.clone();
         for router in 0..self.routers() {
             let (base, end) = (self.port_base(router) as usize, self.port_base(router + 1) as usize);
             for port in &mut left.ports[base..end] {
-                // a link is known by the class of either channel
+                // the classes of both channels identify a link
                 let back = self.way_back(*port);
                 let is_named = |far| is_gone(router, far, port.class) || is_gone(router, far, back);
                 if matches!(port.peer, Peer::Router { router: far, .. } if is_named(far)) {
@@ -215,8 +216,9 @@ impl Graph {
         }
         left
     }
-    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals. A link whose channels are
-    /// of two classes counts in both.
+    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals. A link whose two channels
+    /// have
+    /// different classes counts in both classes.
     pub fn links_by_class(&self) -> Vec<(String, usize)> {
         let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();
         counts[0].1 = self.terminals() as usize;
@@ -228,7 +230,7 @@ impl Graph {
         }
         counts
     }
-    /// Number of links whose channels are of two classes, by the names of both, in the order of [`Graph::class_names`].
+    /// Number of links whose two channels have different classes, by the names of both classes, in the order of [`Graph::class_names`].
     pub fn links_of_two_classes(&self) -> Vec<([String; 2], usize)> {
         let mut counts = BTreeMap::new();
         for link in self.links().filter(|link| link.back != link.class) {

@@ -1,7 +1,7 @@
-//! The names of routers: their numbers from 0 on, or the ids that a graph file gives them.
+//! The names of routers: either their numbers from 0, or the ids in a graph file.
 //!
-//! Only [`Graph::router_name`] and [`Graph::router_number`] turn a router into its name. Only [`Graph::router_named`]
-//! finds the router of a name.
+//! Only [`Graph::router_name`] and [`Graph::router_number`] convert a router into its name. Only [`Graph::router_named`]
+//! finds the router with a given name.
 
 use super::Graph;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 
-/// Greatest id that tables write as a number: their whole numbers have 32 bits and a sign.
+/// Greatest id that tables write as a number: the whole numbers in tables are signed 32-bit integers.
 const MAX_NUMBER: u32 = i32::MAX as u32;
 
 /// A router as a scenario names it: its number, or its id in a graph file. 1 and "1" name the same router.
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for RouterName {
                 Ok(i64::try_from(number).map_or_else(|_| RouterName::Text(number.to_string()), RouterName::Number))
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<RouterName, E> {
-                // as the reader of a JSON file writes an id that is no whole number
+                // the same text as the reader of a JSON file makes of an id that is not a whole number
                 Ok(RouterName::Text(serde_json::Value::from(number).to_string()))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<RouterName, E> {
@@ -78,9 +78,9 @@ impl<'de> Deserialize<'de> for RouterName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ids {
     list: Vec<String>,
-    /// The routers by ascending id.
+    /// The routers, sorted by id.
     sorted: Vec<u32>,
-    /// The ids as numbers; `None` if an id is no number.
+    /// The ids as numbers; `None` if some id is not a number.
     numbers: Option<Vec<u32>>,
 }
 
@@ -96,12 +96,12 @@ impl Ids {
 }
 
 impl Graph {
-    /// The ids of the routers in a graph file; `None` if they have numbers only.
+    /// The ids of the routers in a graph file; `None` if routers have only numbers.
     pub fn router_names(&self) -> Option<&[String]> {
         self.router_ids.as_ref().map(|ids| &ids.list[..])
     }
 
-    /// The name of a router: its id in a graph file, else its number.
+    /// The name of a router: its id in a graph file, otherwise its number.
     pub fn router_name(&self, router: u32) -> Cow<'_, str> {
         match &self.router_ids {
             Some(ids) => Cow::Borrowed(&ids.list[router as usize]),
@@ -109,20 +109,20 @@ impl Graph {
         }
     }
 
-    /// The name of the links between two routers: both names, joined by a hyphen. The hyphen has spaces around it where
-    /// a name contains a hyphen.
+    /// The name of the links between two routers: both names, joined by a hyphen. If a name contains a hyphen, the joining hyphen has
+    /// spaces around it.
     pub fn link_name(&self, a: u32, b: u32) -> String {
         let [a, b] = [a, b].map(|router| self.router_name(router));
         let hyphen = if a.contains('-') || b.contains('-') { " - " } else { "-" };
         format!("{a}{hyphen}{b}")
     }
 
-    /// Whether the names of all routers are whole numbers.
+    /// True if the names of all routers are whole numbers.
     pub fn routers_have_numbers(&self) -> bool {
         self.router_ids.as_ref().is_none_or(|ids| ids.numbers.is_some())
     }
 
-    /// The name of a router as a number, if the names of all routers are.
+    /// The name of a router as a number, if the names of all routers are numbers.
     pub fn router_number(&self, router: u32) -> Option<u32> {
         match &self.router_ids {
             Some(ids) => ids.numbers.as_ref().map(|numbers| numbers[router as usize]),
@@ -130,7 +130,7 @@ impl Graph {
         }
     }
 
-    /// The router of a name.
+    /// Finds the router with a given name.
     pub fn router_named(&self, name: &str) -> Option<u32> {
         match &self.router_ids {
             Some(ids) => {
@@ -160,7 +160,7 @@ mod tests {
         for (ids, numbers) in [
             (["3", "1", "20"], Some([3, 1, 20])),
             ([r#""b""#, r#""1""#, "2.5"], None),
-            // no number of a table: a leading zero would be lost, and the last is above 31 bits
+            // not numbers in a table: a leading zero would be lost, and the last id needs more than 31 bits
             ([r#""01""#, "1", "2"], None),
             (["2147483648", "1", "2"], None),
         ] {

@@ -1,7 +1,7 @@
-//! Planes: several networks of one form that share no channel. Nodes have a terminal in each of them.
+//! Planes: several identical networks that share no channel. Each node has a terminal in each plane.
 //!
-//! Terminal t of plane p has number t * planes + p, and router r has number r * planes + p. So the terminals of a node follow each
-//! other, and so do the routers that have the same place in their planes. Ports, link classes and trunks are those of a plane.
+//! Terminal t of plane p has number t * planes + p, and router r has number r * planes + p. So the terminals of a node have consecutive
+//! numbers, and so do the routers that have the same position in their planes. Ports, link classes and trunks are those of a plane.
 
 use super::names::Ids;
 use super::{Graph, Layer, Peer, Port, Structure};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Planes {
     count: u32,
-    /// One of them.
+    /// The graph of one plane.
     of: Arc<Graph>,
 }
 
@@ -22,27 +22,28 @@ impl Planes {
 }
 
 impl Graph {
-    /// Networks of one form that share no channel: 1, unless the topology is made of planes.
+    /// Number of identical networks that share no channel: 1, unless the topology is made of planes.
     pub fn planes(&self) -> u32 {
         self.planes.as_ref().map_or(1, |planes| planes.count)
     }
 
-    /// The network of one plane: this graph, unless the topology is made of planes. Models of paths see this graph only.
+    /// The network of one plane; for a topology without planes, this graph itself. Models of paths use only this graph.
     pub fn plane(&self) -> &Self {
         self.planes.as_ref().map_or(self, |planes| &planes.of)
     }
 
-    /// Values by router of a plane, for all routers.
+    /// Extends values for the routers of a plane to all routers.
     pub fn in_all_planes<T: Copy>(&self, of_plane: &[T]) -> Vec<T> {
         of_plane.iter().flat_map(|&value| std::iter::repeat_n(value, self.planes() as usize)).collect()
     }
 
-    /// Routers in a block are best a multiple of this number ([`Structure::grain`]): then each block has whole units of all planes.
+    /// The number of routers in a block should be a multiple of this number ([`Structure::grain`]), so that each block has whole units of
+    /// all planes.
     pub fn grain(&self) -> u32 {
         self.plane().structure().grain() * self.planes()
     }
 
-    /// `count` copies of this network; one copy is the network itself.
+    /// Makes `count` copies of this network; one copy is the network itself.
     pub(crate) fn in_planes(self, topology: &'static str, count: u32) -> Self {
         if count == 1 {
             return Self { topology, ..self };

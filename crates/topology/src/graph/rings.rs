@@ -1,10 +1,10 @@
-//! Rings: ways round the network that visit every router once (Hamiltonian rings). Packets that are stuck escape on them.
+//! Rings: closed paths through the network that visit every router once (Hamiltonian rings). Packets that are stuck escape on them.
 //!
-//! A ring is physical or embedded. A physical one has wires and ports of its own; the topology builds it, and its graph
-//! offers it in [`Structure::rings`](super::Structure::rings). An embedded one follows links that the network has anyway:
-//! [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical
+//! A ring is physical or embedded. A physical ring has its own wires and ports; the topology builds it, and its graph
+//! contains it in [`Structure::rings`](super::Structure::rings). An embedded ring uses links that the network has anyway.
+//! Two kinds exist: [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical
 //! Networks", which closes in the palm tree) and [`Ring::disjoint`] (several rings without a common link, so that one
-//! broken link leaves the others whole).
+//! broken link leaves the other rings whole).
 
 mod disjoint;
 mod search;
@@ -12,32 +12,32 @@ mod search;
 use super::{Graph, Peer, Port};
 use weft_units::Refusal;
 
-/// A way round the network that visits every router once.
+/// A closed path through the network that visits every router once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ring {
-    /// For each router the output port that leads to the next router; of a trunk the first member.
+    /// For each router, the output port to the next router; on a trunk the port of the first member.
     pub forward: Vec<u16>,
-    /// For each router the output port that leads to the previous router, over the same link as that one's `forward`.
+    /// For each router, the output port to the previous router, over the same link as the `forward` port of the previous router.
     pub backward: Vec<u16>,
-    /// For each router its place on the ring; router 0 has place 0, the next one place 1.
+    /// For each router, its position on the ring; router 0 has position 0, the next router position 1.
     pub place: Vec<u32>,
 }
 
-/// Fewest routers of an embedded ring: with two of them the links forward and backward would be one.
+/// Smallest number of routers of an embedded ring: with two routers the links forward and backward would be the same link.
 const LEAST_ROUTERS: u32 = 3;
 
 impl Ring {
-    /// The ring 0, 1, 2, ... and back to router 0 over links of the network, without those of its physical rings.
-    /// Refuses, at `path`, a network in which some router has no link to the next one.
+    /// The ring 0, 1, 2, ... and back to router 0, over links of the network that are not part of its physical rings.
+    /// Refuses, at `path`, a network in which some router has no link to the next router.
     pub fn in_label_order(graph: &Graph, path: &str) -> Result<Self, Refusal> {
         refuse_few_routers(graph, path)?;
         let order: Vec<u32> = (0..graph.routers()).collect();
         Self::along(graph, &order).map_err(|(from, to)| no_link(graph, from, to, path))
     }
 
-    /// A number of rings over links of the network, without those of its physical rings. No two rings have a link in
-    /// common. Where the groups make a palm tree with one link between every two of them, the first ring is that in
-    /// label order. Refuses, at `path`, more rings than there are or than are found.
+    /// Finds `count` rings over links of the network that are not part of its physical rings. No two rings have a link in
+    /// common. If the groups form a palm tree with one link between every two groups, the first ring is the ring in
+    /// label order. Refuses, at `path`, more rings than exist or than the search finds.
     pub fn disjoint(graph: &Graph, count: u32, path: &str) -> Result<Vec<Self>, Refusal> {
         refuse_few_routers(graph, path)?;
         disjoint::rings(graph, count, path)
@@ -50,9 +50,9 @@ impl Ring {
         order
     }
 
-    /// Checks that the ring is one of this network. Its ports lead to routers, and the forward port of a router leads
-    /// to the backward port of the next. All routers are on it once, in the order of their places. The error says what
-    /// is wrong.
+    /// Checks that the ring is valid in this network. Its ports lead to routers, and the forward port of a router leads
+    /// to the backward port of the next router. All routers are on the ring once, in the order of their positions. The error describes
+    /// the fault.
     pub fn check(&self, graph: &Graph) -> Result<(), String> {
         let routers = graph.routers();
         let lengths = [self.forward.len(), self.backward.len(), self.place.len()];
@@ -77,7 +77,7 @@ impl Ring {
         }
     }
 
-    /// Checks every ring, and that no two have a link in common. The error says which ring is wrong, counted from 0.
+    /// Checks every ring, and checks that no two rings have a link in common. The error names the wrong ring, counted from 0.
     pub fn check_all(rings: &[Self], graph: &Graph) -> Result<(), String> {
         for (number, ring) in rings.iter().enumerate() {
             ring.check(graph).map_err(|what| format!("ring {number}: {what}"))?;
@@ -96,7 +96,7 @@ impl Ring {
         Ok(())
     }
 
-    /// That the link forward of a router is the link backward of the next one, and not its own link backward.
+    /// Checks that the forward link of a router is the backward link of the next router, and is not the router's own backward link.
     fn check_at(&self, graph: &Graph, router: u32) -> Result<(), String> {
         let (next, landing) = self.ends(graph, router)?;
         let (forward, back) = (self.forward[router as usize], self.backward[next as usize]);
@@ -112,7 +112,7 @@ impl Ring {
         Ok(())
     }
 
-    /// The router and port that the port forward of a router leads to.
+    /// The router and port to which the forward port of a router leads.
     fn ends(&self, graph: &Graph, router: u32) -> Result<(u32, u16), String> {
         let port = self.forward[router as usize];
         match graph.ports(router).get(usize::from(port)).map(|port| port.peer) {
@@ -125,8 +125,8 @@ impl Ring {
         }
     }
 
-    /// The ring that visits the routers in this order, which begins with router 0; or the first two that follow each other
-    /// and have no link.
+    /// The ring that visits the routers in this order, which begins with router 0. The error is the first pair of consecutive routers
+    /// without a link.
     fn along(graph: &Graph, order: &[u32]) -> Result<Self, (u32, u32)> {
         let n = graph.routers() as usize;
         let mut ring = Self { forward: vec![0; n], backward: vec![0; n], place: vec![0; n] };
@@ -141,15 +141,15 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The physical ring of a number of routers in label order. Its ports, the same on every router, are `port`
+    /// The physical ring of `routers` routers in label order. Its ports are the same on every router: `port`
     /// (forward) and `port` + 1 (backward).
     pub(crate) fn of_wires(routers: u32, port: u16) -> Self {
         let n = routers as usize;
         Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }
     }
 
-    /// The ports of a router to the next and to the previous router of the ring. `class`: the link class of the link from this router to
-    /// the next.
+    /// The ports of a router to the next and to the previous router of the ring. `class`: the class of the link from a router to
+    /// the next router.
     pub(crate) fn wires(routers: u32, port: u16, router: u32, class: impl Fn(u32) -> u8) -> [Port; 2] {
         let (next, last) = ((router + 1) % routers, (router + routers - 1) % routers);
         let to = |router, port, class| Port { peer: Peer::Router { router, port }, class };
@@ -157,8 +157,8 @@ impl Ring {
     }
 }
 
-/// The links of a router that can be part of an embedded ring: (port, router there, port there). Physical rings are rings
-/// of their own, and of a trunk the first link counts.
+/// The links of a router that can be part of an embedded ring: (port, far router, far port). Links of physical rings are not
+/// included, and of each trunk only the first link is.
 fn links_to(graph: &Graph, router: u32) -> impl Iterator<Item = (u16, u32, u16)> + '_ {
     let rings = &graph.structure().rings;
     let own = move |port: u16| {
@@ -183,7 +183,7 @@ fn refuse_few_routers(graph: &Graph, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "take more routers"))
 }
 
-/// The refusal of a ring in label order: the missing link between two routers, and the networks that have it.
+/// The refusal of a ring in label order: it names the missing link between two routers, and the networks that have this link.
 fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     let what = format!("a ring in label order needs a link from router {from} to router {to}, and there is none");
     let Some(why) = where_groups_are_joined(graph, from, to) else {
@@ -196,8 +196,8 @@ fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     Refusal::new(path, format!("{what}: {why}"), help)
 }
 
-/// Which routers the links join that lead from the group of one router to that of another, in a network of complete groups
-/// whose arrangement does not join these two routers; else `None`.
+/// Text that names the routers at the ends of the links between the groups of two routers. `None` unless the network has complete groups
+/// and its arrangement does not join these two routers.
 fn where_groups_are_joined(graph: &Graph, from: u32, to: u32) -> Option<String> {
     let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
     let (links, size) = (groups.global.as_ref()?, groups.run()?);

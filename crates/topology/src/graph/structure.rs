@@ -1,9 +1,9 @@
-//! The order in the wiring of a topology. With it a routing or a pattern computes ports and distances instead of
-//! searching for them. Views know one link in each place; [`Graph::trunk`](crate::Graph::trunk) knows the parallel
+//! The order in the wiring of a topology. A routing or a pattern uses it to compute ports and distances instead of
+//! searching for them. Views describe one link between two routers; [`Graph::trunk`](crate::Graph::trunk) returns the parallel
 //! links.
 //!
-//! Every view is optional, and a network may offer several. A model asks for the view that it needs, and refuses a
-//! network without it. No model reads the name of a topology. `tests/conformance.rs` checks every view against the
+//! Every view is optional, and a network may have several. A model requests the view that it needs, and refuses a
+//! network without this view. No model reads the name of a topology. `tests/conformance.rs` checks every view against the
 //! wiring.
 
 use super::arrangement::GlobalLinks;
@@ -27,24 +27,24 @@ pub struct Structure {
     pub groups: Option<Groups>,
     pub levels: Option<Levels>,
     pub crossed: Option<CrossedLayers>,
-    /// Physical rings: each visits every router once, over links of its own that no other view knows.
+    /// Physical rings: each visits every router once, over separate links that are in no other view.
     pub rings: Vec<Ring>,
 }
 
-/// Routers on a grid, dimension 0 fastest: router id = sum of coordinate\[d\] * product of the widths before d. A
+/// Routers on a grid; dimension 0 changes fastest: router id = sum of coordinate\[d\] * product of the widths before d. A
 /// single router is a grid without dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     pub dimensions: Vec<Dimension>,
 }
 
-/// A dimension of a grid. Its ports follow each other from `first_port` on.
+/// A dimension of a grid. Its ports have consecutive numbers from `first_port`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
     /// Routers in each line.
     pub width: u32,
     pub line: Line,
-    /// The same port on every router.
+    /// First port of the dimension. It is the same on every router.
     pub first_port: u16,
     pub class: u8,
 }
@@ -52,11 +52,12 @@ pub struct Dimension {
 /// Links among the routers of one line of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// Every two of them. The port to coordinate c is number c below the router's own coordinate, c - 1 above.
+    /// A link between every two routers. The port to coordinate c has number c if c is below the router's own coordinate, otherwise c -
+    /// 1.
     Complete,
-    /// Each to the next and the previous one, the ends too: port 0 leads up (+1), port 1 down.
+    /// A link from each router to the next and to the previous one; the ends are joined too. Port 0 leads up (+1), port 1 leads down.
     Ring,
-    /// As [`Line::Ring`], but the ports that would join the two ends are unused.
+    /// Like [`Line::Ring`], but the ports that would join the two ends are unused.
     Row,
 }
 
@@ -64,16 +65,16 @@ pub enum Line {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
     pub count: u32,
-    /// For each router its group, and its index among the routers of the group in ascending order.
+    /// For each router, its group and its index in the group, in ascending order of ids.
     pub places: Vec<(u32, u32)>,
-    /// Present if every two routers of a group are joined by one link, or trunk.
+    /// Present if a link (or a trunk) joins every two routers of a group.
     pub complete: Option<CompleteGroups>,
     /// Present if the links between groups follow an arrangement.
     pub global: Option<GlobalLinks>,
 }
 
-/// Groups of equal size, one after the other by router id, in which every two routers are joined. The port to index j
-/// is `first_port` + j below the router's own index, `first_port` + j - 1 above.
+/// Groups of equal size with consecutive router ids, in which every two routers are joined. The port to index j
+/// is `first_port` + j if j is below the router's own index, otherwise `first_port` + j - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteGroups {
     pub first_port: u16,
@@ -89,32 +90,32 @@ pub struct Levels {
     pub tree: Option<Tree>,
 }
 
-/// Levels that make a fat tree whose routers of a level are equal: `down` links down and `up` links up from each of them.
-/// The leaves are the first routers; each has `down[0]` terminals at most.
+/// Levels of a fat tree in which all routers of a level are equal: each has `down` links down and `up` links up.
+/// The leaves have the first router ids; each leaf has at most `down[0]` terminals.
 ///
-/// The ports of a router are its links down, then its links up. Port `down[l]` + u of a router of level l leads to the
-/// router of level l + 1 whose digit l is u and whose other digits are the same; there it arrives at the port that is
-/// digit l of the lower router. So a router of level l is above all leaves that share its digits from l on. The number
-/// of a leaf has its digits: digit l counts the links down of level l + 1.
+/// The ports of a router are its links down, then its links up. Consider port `down[l]` + u of a router of level l. It leads to the
+/// router of level l + 1 with u as digit l and with the same other digits. There it arrives at the port whose number is
+/// digit l of the lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number
+/// of a leaf is made of its digits: digit l counts the links down of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    /// Links down of a router, by level; of a leaf its ports for terminals.
+    /// For each level, the number of links down of a router; for leaves the number of ports for terminals.
     pub down: Vec<u32>,
-    /// Links up of a router, by level, without the top.
+    /// For each level except the top, the number of links up of a router.
     pub up: Vec<u32>,
-    /// The digits of each router, the lowest first; those from the number of levels - 1 on are 0.
+    /// The digits of each router, the lowest first; digits from index (number of levels - 1) on are 0.
     pub digits: Vec<[u8; 8]>,
 }
 
 impl Tree {
-    /// Links up of each router below the top, if each has as many links down.
+    /// Number of links up of each router below the top, if each has the same number of links down.
     pub fn radix(&self) -> Option<u32> {
         let radix = self.down[0];
         let below_top = &self.down[..self.up.len()];
         self.up.iter().chain(below_top).all(|&links| links == radix).then_some(radix)
     }
 
-    /// Links down of a router of the top.
+    /// Number of links down of a top router.
     pub fn top(&self) -> u32 {
         self.down[self.up.len()]
     }
@@ -133,8 +134,8 @@ impl Structure {
         Self { levels: Some(levels), ..Self::default() }
     }
 
-    /// How many values each coordinate of a router has, the one that changes fastest with the router id first; `None`
-    /// where routers have no coordinates. On a grid these are its widths; in crossed layers they are x, y and the layer.
+    /// The number of values of each coordinate of a router; the coordinate that changes fastest with the router id is first. `None`
+    /// if routers have no coordinates. On a grid these numbers are its widths; in crossed layers they are those of x, y and the layer.
     pub fn widths(&self) -> Option<Vec<u32>> {
         match self {
             Self { crossed: Some(crossed), .. } => Some(crossed.widths.to_vec()),
@@ -145,18 +146,18 @@ impl Structure {
         }
     }
 
-    /// The coordinates of a router, as [`Structure::widths`] counts them.
+    /// The coordinates of a router, in the order of [`Structure::widths`].
     pub fn coordinates(&self, router: u32) -> Option<Vec<u32>> {
         let digit = |rest: &mut u32, width: u32| Some((*rest % width, *rest /= width).0);
         Some(self.widths()?.into_iter().scan(router, digit).collect())
     }
 
-    /// How many routers with consecutive ids belong together (a row, a group, the routers under the same parents). The
-    /// network is partitioned into blocks at multiples of this number, so that few links, or long ones, lead from block
+    /// Number of routers with consecutive ids that belong together (a row, a group, or the routers below the same parents). The
+    /// network is partitioned into blocks at multiples of this number, so that only few links, or long links, lead from block
     /// to block. 1 if nothing is known.
     pub fn grain(&self) -> u32 {
         match self {
-            // no two routers of a layer are neighbours, so that it is no better than any other run of routers
+            // no two routers of a layer are neighbours, so a layer is no better than any other sequence of routers
             Self { crossed: Some(crossed), .. } => crossed.widths[0],
             Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),
             Self { grid: Some(grid), .. } => grid.dimensions.first().map_or(1, |dimension| dimension.width),
@@ -169,7 +170,7 @@ impl Structure {
 }
 
 impl Dimension {
-    /// Ports of a router in this dimension.
+    /// Number of ports of a router in this dimension.
     pub fn ports(&self) -> u32 {
         match self.line {
             Line::Complete => self.width - 1,
@@ -179,13 +180,13 @@ impl Dimension {
 }
 
 impl Grid {
-    /// The line that all dimensions share; complete lines where there is no dimension.
+    /// The kind of line that all dimensions share; complete lines if the grid has no dimension.
     pub fn uniform(&self) -> Option<Line> {
         let Some(first) = self.dimensions.first() else { return Some(Line::Complete) };
         self.dimensions.iter().all(|other| other.line == first.line).then_some(first.line)
     }
 
-    /// The dimension along which a port leads; `None` for a port that leads out of the grid.
+    /// The dimension to which a port belongs; `None` for a port that leads out of the grid.
     pub fn dimension_of(&self, port: u16) -> Option<usize> {
         let port = u32::from(port);
         self.dimensions.iter().position(|dimension| {
@@ -206,13 +207,13 @@ impl Grid {
 }
 
 impl Groups {
-    /// Groups of `size` routers, one after the other.
+    /// Groups of `size` routers with consecutive ids.
     pub fn in_a_row(count: u32, size: u32) -> Self {
         let places = (0..count * size).map(|router| (router / size, router % size)).collect();
         Self { count, places, complete: None, global: None }
     }
 
-    /// Routers of each group, where all groups are equal and their routers follow each other.
+    /// Number of routers of each group, if all groups are equal and have consecutive router ids.
     pub fn run(&self) -> Option<u32> {
         let size = self.places.len() as u32 / self.count;
         (0..).zip(&self.places).all(|(router, &place)| place == (router / size, router % size)).then_some(size)
@@ -220,7 +221,7 @@ impl Groups {
 }
 
 impl Levels {
-    /// Levels whose routers follow each other, `sizes` routers on each.
+    /// Levels with consecutive router ids; `sizes` are their numbers of routers.
     pub fn in_rows(sizes: &[u32]) -> Self {
         let of_level = |(level, &size): (u32, &u32)| std::iter::repeat_n(level, size as usize);
         Self { count: sizes.len() as u32, of_router: (0..).zip(sizes).flat_map(of_level).collect(), tree: None }

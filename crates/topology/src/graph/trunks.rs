@@ -1,8 +1,8 @@
-//! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires one link in each
-//! place, and says how many there are for each link class; the builder then adds the others.
+//! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires only one link for each
+//! trunk, and states the width of the trunks of each link class; the builder then adds the other links.
 //!
-//! The added ports follow all ports that the topology has wired. So a view of the structure, a pattern or a routing
-//! that computes ports needs no knowledge of trunks. It names the first link, and [`Graph::trunk`] gives the others.
+//! The added ports come after all ports that the topology has wired. So a view of the structure, a pattern or a routing
+//! that computes ports does not depend on trunks. It uses the first link, and [`Graph::trunk`] returns the other links.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
 use super::{Graph, Link, Peer, Port};
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::fmt::Formatter;
 use weft_units::Refusal;
 
-/// Parallel links in place of each link between routers, 1 or more.
+/// Number of parallel links that replace each link between routers, 1 or more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum TrunkWidth {
-    /// The same for all classes of links between routers.
+    /// The same number for all classes of links between routers.
     Same(u32),
-    /// For each link class that is named; 1 for the others.
+    /// A number for each link class that is named; 1 for the other classes.
     ByClass(BTreeMap<String, u32>),
 }
 
@@ -66,8 +66,8 @@ impl<'de> Deserialize<'de> for TrunkWidth {
 }
 
 impl TrunkWidth {
-    /// The width of each class, by the names of the classes of which the first is that of terminals. Refuses, at `path`,
-    /// names of others and widths that no router has ports for.
+    /// The width of each class. `names`: the names of the classes; the first class is for terminals. Refuses, at `path`, unknown names
+    /// and widths for which no router has enough ports.
     pub(super) fn of_classes(&self, names: &[String], path: &str) -> Result<Vec<u32>, Refusal> {
         match self {
             Self::Same(width) => {
@@ -115,15 +115,15 @@ fn unknown(name: &str, others: &[String], path: String) -> Refusal {
 /// The trunk of a port: the ports of one router to the same neighbour, any of which may carry a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trunk {
-    /// The port that the views of the structure know.
+    /// The port that the views of the structure use.
     pub first: u16,
-    /// The others follow each other from this port on.
+    /// The first port of the other members, which have consecutive numbers.
     others: u16,
     pub width: u16,
 }
 
 impl Trunk {
-    /// The trunk of `port`, which has this place in `trunks`; `trunks` is empty where no trunk has a second link.
+    /// The trunk of `port`, which has this index in `trunks`; `trunks` is empty if every trunk has only one link.
     pub fn at(trunks: &[Self], place: usize, port: u16) -> Self {
         trunks.get(place).copied().unwrap_or(Self { first: port, others: 0, width: 1 })
     }
@@ -134,7 +134,7 @@ impl Trunk {
         if number == 0 { self.first } else { self.others + (number - 1) }
     }
 
-    /// The highest port of its members.
+    /// The highest port number of its members.
     #[inline(always)]
     pub fn highest(self) -> u16 {
         self.first.max(self.member(self.width - 1))
@@ -148,22 +148,22 @@ impl Trunk {
 }
 
 impl Graph {
-    /// Whether there are trunks of two links or more.
+    /// True if some trunk has two links or more.
     pub fn has_trunks(&self) -> bool {
         !self.trunks.is_empty()
     }
 
-    /// The trunk that a port of a router belongs to.
+    /// The trunk to which a port of a router belongs.
     pub fn trunk(&self, router: u32, port: u16) -> Trunk {
         Trunk::at(&self.trunks, self.port_base(router) as usize + usize::from(port), port)
     }
 
-    /// Parallel links in place of each link of a class; the most of them where links of the class differ.
+    /// Number of parallel links that replace each link of a class; the largest number if links of the class differ.
     pub fn trunk_width(&self, class: u8) -> u32 {
         self.trunk_widths[usize::from(class)]
     }
 
-    /// Parallel links in place of each link between routers, where this is the same number everywhere.
+    /// Number of parallel links that replace each link between routers, if this number is the same everywhere.
     pub fn only_trunk_width(&self) -> Option<u32> {
         let width = |link: Link| self.trunk(link.ends[0].0, link.ends[0].1).width;
         let mut widths = self.links().map(width);
@@ -171,7 +171,7 @@ impl Graph {
         widths.all(|width| width == first).then_some(first.into())
     }
 
-    /// How many trunks there are of each width above 1, by ascending width.
+    /// The number of trunks of each width above 1, by ascending width.
     pub fn trunks_by_width(&self) -> Vec<(u32, usize)> {
         let mut counts = BTreeMap::new();
         for link in self.links() {
@@ -184,12 +184,12 @@ impl Graph {
         counts.into_iter().collect()
     }
 
-    /// The same network with one link in place of each trunk.
+    /// The same network with a single link in place of each trunk.
     pub fn without_trunks(&self) -> Self {
         let mut narrow = Self { port_base: vec![0], ports: Vec::new(), trunks: Vec::new(), ..self.clone() };
         narrow.trunk_widths.fill(1);
         for router in 0..self.routers() {
-            // the first members come before all others, so that they keep their numbers
+            // the first members come before all other members, so they keep their port numbers
             let firsts = self.ports(router).iter().zip(0u16..);
             let firsts = firsts.filter(|&(_, number)| self.trunk(router, number).first == number);
             narrow.ports.extend(firsts.map(|(port, _)| *port));
@@ -198,7 +198,7 @@ impl Graph {
         narrow
     }
 
-    /// For messages: the remedy if this network is refused for its trunks alone, since `fits` is true without them.
+    /// For messages: the remedy if this network is refused only because of its trunks, since `fits` is true without them.
     pub fn narrowed(&self, fits: impl Fn(&Self) -> bool) -> Option<String> {
         let trunks = self.has_trunks() && fits(&self.without_trunks());
         let narrow = match self.topology {
@@ -208,7 +208,7 @@ impl Graph {
         trunks.then_some(narrow)
     }
 
-    /// Replaces each link that the topology has wired by a number of links of its class.
+    /// Replaces each link that the topology has wired by the number of links of its class.
     pub(super) fn widen(&mut self, widths: Vec<u32>, path: &str) -> Result<(), Refusal> {
         let has_links = |class: usize| self.links().any(|link| usize::from(link.class) == class);
         if (0..widths.len()).all(|class| widths[class] == 1 || !has_links(class)) {
@@ -221,7 +221,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Puts `widths` parallel links in place of the link at each port. There are ports enough for them.
+    /// Replaces the link at each port by `widths` parallel links. The routers have enough ports for them.
     pub(super) fn widen_ports(&mut self, widths: &[u16]) {
         if widths.iter().all(|&width| width == 1) {
             return;
@@ -258,7 +258,8 @@ impl Graph {
         (self.port_base, self.ports, self.trunks) = (port_base, ports, trunks);
     }
 
-    /// Link number `other` of those beside the one at `port`. `others`: for each port of the graph, the first of the
+    /// Link number `other` of the added links that are parallel to the link at `port`. `others`: for each port of the graph, the first of
+    /// the
     /// parallel ports.
     fn beside(&self, port: &Port, other: u16, others: &[u16]) -> Port {
         let peer = match port.peer {
@@ -272,7 +273,7 @@ impl Graph {
         Port { peer, ..*port }
     }
 
-    /// Refuses trunks for which a router or the graph has not enough ports, before any memory is claimed.
+    /// Refuses trunks for which a router or the graph does not have enough ports, before any memory is claimed.
     fn check_widths(&self, widths: &[u32], path: &str) -> Result<(), Refusal> {
         let counts = |router: u32| {
             let mut counts = vec![0; widths.len()];

@@ -1,22 +1,22 @@
-//! Bisection: the fewest links between two sets of routers whose terminals differ by no more than those of one router.
+//! Bisection: the smallest number of links between two sets of routers whose numbers of terminals differ by at most those of one router.
 //!
-//! The number is exact where theory gives the best cut. Elsewhere it belongs to the best cut that the search found, and
+//! The number is exact if theory gives the best cut. Otherwise it is that of the best cut that the search found, which
 //! is an upper bound. The search starts from cuts in the order of router ids, in the order of distance from a router,
-//! and at random, and improves each by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time
+//! and at random. It improves each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time
 //! Heuristic for Improving Network Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Links between two halves of a network.
+/// The links between two halves of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bisection {
-    /// Links that cross the cut; each carries one channel in each direction.
+    /// Number of links that cross the cut; each link has one channel in each direction.
     pub links: u64,
-    /// Whether no cut has fewer; else `links` is an upper bound.
+    /// True if no cut has fewer links; otherwise `links` is an upper bound.
     pub exact: bool,
-    /// Where the number comes from.
+    /// The source of the number: a formula or the search.
     pub method: &'static str,
 }
 
@@ -26,18 +26,19 @@ const TREE: &str = "rearrangeable: one link per terminal of the smaller half";
 const SINGLE: &str = "one router";
 const SEARCH: &str = "upper bound: best cut found (Fiduccia-Mattheyses)";
 
-/// Two halves of a network, as a search found them.
+/// Two halves of a network, as found by a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Halves {
-    /// Links that cross the cut.
+    /// Number of links that cross the cut.
     pub links: u64,
-    /// For each router whether it is in the second half.
+    /// For each router, true if it is in the second half.
     pub second: Vec<bool>,
 }
 
 impl Graph {
-    /// Halves that begin with those of a partitioner: balanced if they are not (the terminals of the halves differ by no
-    /// more than those of one router), then improved as long as the search finds better ones.
+    /// Improves the halves of a partitioner. If they are not balanced, they are balanced first (the numbers of terminals of the halves
+    /// then
+    /// differ by at most those of one router). Then they are improved as long as the search finds better halves.
     pub fn improved_halves(&self, second: &[bool]) -> Halves {
         if self.planes() > 1 {
             let of_first: Vec<bool> = second.iter().copied().step_by(self.planes() as usize).collect();
@@ -45,7 +46,7 @@ impl Graph {
             return Halves { links: links * u64::from(self.planes()), second: self.in_all_planes(&second) };
         }
         let mut cut = Cut::new(self);
-        // first the routers of the given half, by falling number of links inside the half; then the other routers, in
+        // first the routers of the given half, by decreasing number of links inside the half; then the other routers, in
         // the same order
         let inside = |router: u32| {
             let with = self.neighbours(router).filter(|&far| second[far as usize]).count() as i64;
@@ -60,11 +61,11 @@ impl Graph {
         Halves { links, second: cut.side }
     }
 
-    /// The bisection, exact for single routers, grids of lines of one kind, and trees, if all trunks have the same
-    /// width. Every cut then has that multiple of the links that it has with single ones.
+    /// The bisection. It is exact for single routers, grids of lines of one kind, and trees, if all trunks have the same
+    /// width. Every cut then has that multiple of the links that it has without trunks.
     pub fn bisection(&self) -> Bisection {
         if self.planes() > 1 {
-            // halves of the nodes cut each plane into the same halves
+            // halves of the nodes divide each plane into the same halves
             let of_plane = self.plane().bisection();
             return Bisection { links: of_plane.links * u64::from(self.planes()), ..of_plane };
         }
@@ -90,16 +91,17 @@ impl Graph {
         })
     }
 
-    /// Any two halves can exchange one flow per terminal, each over links of its own, so no cut has fewer links. A cut
+    /// The bisection of a tree. Any two halves can exchange one flow per terminal, each over separate links, so no cut has fewer links. A
+    /// cut
     /// along subtrees reaches this number.
     ///
-    /// `radix`: links up of each router, and down. `None` if a leaf has a port without a terminal.
+    /// `radix`: number of links up, and of links down, of each router. `None` if a leaf has a port without a terminal.
     fn cut_of_tree(&self, radix: u32) -> Option<u64> {
         let leaves = self.terminals() / self.terminals_per_router().filter(|each| *each == radix)?;
         Some(u64::from(radix) * u64::from(leaves / 2))
     }
 
-    /// Links that leave the first half of the routers in lexicographic order, the widest dimension fastest.
+    /// Number of links that leave the first half of the routers in lexicographic order; the widest dimension changes fastest.
     fn links_out_of_half(&self, widths: &[u32]) -> u64 {
         let mut order: Vec<usize> = (0..widths.len()).collect();
         order.sort_by_key(|&d| widths[d]);
@@ -116,8 +118,8 @@ impl Graph {
     }
 }
 
-/// Links of a bisection of a mesh: the widest even dimension is cut in half, and every wider one, which is odd, has its
-/// middle router cut the same way.
+/// Number of links of a bisection of a mesh. The widest even dimension is cut in half. In every wider dimension, which is odd, the
+/// middle router is cut in the same way.
 fn array_cut(widths: &[u32]) -> u64 {
     let mut widths = widths.to_vec();
     widths.sort_unstable_by_key(|&width| Reverse(width));
@@ -133,24 +135,24 @@ fn array_cut(widths: &[u32]) -> u64 {
     links
 }
 
-/// Starting cuts in a random order of the routers.
+/// Number of starting cuts in a random order of the routers.
 const RANDOM_STARTS: u64 = 4;
-/// Most rounds of moves per start; a round that gains nothing is the last.
+/// Largest number of rounds of moves per start; the first round without an improvement is the last.
 const ROUNDS: usize = 12;
 
-/// A cut of a graph while it is improved.
+/// A cut of a graph during the improvement.
 struct Cut<'a> {
     graph: &'a Graph,
-    /// Terminals of every router, and of all.
+    /// Number of terminals of every router, and in total.
     weights: Vec<u64>,
     total: u64,
     heaviest: u64,
     side: Vec<bool>,
-    /// How many links leave the cut if the router changes sides.
+    /// For each router, the decrease in the number of crossing links if the router changes sides.
     gain: Vec<i64>,
     moved: Vec<bool>,
     links: i64,
-    /// Terminals on the side `true`.
+    /// Number of terminals on the side `true`.
     weight: u64,
 }
 
@@ -171,7 +173,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Links of the best cut over all starts.
+    /// Number of links of the best cut over all starts.
     fn best(mut self) -> u64 {
         let routers = self.graph.routers();
         let by_id: Vec<u32> = (0..routers).collect();
@@ -187,7 +189,7 @@ impl<'a> Cut<'a> {
         starts.iter().map(|order| self.improved(order)).min().unwrap_or(0)
     }
 
-    /// Links of the cut that starts with the first routers of an order on one side.
+    /// Number of links of the improved cut that starts with the first routers of an order on one side.
     fn improved(&mut self, order: &[u32]) -> u64 {
         self.start(order);
         for _ in 0..ROUNDS {
@@ -219,13 +221,13 @@ impl<'a> Cut<'a> {
         self.links = crossing / 2;
     }
 
-    /// Whether the halves differ by no more than the terminals of one router (plus `slack`).
+    /// True if the numbers of terminals of the halves differ by at most those of one router (plus `slack`).
     fn balanced(&self, weight: u64, slack: u64) -> bool {
         weight.abs_diff(self.total - weight) <= self.heaviest + slack
     }
 
-    /// Moves every router once, the one with the best gain first, and keeps the best balanced cut that it meets.
-    /// Returns whether that is better than before.
+    /// Moves every router once, the one with the highest gain first, and keeps the best balanced cut on the way.
+    /// Returns true if that cut is better than before.
     fn round(&mut self) -> bool {
         self.moved.fill(false);
         let mut waiting = [BinaryHeap::new(), BinaryHeap::new()];
@@ -248,14 +250,14 @@ impl<'a> Cut<'a> {
         best < before
     }
 
-    /// The router to move next: among the moves that keep the halves nearly equal, the one with the most gain.
+    /// The router to move next: among the moves that keep the halves nearly equal, the one with the highest gain.
     fn next(&self, waiting: &mut [BinaryHeap<(i64, Reverse<u32>)>; 2]) -> Option<u32> {
         let mut best = None;
         for side in [false, true] {
             let heap = &mut waiting[usize::from(side)];
             while let Some(&(gain, Reverse(router))) = heap.peek() {
                 let at = router as usize;
-                // entries are left behind when a gain changes
+                // outdated entries remain in the heap when a gain changes
                 if self.moved[at] || self.side[at] != side || self.gain[at] != gain {
                     heap.pop();
                     continue;
@@ -278,7 +280,7 @@ impl<'a> Cut<'a> {
         self.side[at] = !from;
         self.weight = if from { self.weight - self.weights[at] } else { self.weight + self.weights[at] };
         for far in self.graph.neighbours(router) {
-            // a link to the side that was left now crosses
+            // a link to the side that the router left now crosses the cut
             let far_at = far as usize;
             self.gain[far_at] += if self.side[far_at] == from { 2 } else { -2 };
             if !self.moved[far_at] {
@@ -288,7 +290,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A hash for random orders that are the same in every run.
+/// A hash that gives the same random orders in every run.
 pub(super) fn scatter(number: u64) -> u64 {
     let mixed = (number ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16

@@ -1,10 +1,10 @@
-//! Distances between routers, in links. From one router they are found by search; for all pairs there is a formula if
+//! Distances between routers, in links. The distances from one router are found by search. For all pairs a formula is used if
 //! the structure of the graph is known.
 
 use crate::{Dimension, Graph, Groups, Levels, Line, Peer, Structure, Tree};
 
 impl Graph {
-    /// Links on a shortest path from `router` to every router, by breadth-first search.
+    /// Number of links on a shortest path from `router` to every router, by breadth-first search.
     pub fn distances_from(&self, router: u32) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.routers() as usize];
         distance[router as usize] = 0;
@@ -22,7 +22,7 @@ impl Graph {
         distance
     }
 
-    /// Links on the longest of the shortest paths between two routers.
+    /// Number of links on the longest of the shortest paths between two routers.
     pub fn diameter(&self) -> u32 {
         match self.structure() {
             Structure { crossed: Some(crossed), .. } => {
@@ -43,7 +43,7 @@ impl Graph {
         }
     }
 
-    /// Mean links on a shortest path over all ordered pairs of different routers; 0 for one router.
+    /// Mean number of links on a shortest path, over all ordered pairs of different routers; 0 for one router.
     pub fn mean_distance(&self) -> f64 {
         match self.structure() {
             Structure { crossed: Some(crossed), .. } => {
@@ -69,8 +69,8 @@ impl Graph {
         }
     }
 
-    /// Mean over ordered pairs of different routers of a sum over dimensions, from the mean per dimension over all
-    /// ordered pairs of coordinates: equal pairs add nothing to the sum, so they only leave the denominator.
+    /// Mean, over ordered pairs of different routers, of a sum over dimensions. It is computed from the mean per dimension over all
+    /// ordered pairs of coordinates. Equal pairs add nothing to the sum, so only the denominator must exclude them.
     fn grid_mean(&self, dimensions: &[Dimension]) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -80,11 +80,11 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// A path changes digit i between levels i and i+1, so from level a to level b >= a it goes down to the lowest and
-    /// up to one above the highest differing digit: b - a + 2 down(a) + 2 up(b). With random digits the lowest
-    /// differing one is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... +
-    /// 1/k^a), and up(b), its mirror image, f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their
-    /// lower end at a; |b - a| sums to n (n^2 - 1) / 3. Equal pairs only leave the denominator, as in
+    /// A path changes digit i between levels i and i+1. So from level a to level b >= a it goes down to the lowest differing digit and
+    /// up to one above the highest differing digit: b - a + 2 down(a) + 2 up(b) links. With random digits the lowest
+    /// differing digit is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... +
+    /// 1/k^a), and up(b), its mirror image, has the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their
+    /// lower end at a; the sum of |b - a| is n (n^2 - 1) / 3. Only the denominator must exclude equal pairs, as in
     /// [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
@@ -102,8 +102,8 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// Ordered pairs of different routers by distance 1, 2, 3 (index 0 stays 0), in a graph of diameter 3 or less:
-    /// searching two steps from every router finds all that is nearer than 3, in routers * degree^2 steps.
+    /// Number of ordered pairs of different routers at distance 1, 2, 3 (index 0 stays 0), in a graph of diameter 3 or less.
+    /// A search of two steps from every router finds all distances below 3, in routers * degree^2 steps.
     fn pairs_within_three(&self) -> [u64; 4] {
         let routers = self.routers();
         let mut pairs = [0; 4];
@@ -137,11 +137,11 @@ fn longest(dimension: &Dimension) -> u32 {
     }
 }
 
-/// Mean distance between two random coordinates of a dimension, which may be the same.
+/// Mean distance between two random coordinates of a dimension; the coordinates may be equal.
 fn mean(dimension: &Dimension) -> f64 {
     let w = f64::from(dimension.width);
     match dimension.line {
-        // P(different).
+        // Probability that the coordinates differ.
         Line::Complete => (w - 1.0) / w,
         // (0 + 1 + ... + 1 + 0) / w around a ring: floor(w^2 / 4) / w.
         Line::Ring => (w * w / 4.0).floor() / w,
@@ -150,17 +150,17 @@ fn mean(dimension: &Dimension) -> f64 {
     }
 }
 
-/// Whether a path of one local, one global and one local link joins any two routers.
+/// True if any two routers are joined by a path of at most one local, one global and one local link.
 fn are_within_three(groups: &Groups) -> bool {
     groups.complete.is_some() && groups.global.is_some()
 }
 
-/// Whether a tree of three levels consists of pods, so that every top router has a link to each pod.
+/// True if a tree of three levels consists of pods, so that every top router has a link to each pod.
 fn is_of_pods(tree: &Tree) -> bool {
     tree.radix().is_some_and(|radix| tree.top() == 2 * radix)
 }
 
-/// Mean over ordered pairs of different routers of a fat tree of k pods: pairs of each kind of router by distance.
+/// Mean over ordered pairs of different routers of a fat tree of k pods. It sums pairs of each kind of router by distance.
 fn fat_tree_mean(k: f64) -> f64 {
     let half = k / 2.0;
     let (pods, routers) = (k, 5.0 * half * half);
@@ -168,7 +168,7 @@ fn fat_tree_mean(k: f64) -> f64 {
     let edge_edge = pods * half * (half - 1.0) * 2.0 + other_pods * half * half * 4.0;
     let edge_aggregation = pods * half * half + other_pods * half * half * 3.0;
     let edge_core = pods * half * half * half * 2.0;
-    // over an edge router of the pod, over a core of the same index, or over both
+    // over an edge router of the pod, over a core with the same index, or over both
     let aggregation_aggregation =
         pods * half * (half - 1.0) * 2.0 + other_pods * half * 2.0 + other_pods * half * (half - 1.0) * 4.0;
     let aggregation_core = pods * half * half + pods * half * (half * half - half) * 3.0;

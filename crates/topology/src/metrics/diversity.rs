@@ -1,34 +1,34 @@
-//! Path diversity: how many shortest paths join two routers that have terminals.
+//! Path diversity: the number of shortest paths between two routers that have terminals.
 
 use crate::Graph;
 
-/// Steps along links that a count takes at most before it looks at a part of the sources only.
+/// Largest number of steps along links for a complete count. A longer count uses only a sample of the sources.
 const MOST_STEPS: u64 = 1 << 31;
 
-/// Shortest paths between ordered pairs of different routers with terminals, at one distance.
+/// Numbers of shortest paths between ordered pairs of different routers with terminals, for one distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathsAtDistance {
     pub pairs: u64,
-    /// Paths of the pair with the fewest, over all pairs, and of the pair with the most.
+    /// Number of paths of the pair with the fewest paths, sum over all pairs, and number of paths of the pair with the most paths.
     pub fewest: f64,
     pub sum: f64,
     pub most: f64,
-    /// Pairs that have one path only.
+    /// Number of pairs that have only one path.
     pub single: u64,
 }
 
-/// Shortest paths by distance.
+/// Numbers of shortest paths by distance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathDiversity {
-    /// Index d is about pairs d links apart; nothing at index 0.
+    /// Index d describes pairs that are d links apart; index 0 is unused.
     pub by_distance: Vec<PathsAtDistance>,
-    /// Routers from which paths were counted, evenly spread over those with terminals, and how many there are.
+    /// Number of routers from which paths were counted, evenly spread over the routers with terminals, and total number of such routers.
     pub sources: u32,
     pub of_sources: u32,
 }
 
 impl PathDiversity {
-    /// The diversity of a number of planes: paths stay in theirs.
+    /// The diversity of `planes` planes: paths never leave their plane.
     fn times(mut self, planes: u32) -> Self {
         for at in &mut self.by_distance {
             (at.pairs, at.sum) = (at.pairs * u64::from(planes), at.sum * f64::from(planes));
@@ -53,7 +53,7 @@ impl PathsAtDistance {
 
 impl Graph {
     /// Counts the shortest paths between routers with terminals, by breadth-first search from each of them, or from an
-    /// even sample where that would take too long. A trunk of w links is w paths. Counts are exact up to 2^53.
+    /// even sample if a complete count would take too long. A trunk of w links counts as w paths. Counts are exact up to 2^53.
     pub fn path_diversity(&self) -> PathDiversity {
         if self.planes() > 1 {
             return self.plane().path_diversity().times(self.planes());

@@ -1,7 +1,7 @@
-//! How many random link failures a network survives before it falls apart.
+//! The number of random link failures that a network survives before it is disconnected.
 //!
 //! Links fail one after the other, in a random order. A network that is connected after k failures was connected before
-//! each of them. So a single number describes an order: the failed links after which the network falls apart. It is
+//! each of them. So a single number describes an order: the number of failed links after which the network is disconnected. It is
 //! found by adding the links in the reverse order until the network is connected, with a union-find structure (R. E.
 //! Tarjan, "Efficiency of a Good But Not Linear Set Union Algorithm", J. ACM 22(2), 1975).
 
@@ -11,15 +11,15 @@ use crate::Graph;
 /// The survival of a network in one random order of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survived {
-    /// Links that may fail while all routers stay connected; one more, and they are not.
+    /// Number of links that may fail while all routers stay connected. After one more failure they are not.
     pub all_routers: u32,
-    /// Links that may fail while all routers with terminals stay connected, be it over others.
+    /// Number of links that may fail while all routers with terminals stay connected, possibly over routers without terminals.
     pub terminals: u32,
 }
 
 impl Graph {
-    /// The survival of the network in each of `trials` random orders of failures. Each member of a trunk fails on its
-    /// own. The same seed gives the same orders.
+    /// The survival of the network in each of `trials` random orders of failures. Each member of a trunk fails separately.
+    /// The same seed gives the same orders.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<Survived> {
         let ends: Vec<(u32, u32)> = self.links().map(|link| (link.ends[0].0, link.ends[1].0)).collect();
         let has_terminals: Vec<bool> = (0..self.routers()).map(|router| self.terminals_of(router) > 0).collect();
@@ -37,7 +37,7 @@ fn shuffle(order: &mut [u32], seed: u64, trial: u32) {
     let stream = scatter(scatter(seed) ^ u64::from(trial));
     for last in (1..order.len()).rev() {
         let draw = scatter(stream.wrapping_add(last as u64)) & u64::from(u32::MAX);
-        // the top of a product of 32 bits each is a number below the second factor
+        // the high bits of a product of two 32-bit numbers are a number below the second factor
         let other = (draw * (last as u64 + 1)) >> 32;
         order.swap(last, other as usize);
     }
@@ -48,7 +48,7 @@ fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool], planes: 
     let mut sets = Sets::new(has_terminals);
     let mut with_terminals = None;
     for failed in (0..=order.len()).rev() {
-        // the links from place `failed` on are there
+        // here the links from index `failed` on are present
         if let Some(&link) = order.get(failed) {
             let (near, far) = ends[link as usize];
             sets.join(near, far);
@@ -63,11 +63,11 @@ fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool], planes: 
     Survived { all_routers: 0, terminals: with_terminals.unwrap_or(0) }
 }
 
-/// Sets of routers that are connected.
+/// Sets of connected routers.
 struct Sets {
     parent: Vec<u32>,
     size: Vec<u32>,
-    /// Whether the set of this root has terminals.
+    /// True if the set with this root has terminals.
     terminals: Vec<bool>,
     count: usize,
     with_terminals: usize,

@@ -1,4 +1,4 @@
-//! Numbers of any graph: degrees, distances, bisection, path diversity, survival of failures.
+//! Metrics of any graph: degrees, distances, bisection, path diversity, survival of failures.
 
 mod bisection;
 mod distances;

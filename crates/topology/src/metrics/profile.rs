@@ -1,31 +1,31 @@
-//! Links per router, and distances between all routers.
+//! Number of links per router, and distances between all routers.
 
 use crate::Graph;
 
-/// Sources of one search; each has one bit of a word.
+/// Number of sources of one search; each source has one bit of a word.
 const SOURCES: u32 = u64::BITS;
 
-/// How far routers and terminals are from each other, in links.
+/// Distances between routers and between terminals, in links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistanceProfile {
-    /// Ordered pairs of different routers by distance; nothing at index 0.
+    /// Number of ordered pairs of different routers, by distance; index 0 is unused.
     pub router_pairs: Vec<u64>,
-    /// Ordered pairs of different terminals by the distance of their routers.
+    /// Number of ordered pairs of different terminals, by the distance of their routers.
     pub terminal_pairs: Vec<u64>,
 }
 
 impl DistanceProfile {
-    /// Links on the longest of the shortest paths between two routers.
+    /// Number of links on the longest of the shortest paths between two routers.
     pub fn diameter(&self) -> u32 {
         self.router_pairs.len() as u32 - 1
     }
 
-    /// Mean links between two different routers; 0 for one router.
+    /// Mean number of links between two different routers; 0 for one router.
     pub fn mean(&self) -> f64 {
         mean(&self.router_pairs)
     }
 
-    /// Mean links between the routers of two different terminals; 0 for one terminal.
+    /// Mean number of links between the routers of two different terminals; 0 for one terminal.
     pub fn terminal_mean(&self) -> f64 {
         mean(&self.terminal_pairs)
     }
@@ -36,7 +36,7 @@ fn mean(pairs: &[u64]) -> f64 {
     links as f64 / pairs.iter().sum::<u64>().max(1) as f64
 }
 
-/// Links per router.
+/// Number of links per router.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Degrees {
     pub least: u32,
@@ -45,7 +45,7 @@ pub struct Degrees {
 }
 
 impl Graph {
-    /// Links per router, without terminals and unused ports.
+    /// Number of links per router, without terminals and unused ports.
     pub fn degrees(&self) -> Degrees {
         let (mut least, mut most, mut ends) = (u32::MAX, 0, 0);
         for router in 0..self.routers() {
@@ -59,7 +59,7 @@ impl Graph {
     pub fn distances(&self) -> DistanceProfile {
         let routers = self.routers();
         let terminals: Vec<u64> = (0..routers).map(|router| self.terminals_of(router)).collect();
-        // the other terminals of the same router are at distance 0
+        // the other terminals of the same router have distance 0
         let at_home = terminals.iter().map(|&own| own * own.saturating_sub(1)).sum();
         let mut profile = DistanceProfile { router_pairs: vec![0], terminal_pairs: vec![at_home] };
         let mut search = Search::new(routers as usize);
@@ -70,10 +70,10 @@ impl Graph {
     }
 }
 
-/// Breadth-first search from up to 64 routers: bit s of a word is about the s-th source.
+/// Breadth-first search from up to 64 routers at once: bit s of a word belongs to source s.
 struct Search {
     seen: Vec<u64>,
-    /// Sources that reached the router in the last step.
+    /// The sources that reached the router in the last step.
     frontier: Vec<u64>,
     next: Vec<u64>,
 }
@@ -86,7 +86,8 @@ impl Search {
     /// Adds the distances from `sources` to all routers.
     fn run(&mut self, graph: &Graph, sources: std::ops::Range<u32>, terminals: &[u64], profile: &mut DistanceProfile) {
         self.seen.fill(0);
-        // Bit s of plane b is bit b of the number of terminals on source s: it turns their sum into counts of bits.
+        // Bit s of plane b is bit b of the number of terminals on source s. With these planes the sum of terminals is computed by
+        // counting bits.
         let mut planes = [0u64; 8];
         for (source, bit) in sources.zip(0..) {
             self.seen[source as usize] = 1 << bit;

@@ -14,28 +14,28 @@
 //! `trunk_width` \[links, by link class\], `escape_rings` \[rings\].
 //!
 //! # Guarantees
-//! Router = group * a + index. Ports: p terminals; a - 1 local, as [`CompleteGroups`] says; h global (p + a - 1 + j):
+//! Router = group * a + index. Ports: p terminals; a - 1 local, as in [`CompleteGroups`]; h global (p + a - 1 + j):
 //! port j of index i is global port i*h + j of its group; 2 for each escape ring (to the next router, to the previous one);
-//! then the other members of the trunks. Any g from 2 to a*h + 1: every two groups are joined by
-//! exactly L = floor(a*h / (g - 1)) links, as [`GlobalLinks`] says. With g = a*h + 1 there is one link per pair and no
-//! unused port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even,
-//! and so is g - 1 where L > 1.
+//! then the other members of the trunks. g may be any number from 2 to a*h + 1: every two groups are joined by
+//! exactly L = floor(a*h / (g - 1)) links, as in [`GlobalLinks`]. With g = a*h + 1, each pair of groups has one link, and no
+//! port is unused. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h must be even,
+//! and if L > 1, g - 1 must also be even.
 //!
-//! Each escape ring adds a link from every router to the one with the next number, and from the last one to router 0.
+//! Each escape ring adds a link from every router to the router with the next number, and from the last router to router 0.
 //! These links are of the classes `ring_local` (inside a group) and `ring_global` (from group to group, one for each
-//! group), which exist only with escape rings, and whose latencies, VCs and buffers are those of `links.ring_local` and
-//! `links.ring_global`. Distances, degrees and the bisection count them as all links; routings that know groups leave
-//! them alone, and those for any graph use them. In a palm tree with g = a*h + 1 each is parallel to another link, so
-//! that no distance changes. Elsewhere those between groups may shorten paths.
+//! group). The classes exist only with escape rings. Their latencies, VCs and buffers are set in `links.ring_local` and
+//! `links.ring_global`. Distances, degrees and the bisection count these links like all links. Routings that use groups do not use
+//! them, and routings for any graph do. In a palm tree with g = a*h + 1 each of them is parallel to another link, so
+//! no distance changes. In other networks those between groups may shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups;
-//! routers and links of a = 8, p = h = 4 against the literature; escape rings visit every router once. `topology/src/graph/arrangement.rs`: arrangements
-//! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and
-//! `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
+//! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups; routers and links
+//! of a = 8, p = h = 4 against the literature; escape rings visit every router once. `topology/src/graph/arrangement.rs`: arrangements
+//! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of
+//! `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;
@@ -60,14 +60,14 @@ pub struct Dragonfly {
     pub terminals_per_router: u32,
     /// h: global links of each router, 1 or more.
     pub global_links_per_router: u32,
-    /// Which global port leads to which group.
+    /// Decides which global port leads to which group.
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
-    /// Rings through all routers in the order of their numbers, each with two ports of every router and wires of its own
-    /// (link classes `ring_local` and `ring_global`). A routing has to use them.
+    /// Number of rings through all routers in the order of their numbers. Each ring has its own wires and two ports of every router
+    /// (link classes `ring_local` and `ring_global`). The routing must use them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub escape_rings: u32,
 }
@@ -85,7 +85,7 @@ impl TopologyModel for Dragonfly {
         let classes = ["local", "global", "ring_local", "ring_global"];
         let classes = if self.escape_rings == 0 { &classes[..2] } else { &classes };
         let ring_ports = (0..self.escape_rings).map(|ring| (p + a - 1 + h + 2 * ring) as u16);
-        // from the last router of a group to the first one of the next
+        // from the last router of a group to the first router of the next group
         let ring_class = |router: u32| if router % a == a - 1 { 4 } else { 3 };
         let mut builder = GraphBuilder::new("dragonfly", classes.iter().copied());
         for router in 0..a * g {
@@ -129,7 +129,7 @@ impl TopologyModel for Dragonfly {
         }
         let mixed = TrunkWidth::ByClass([("local".to_owned(), 2), ("global".to_owned(), 3)].into());
         examples.push(Self { trunk_width: mixed, ..new([2, 2, 2], None, PalmTree) });
-        // rings beside the links that are there, rings that shorten paths, a ring with trunks, a ring of two routers
+        // rings parallel to existing links, rings that shorten paths, a ring with trunks, a ring of two routers
         examples.push(Self { escape_rings: 1, ..new([4, 2, 2], None, PalmTree) });
         examples.push(Self { escape_rings: 2, ..new([4, 2, 2], Some(5), Absolute) });
         let wide = TrunkWidth::ByClass([("local".to_owned(), 2), ("ring_local".to_owned(), 3)].into());
@@ -140,11 +140,11 @@ impl TopologyModel for Dragonfly {
 }
 
 impl Dragonfly {
-    /// Checks all sizes; returns the number of groups.
+    /// Checks all sizes, and returns the number of groups.
     fn checked_groups(&self, path: &str) -> Result<u32, Refusal> {
         let (a, p, h) = (self.routers_per_group, self.terminals_per_router, self.global_links_per_router);
         check_positive(&[("routers_per_group", a), ("terminals_per_router", p), ("global_links_per_router", h)], path)?;
-        // In 64 bits: three 32-bit keys can't overflow here, and after the radix check nothing below can.
+        // In 64 bits: three 32-bit keys can't overflow here, and after the radix check no later step can.
         let of_rings = 2 * u64::from(self.escape_rings);
         let radix = u64::from(p) + u64::from(a - 1) + u64::from(h) + of_rings;
         let rings = if of_rings == 0 { String::new() } else { format!(" + {of_rings} links of escape rings") };
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn circulant_links_join_routers_of_the_same_index() {
-        // A link per pair; fewer groups than 9; 2 links per pair for 5 groups.
+        // One link per pair; fewer than 9 groups; 2 links per pair for 5 groups.
         for groups in [9, 8, 7, 5] {
             let (a, p, h) = (4, 2, 2);
             let graph = dragonfly(a, p, h, Some(groups), Arrangement::Circulant).build("topology").unwrap();
@@ -185,7 +185,7 @@ mod tests {
                 assert_eq!(near % a, far % a);
             }
         }
-        // Router r has offsets r * h/2 + 1 ..= (r + 1) * h/2 in both directions, as SST/macro wires them.
+        // Router r has offsets r * h/2 + 1 ..= (r + 1) * h/2 in both directions, as in the wiring of SST/macro.
         let graph = dragonfly(4, 1, 4, None, Arrangement::Circulant).build("topology").unwrap();
         let offsets = |router: u32| -> Vec<u32> {
             let global = graph.ports(router)[4..].iter();
@@ -252,7 +252,7 @@ mod tests {
             let classes: Vec<u8> = rings.ports(router)[7..9].iter().map(|port| port.class).collect();
             assert_eq!(classes, [if router % 4 == 3 { 4 } else { 3 }, if router % 4 == 0 { 4 } else { 3 }]);
         }
-        // beside the links of the palm tree no ring shortens a path
+        // parallel to the links of the palm tree, no ring shortens a path
         assert_eq!((rings.mean_distance(), rings.diameter()), (plain.mean_distance(), 3));
         let absolute = dragonfly(4, 2, 2, None, Arrangement::Absolute);
         let with_ring = Dragonfly { escape_rings: 1, ..absolute.clone() }.build("topology").unwrap();

@@ -11,13 +11,13 @@
 //!
 //! # Guarantees
 //! Router = group * (leaves + spines) + index, in each group first the leaves, then the spines. Every leaf has one link
-//! to every spine of its group. Ports of a leaf: p terminals, then p + s to spine s; of a spine: l to leaf l, then h
-//! global (leaves + j): port j of spine s is global port s*h + j of its group; then the other members
-//! of the trunks. Terminal id = leaf * p + port, where
-//! leaves are counted without the spines between them. Any g from 2 to spines*h + 1: every two groups are joined by
-//! exactly floor(spines*h / (g - 1)) links, as [`GlobalLinks`] says. Leaves are 2 links apart in a group and 3 between
-//! groups; any two routers at most 5. Circulant: h is even, and so is g - 1 where pairs of groups have more than one
-//! link.
+//! to every spine of its group. Ports of a leaf: p terminals, then p + s to spine s. Ports of a spine: l to leaf l, then h
+//! global (leaves + j): port j of spine s is global port s*h + j of its group. The other members of the trunks follow. Terminal id =
+//! leaf * p + port; leaves are counted without the spines between them. g may be any number from 2 to spines*h + 1: every two groups are
+//! joined by exactly floor(spines*h / (g - 1)) links, as in [`GlobalLinks`]. Leaves are 2 links apart in a group and 3 between
+//! groups; any two routers are at most 5 links apart. Circulant: h must be even. If pairs of groups have more than one link, g - 1 must
+//! also
+//! be even.
 //!
 //! # Not modelled
 //! Links between spines of a group, unequal groups.
@@ -51,10 +51,10 @@ pub struct DragonflyPlus {
     pub terminals_per_leaf: u32,
     /// h: global links of each spine router, 1 or more.
     pub global_links_per_spine: u32,
-    /// Which global port leads to which group.
+    /// Decides which global port leads to which group.
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -127,7 +127,7 @@ impl DragonflyPlus {
         down.chain((spine * h..(spine + 1) * h).map(move |k| Port { peer: links.peer(size, group, k), class: 2 }))
     }
 
-    /// Checks all sizes; returns the number of groups.
+    /// Checks all sizes, and returns the number of groups.
     fn checked_groups(&self, path: &str) -> Result<u32, Refusal> {
         let (leaves, spines) = (self.leaves_per_group, self.spines_per_group);
         let (p, h) = (self.terminals_per_leaf, self.global_links_per_spine);
@@ -138,7 +138,7 @@ impl DragonflyPlus {
             ("global_links_per_spine", h),
         ];
         check_positive(&positive, path)?;
-        // In 64 bits: 32-bit keys can't overflow here, and after the radix checks nothing below can.
+        // In 64 bits: 32-bit keys can't overflow here, and after the radix checks no later step can.
         let of_leaf = u64::from(p) + u64::from(spines);
         check_size(1, of_leaf, &format!("a leaf router: {p} terminals + {spines} spines"), path)?;
         let of_spine = u64::from(leaves) + u64::from(h);
@@ -176,7 +176,7 @@ mod tests {
         let to = |router, port| Peer::Router { router, port };
         // Leaf 1 of group 1: terminal 3, then spines 6 and 7 at their port 1.
         assert_eq!(peers(5), [Peer::Terminal(3), to(6, 1), to(7, 1)]);
-        // Spine 0 of group 1 has global port 0, which leads to group 0, where port 0 leads back: spine 2, port 2.
+        // Spine 0 of group 1 has global port 0, which leads to group 0. Port 0 of group 0 leads back: spine 2, port 2.
         assert_eq!(peers(6), [to(4, 1), to(5, 1), to(2, 2)]);
         // Spine 1 of group 1 has global port 1: group 2, whose port 1 leads to group 1: spine 11.
         assert_eq!(peers(7), [to(4, 2), to(5, 2), to(11, 2)]);

@@ -8,21 +8,21 @@
 //! # Parameters
 //! `k` \[ports\]: the tree of pods of the paper, which is `radix: k` with three levels and no oversubscription. Or `radix`
 //! \[ports\], `levels`, `oversubscription` \[links down per link up, by level\], `terminals`.
-//! `trunk_width` \[links, by link class\], with `k` only.
+//! `trunk_width` \[links, by link class\], only together with `k`.
 //!
 //! # Guarantees
-//! A router below the top has at least radix / (1 + oversubscription) links up, so that a level is oversubscribed by no
-//! more than wanted. Ports that the ratio leaves over are not used. Routers of the top have links down only.
-//! With `terminals` there are no more subtrees than these need. All subtrees have the same routers, and the terminals of
-//! two leaves differ by one at most. Where the routers of the top have ports to spare, there are fewer of them: each link to
-//! them is then a trunk, so that a level has as many links as before.
+//! A router below the top has at least radix / (1 + oversubscription) links up, so a level is never oversubscribed by
+//! more than the written ratio. Ports that remain are unused. Routers of the top have only links down.
+//! With `terminals`, the tree has only as many subtrees as the terminals need. All subtrees have the same routers, and the numbers of
+//! terminals of two leaves differ by at most one. If the top routers have unused ports, the tree has fewer of them: each link to
+//! them is then a trunk, so the number of links of a level is the same as before.
 //! Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals are numbered
 //! from leaf to leaf.
 //! With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals.
-//! There are k^3/4 links in each class, "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
+//! Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
 //!
 //! # Not modelled
-//! Subtrees of unequal numbers of routers; tops that are joined to some leaves by more links than to others.
+//! Subtrees with different numbers of routers; tops that have more links to some leaves than to others.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring pod by pod, diameter and mean distance against search. The tests of
@@ -49,40 +49,40 @@ weft_units::codes! {
         helps: "Write a radix that is a multiple of 1 + ratio, or the ratio that the ports have.";
 }
 
-/// Most levels: a routing packs the level and the digits into eight bytes.
+/// Largest number of levels: a routing packs the level and the digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
-/// Most values of a digit of a position.
+/// Largest number of values of a digit of a position.
 const MAX_DIGIT: u32 = 256;
-/// A ratio of links down to links up is reported below this part of the written ratio.
+/// A ratio of links down to links up is reported if it is below this share of the written ratio.
 const SAME_RATIO: f64 = 0.9;
-/// Levels of the tree of pods.
+/// Number of levels of the tree of pods.
 const OF_PODS: u32 = 3;
 
 /// Fat tree of levels of equal routers: `k` for the tree of pods, or `radix` with levels, oversubscription, terminals.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
-    /// k: ports of every router without trunks, an even number from 2 to 512; the tree has k pods and k^3/4 terminals.
+    /// k: number of ports of every router without trunks, an even number from 2 to 512; the tree has k pods and k^3/4 terminals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u32>,
-    /// In place of k: ports of every router, 2 to 512.
+    /// In place of k: number of ports of every router, 2 to 512.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radix: Option<u32>,
-    /// Levels of routers, 2 to 8, with `radix`; default: 3. Two are leaves and spines.
+    /// Number of levels of routers, 2 to 8, with `radix`; default: 3. With two levels, the tree has leaves and spines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
-    /// Links down per link up of the routers of each level, the leaves first, with `radix`; 1 where the list ends.
+    /// Links down per link up of the routers of each level, the leaves first, with `radix`; 1 for levels beyond the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oversubscription: Vec<f64>,
-    /// Terminals, with `radix`; default: as many as there are ports for.
+    /// Number of terminals, with `radix`; default: one for each port that can have a terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals: Option<u32>,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class; with `k`.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class; with `k`.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
 
-/// Links down and up of a router of each level, and the width of the trunks to the top.
+/// Numbers of links down and up of a router of each level, and the width of the trunks to the top.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
     down: Vec<u32>,
@@ -194,7 +194,7 @@ impl FatTree {
         Ok(Plan { down: vec![half, half, k], up: vec![half, half], trunk: 1, terminals })
     }
 
-    /// The smallest tree of routers with `radix` ports that holds the terminals.
+    /// The smallest tree of routers with `radix` ports that has enough ports for the terminals.
     fn bought(&self, radix: u32, path: &str) -> Result<Plan, Refusal> {
         let levels = self.levels.unwrap_or(OF_PODS);
         if !(2..=MAX_LEVELS).contains(&levels) {
@@ -231,7 +231,7 @@ impl FatTree {
             let help = format!("write 2 to {most}, another radix, or `levels: {}`", (levels + 1).min(MAX_LEVELS));
             return Err(Refusal::new(format!("{path}.terminals"), what, help));
         }
-        // from the top down: no more subtrees than the terminals need, all of one size
+        // from the top down: only as many subtrees as the terminals need, all of the same size
         let mut rest = wanted;
         for level in (1..levels as usize).rev() {
             let below: u64 = down[..level].iter().map(|&links| u64::from(links)).product();
@@ -249,7 +249,7 @@ impl FatTree {
         Ok(plan)
     }
 
-    /// The terminals fit into fewer levels: those above carry nothing that a level below could not.
+    /// The remark that the terminals fit into fewer levels: the upper levels then carry only packets that a lower level could carry.
     fn needless_level(&self, plan: &Plan, path: &str) -> Result<Option<Remark>, Refusal> {
         let (Some(radix), Some(terminals)) = (self.radix, self.terminals) else { return Ok(None) };
         let levels = plan.down.len();
@@ -286,7 +286,7 @@ impl FatTree {
         Ok(Some(Remark { code: &NEEDLESS_LEVEL, path: format!("{path}.terminals"), numbers, what, help }))
     }
 
-    /// Levels that the ports of a router oversubscribe by less than is written.
+    /// The remarks on levels whose oversubscription is less than written, because of the number of ports of a router.
     fn other_ratios(&self, path: &str) -> Result<Vec<Remark>, Refusal> {
         let Some(radix) = self.radix else { return Ok(Vec::new()) };
         let of_level = |(level, &ratio): (usize, &f64)| {
@@ -311,7 +311,7 @@ impl FatTree {
         self.oversubscription.iter().enumerate().map(of_level).filter_map(Result::transpose).collect()
     }
 
-    /// Links down and up of a router of a level below the top.
+    /// The numbers of links down and up of a router of a level below the top.
     fn split(&self, level: usize, radix: u32, path: &str) -> Result<(u32, u32), Refusal> {
         let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
         let at = || format!("{path}.oversubscription.{level}");
@@ -328,7 +328,7 @@ impl FatTree {
         Ok((down, up))
     }
 
-    /// The trunks of each class.
+    /// The trunk widths of each class.
     fn trunks(&self, plan: &Plan) -> TrunkWidth {
         match plan.trunk {
             1 => self.trunk_width.clone(),
@@ -338,7 +338,7 @@ impl FatTree {
 }
 
 impl Plan {
-    /// Routers of a level.
+    /// Number of routers of a level.
     fn count(&self, level: usize) -> u64 {
         let above = self.down[level + 1..].iter();
         above.chain(&self.up[..level]).fold(1u64, |count, &links| count.saturating_mul(links.into()))
@@ -348,13 +348,13 @@ impl Plan {
         self.count(level) as u32
     }
 
-    /// The routers of the levels below a level.
+    /// Number of routers in the levels below a level, which is the id of the first router of the level.
     fn first(&self, level: usize) -> u32 {
         (0..level).map(|below| self.size(below)).sum()
     }
 
-    /// The digits of the position of a router of a level, the one that counts least first, each with its base: those that
-    /// links up choose, the lowest last, and then those that links down choose.
+    /// The digits of the position of a router of a level, the least significant first, each with its base. First come the digits that
+    /// links up choose, the lowest last, and then the digits that links down choose.
     fn places(&self, level: usize) -> impl DoubleEndedIterator<Item = (usize, u32)> {
         let chosen_up = (0..level).rev().map(|place| (place, self.up[place]));
         chosen_up.chain((level..self.up.len()).map(|place| (place, self.down[place + 1])))
@@ -375,7 +375,7 @@ impl Plan {
         self.first(level) + position
     }
 
-    /// Links down, or terminals, then links up.
+    /// The ports: links down, or terminals, then links up.
     fn ports(&self, level: usize, position: u32) -> Vec<Port> {
         let digits = self.digits(level, position);
         let with = |place: usize, digit: u32| {
@@ -441,7 +441,7 @@ mod tests {
         serde_json::from_str::<FatTree>(json).unwrap().build("topology")
     }
 
-    /// Routers of each level, terminals, links of each class.
+    /// Counts the routers of each level, the terminals, and the links of each class.
     fn counted(graph: &Graph) -> (Vec<u32>, u32, Vec<u32>) {
         let levels = graph.structure().levels.as_ref().unwrap();
         let sizes = (0..levels.count).map(|level| levels.size(level)).collect();
@@ -457,8 +457,8 @@ mod tests {
 
     #[test]
     fn leaves_and_spines_as_they_are_bought() {
-        // 64 ports, 3 to 1: 48 down, 16 up. 512 terminals take 11 leaves. 4 of 64 ports of a spine go to each leaf: 44 are
-        // used, so 16 links up are trunks of 4 to 4 spines.
+        // 64 ports, 3 to 1: 48 down, 16 up. 512 terminals need 11 leaves. Each leaf gets 4 of 64 ports of a spine: 44 are
+        // used, so the 16 links up form trunks of 4 to 4 spines.
         let graph = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3], "terminals": 512}"#).unwrap();
         assert_eq!(counted(&graph), (vec![11, 4], 512, vec![11 * 16]));
         let of_leaf =
@@ -474,12 +474,12 @@ mod tests {
 
     #[test]
     fn each_level_is_oversubscribed_by_no_more_than_wanted() {
-        // 2 to 1 of 64 ports: 64 / 3 = 21.3, so 22 up and 42 down, 1.91 to 1
+        // 2 to 1 with 64 ports: 64 / 3 = 21.3, so 22 up and 42 down, 1.91 to 1
         let plan = |json: &str| serde_json::from_str::<FatTree>(json).unwrap().plan("topology").unwrap();
         let tapered = plan(r#"{"radix": 64, "levels": 3, "oversubscription": [2, 1.5]}"#);
         // 64 / 2.5 = 25.6, so 26 up, and 38 of the 39 links down that 1.5 allows have a port
         assert_eq!((tapered.down, tapered.up), (vec![42, 38, 64], vec![22, 26]));
-        // 1,000 terminals of 16 ports: 2 pods hold 8 * 8 * 2 = 128 terminals, so 16 pods of 63 hold 1,000: 8 leaves each
+        // 1,000 terminals with 16 ports: each pod has up to 8 * 8 = 64 terminals, so 16 pods of 63 have 1,000: 8 leaves each
         let pods = plan(r#"{"radix": 16, "terminals": 1000}"#);
         assert_eq!((pods.down, pods.up, pods.trunk), (vec![8, 8, 16], vec![8, 8], 1));
     }
@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(remarks_of(r#"{"radix": 12, "levels": 2, "oversubscription": [2]}"#), []);
         // 22 up and 42 down are 1.91 to 1
         assert_eq!(remarks_of(r#"{"radix": 64, "levels": 2, "oversubscription": [2]}"#), []);
-        // 7 up and 6 down: 0.858 rounds up, so that the ports divide in the same way
+        // 7 up and 6 down: 0.858 rounds up, so the ports divide in the same way
         let odd = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1]}"#);
         assert_eq!(odd[0].help, "write a radix that is a multiple of 2, or 0.858 here");
         assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [0.858]}"#), []);

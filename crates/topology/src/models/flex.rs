@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! M. Jeon, K. Joo, T. Kim, S. Kim, C. Youn, "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing
-//! Scheme", IEEE Access 10 (2022), section III. It counts the links of two layers twice in its eq. (7); they are there once
-//! here, as its formula for the radix of two layers says.
+//! Scheme", IEEE Access 10 (2022), section III. For two layers, its eq. (7) counts the links twice. In this model they exist once,
+//! in agreement with the paper's formula for the radix of two layers.
 //!
 //! # Parameters
 //! `widths` Nx, Ny \[routers\], `layers` Nz \[layers\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by
@@ -35,13 +35,13 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flex {
-    /// Nx, Ny: routers along x and along y of each layer, 1 to 255 each; one of them at least 2.
+    /// Nx, Ny: number of routers along x and along y in each layer, 1 to 255 each; at least one of them 2 or more.
     pub widths: [u32; 2],
-    /// Nz: layers, 2 to 255.
+    /// Nz: number of layers, 2 to 255.
     pub layers: u32,
     /// p: terminals on each router, 1 or more.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -95,7 +95,7 @@ impl TopologyModel for Flex {
 }
 
 impl Flex {
-    /// Checks all sizes; returns the view of the wiring.
+    /// Checks all sizes, and returns the view of the wiring.
     fn check(&self, path: &str) -> Result<CrossedLayers, Refusal> {
         let ([x, y], layers, p) = (self.widths, self.layers, self.terminals_per_router);
         if let Some((axis, width)) = ["x", "y"].iter().zip(self.widths).find(|(_, width)| !(1..=255).contains(width)) {
@@ -130,11 +130,11 @@ impl Flex {
     }
 }
 
-/// The ports of a router to the next layer or to the one before, along one axis.
+/// The ports of a router to the next layer or to the previous layer, along one axis.
 fn ports_along(view: &CrossedLayers, router: u32, up: bool, axis: usize) -> impl Iterator<Item = Port> {
     let (here, layers) = (view.coordinates(router), view.widths[2]);
     let own = here[axis];
-    // the far router sees this one in the opposite direction; of two layers both are the same
+    // from the view of the far router, this router is in the opposite direction; with two layers both directions are the same
     let back = view.first_port_of(!up, axis);
     let far = move |c: u32| {
         let mut far = here;
@@ -145,7 +145,7 @@ fn ports_along(view: &CrossedLayers, router: u32, up: bool, axis: usize) -> impl
     let class = view.classes[axis];
     let view = view.clone();
     (0..view.widths[axis]).filter(move |&c| c != own).map(move |c| {
-        // The far router skips itself in its list of coordinates just as this one does.
+        // The far router leaves itself out of its list of coordinates, just as this router does.
         let port = back + if own < c { own } else { own - 1 };
         Port { peer: Peer::Router { router: view.router(far(c)), port: port as u16 }, class }
     })
@@ -165,7 +165,7 @@ mod tests {
         let graph = build([3, 2], 3, 1).unwrap();
         let peers: Vec<Peer> = graph.ports(1).iter().map(|port| port.peer).collect();
         let to = |router, port| Peer::Router { router, port };
-        // From (0, 0, 1) down along x, coordinate 1 is its first port of those, after 1 terminal and 3 ports up; from
+        // From (0, 0, 1) down along x, coordinate 1 is the first of its ports down, after 1 terminal and 3 ports up; from
         // (2, 0, 1) it is the second.
         let up = [to(6, 4), to(8, 5), to(10, 6)];
         let down = [to(12, 1), to(14, 2), to(16, 3)];
@@ -197,7 +197,7 @@ mod tests {
         let wide = build([30, 30], 3, 397).unwrap_err().what;
         assert_eq!(wide, "397 terminals + 58 links up + 58 down gives 513 ports per router; a router has at most 512");
         assert!(build([30, 30], 2, 397).is_ok());
-        // x + y + layer keeps its parity
+        // every hop keeps the parity of x + y + layer
         for widths in [[2, 1], [1, 2], [2, 2]] {
             assert_eq!(build(widths, 4, 1).unwrap_err().help, "write 5 layers, or a width of 3 or more");
             assert!(build(widths, 5, 1).is_ok());

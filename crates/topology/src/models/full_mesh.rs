@@ -33,7 +33,7 @@ pub struct FullMesh {
     pub routers: u32,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }

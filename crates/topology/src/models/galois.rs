@@ -1,14 +1,14 @@
 //! Galois fields of up to 256 elements: the arithmetic of `slim_fly` and `polarfly`.
 //!
-//! Crates that we found for this have fields of characteristic 2 or of one prime that is fixed when they are compiled; here
+//! Existing crates for Galois fields support only characteristic 2, or a single prime that is fixed at compile time. Here
 //! the size comes from a scenario.
 
 use weft_units::Refusal;
 
-/// The largest field.
+/// The largest number of elements.
 pub(crate) const MAX_ELEMENTS: u32 = 256;
 
-/// The field of q = p^n elements. Element e is the polynomial whose coefficients are the digits of e, base p; the
+/// The Galois field of q = p^n elements. Element e is the polynomial whose coefficients are the base-p digits of e. The
 /// elements 0 and 1 are the numbers 0 and 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
@@ -16,7 +16,7 @@ pub(crate) struct Field {
     n: u32,
     /// Powers of a primitive element, from the power 0 on.
     powers: Vec<u32>,
-    /// The power that gives each element; of no use for 0.
+    /// For each element, the exponent of the power that gives it; meaningless for 0.
     logarithms: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn prime_power(q: u32) -> Option<(u32, u32)> {
 }
 
 impl Field {
-    /// The field of `q` elements, a power of a prime. Refuses, under `path`, one that is too large.
+    /// The field of `q` elements; `q` must be a power of a prime. Refuses, under `path`, a field that is too large.
     pub fn of(q: u32, path: &str) -> Result<Self, Refusal> {
         Self::new(q).ok_or_else(|| {
             let what = format!("a field of {q} elements: its tables have room for {MAX_ELEMENTS}");
@@ -36,11 +36,11 @@ impl Field {
         })
     }
 
-    /// The field of `q` elements; `None` if q is no power of a prime, or more than [`MAX_ELEMENTS`].
+    /// The field of `q` elements; `None` if q is not a power of a prime, or is more than [`MAX_ELEMENTS`].
     pub fn new(q: u32) -> Option<Self> {
         let (p, n) = prime_power(q).filter(|_| q <= MAX_ELEMENTS)?;
-        // x^n is replaced by some element. If the powers of x then run through all elements but 0, each of these has an
-        // inverse, so that this is a field, and x is primitive in it. (With n = 1, x is the element by which it is replaced.)
+        // x^n is replaced by some element. If the powers of x then include all elements except 0, each of these has an
+        // inverse. Then this is a field, and x is primitive in it. (With n = 1, x is the element that replaces it.)
         (1..q).find_map(|replacement| {
             let mut field = Self { p, n, powers: Vec::new(), logarithms: vec![0; q as usize] };
             let mut power = 1;
@@ -82,18 +82,18 @@ impl Field {
         self.by_digit(|place| self.p - a / place % self.p)
     }
 
-    /// The element whose product with this one is 1. Panics on 0, which has none.
+    /// The element whose product with this one is 1. Panics for 0, which has no inverse.
     pub fn inverse(&self, a: u32) -> u32 {
         assert!(a != 0, "0 has no inverse");
         self.power(self.elements() - 1 - self.logarithms[a as usize])
     }
 
-    /// The element whose digits are these numbers modulo p; they are asked for by the value of their place.
+    /// The element whose digits are these numbers modulo p; `number` gets the value of the digit's place.
     fn by_digit(&self, number: impl Fn(u32) -> u32) -> u32 {
         (0..self.n).map(|digit| self.p.pow(digit)).map(|place| number(place) % self.p * place).sum()
     }
 
-    /// x times an element, where `replacement` is x^n.
+    /// The product of x and an element; `replacement` is x^n.
     fn times_x(&self, element: u32, replacement: u32) -> u32 {
         let highest = self.p.pow(self.n - 1);
         let (top, rest) = (element / highest, element % highest);
@@ -119,7 +119,7 @@ mod tests {
         for q in (2..=MAX_ELEMENTS).filter(|&q| prime_power(q).is_some()) {
             let field = Field::new(q).expect("a field");
             assert_eq!(field.elements(), q);
-            // each row of the tables holds every element once: sums and products can be undone
+            // each row of the tables has every element once: sums and products can be undone
             for a in 0..q {
                 assert_eq!([field.sum(a, 0), field.product(a, 1), field.product(a, 0)], [a, a, 0]);
                 assert_eq!(field.sum(a, field.negative(a)), 0, "q = {q}");
@@ -133,7 +133,7 @@ mod tests {
                 assert_eq!(row(&|b| field.sum(a, b)), all, "q = {q}");
                 assert!(a == 0 || row(&|b| field.product(a, b)) == all, "q = {q}");
             }
-            // all triples of small fields, and a part of those of large ones
+            // all triples for small fields, and a sample for large fields
             let some: Vec<u32> = (0..q).step_by(1 + q as usize / 20).chain([q - 1]).collect();
             let count = some.len();
             for number in 0..count.pow(3) {
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn nine_elements_are_no_numbers_modulo_nine() {
-        // GF(9) has characteristic 3. 3 is x, and x + x + x = 0, where 3 + 3 + 3 = 9 modulo 9 is 0 only by chance
+        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0; that 3 + 3 + 3 = 9 is 0 modulo 9 is only a coincidence
         let field = Field::new(9).unwrap();
         assert_eq!((field.sum(3, 3), field.sum(6, 3), field.sum(2, 1)), (6, 0, 0));
         assert_ne!(field.product(3, 3), 0);

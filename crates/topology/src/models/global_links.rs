@@ -1,10 +1,10 @@
-//! The common part of all topologies with global links: the largest number of groups, and the arrangements that fit.
+//! The common part of all topologies with global links: the largest number of groups, and the arrangements that are possible.
 
 use crate::Arrangement;
 use weft_units::Refusal;
 
 /// The global ports of a group: `routers` routers with `links` global links each, and the keys of the scenario that
-/// give these two numbers.
+/// set these two numbers.
 pub(crate) struct GlobalPorts {
     pub routers: u32,
     pub links: u32,
@@ -12,8 +12,8 @@ pub(crate) struct GlobalPorts {
 }
 
 impl GlobalPorts {
-    /// The number of groups: that of the scenario, or else the largest possible one, one more than a group has global
-    /// ports.
+    /// The number of groups: that of the scenario, otherwise the largest possible number, which is one more than the number of global
+    /// ports of a group.
     pub fn groups(&self, asked: Option<u32>, path: &str) -> Result<u32, Refusal> {
         let Self { routers, links, keys: [routers_key, links_key] } = *self;
         let ports = routers * links;
@@ -32,7 +32,7 @@ impl GlobalPorts {
         Err(Refusal::new(format!("{path}.groups"), what, help))
     }
 
-    /// Circulant links come in pairs, up and down, on the two ports of one router.
+    /// Checks the `circulant` arrangement, whose links come in pairs, up and down, on two ports of the same router.
     pub fn check(&self, arrangement: Arrangement, groups: u32, path: &str) -> Result<(), Refusal> {
         let Self { routers, links, keys: [_, links_key] } = *self;
         if arrangement != Arrangement::Circulant {

@@ -10,21 +10,23 @@
 //! scenario or in the file\], `hosts`, `parallel_links` (`trunk` or `sum`).
 //!
 //! # Guarantees
-//! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
-//! neighbour. Nodes are routers, edges are links with both directions; a directed file is accepted if it has every link
-//! in both directions. Links that an undirected file states several times are a trunk, and so are those that a directed
-//! file states as often in each direction. With `parallel_links: sum` those of a class are one link with the sum of their
-//! bandwidths. The node attribute `terminals` says how many terminals a router has. Routers without it have
+//! Routers are in the order of the file. The ports of a router are its terminals, then its links by ascending
+//! neighbour. Nodes are routers, and edges are links with both directions; a directed file is accepted if it has every link
+//! in both directions. If an undirected file states a link several times, these links form a trunk. The same applies to a directed
+//! file that states a link equally often in each direction. With `parallel_links: sum`, the parallel links of a class become one link
+//! with
+//! the sum of their bandwidths. The node attribute `terminals` is the number of terminals of a router. Routers without it have
 //! `terminals_per_router` terminals, or none if that is not set. `terminals_of` replaces both. Terminals are numbered
-//! router by router; an `anynet` file that names nodes places and numbers them itself. Hosts are terminals in their
+//! router by router; an `anynet` file that names nodes sets their routers and numbers itself. Hosts are terminals in their
 //! order in the file.
 //!
-//! The edge attribute `class` names the link class (else `link`); in `anynet` a link with latency L is of class
-//! `latencyL`. Classes are in alphabetic order. Edges of one class that differ in the bandwidth or latency that
-//! `attributes` reads are classes of their own, such as `link_100G_276us`. A length is a latency of 5 ns per metre,
-//! rounded up to whole cycles; a time must be a whole number of cycles unless `round` is given. A table of cables gives
+//! The edge attribute `class` names the link class (default: `link`); in `anynet` a link with latency L has the class
+//! `latencyL`. Classes are in alphabetic order. `attributes` may read a bandwidth or latency of each edge. If edges of one class differ
+//! in
+//! these, they get separate classes, such as `link_100G_276us`. A length becomes a latency of 5 ns per metre,
+//! rounded up to whole cycles; a time must be a whole number of cycles unless `round` is set. A table of cables states
 //! the speed and the length of a cable if their values or headings have units. Weft warns of attributes that it does
-//! not read, and refuses those that look like a misspelt `terminals` or `class`.
+//! not read, and refuses attributes that look like a misspelt `terminals` or `class`.
 //!
 //! # Not modelled
 //! Links of one direction, links whose directions have different latencies, nested GraphML graphs, hosts with two links,
@@ -48,10 +50,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use weft_units::{InputFile, Refusal, Remark};
 
-/// Largest graph file \[bytes\]: a reader needs a few times as much memory.
+/// Largest graph file \[bytes\]: a reader needs several times this amount of memory.
 const MAX_BYTES: usize = 1 << 28;
 
-/// How a graph file is written.
+/// The format of a graph file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -61,7 +63,7 @@ pub enum Format {
     Graphml,
     /// BookSim's `anynet` text.
     Anynet,
-    /// A table of cables: a heading, then a line per cable with its two devices.
+    /// A table of cables: a heading, then one line per cable with its two devices.
     Cables,
 }
 
@@ -69,25 +71,27 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphFile {
-    /// Name of the file, relative to the folder of the scenario. GML (`.gml`), lists of edges (`.txt`, `.edgelist`, `.edges`)
-    /// and adjacency JSON are read with NetworkX.
+    /// Name of the file, relative to the folder of the scenario. Weft uses NetworkX to read GML (`.gml`), lists of edges (`.txt`,
+    /// `.edgelist`,
+    /// `.edges`) and adjacency JSON.
     #[serde(deserialize_with = "foreign::read")]
     pub file: InputFile,
-    /// How it is written; by default as its ending says: `.json`, `.graphml` or `.xml`, `.csv` or `.tsv`, else anynet.
+    /// The format; by default it follows from the extension: `.json`, `.graphml` or `.xml`, `.csv` or `.tsv`, otherwise anynet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// Terminals on each router of which the file does not say how many it has (default: none).
+    /// Number of terminals on each router for which the file states no number (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals_per_router: Option<u32>,
-    /// Terminals of routers by their id, in place of the number in the file. `leaf*` fits every id that begins with `leaf`;
-    /// the longest key that fits is used.
+    /// Number of terminals of routers, by their id; it replaces the number in the file. `leaf*` matches every id that begins with `leaf`.
+    /// The longest key that matches is used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub terminals_of: BTreeMap<String, u32>,
-    /// Which attributes of nodes and edges hold bandwidths, latencies, classes and terminals.
+    /// The attributes of nodes and edges that store bandwidths, latencies, classes and terminals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Attributes>,
-    /// Nodes that are hosts: each becomes a terminal. Default: where nothing gives terminals, nodes with one link that are
-    /// called hosts or servers.
+    /// Nodes that are hosts. Each host becomes a terminal. Default: if no other key or attribute gives terminals, all nodes that have one
+    /// link and
+    /// are called hosts or servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
     /// The meaning of links that the file states several times: a trunk of parallel links (default), or one link with the
@@ -103,7 +107,8 @@ pub enum ParallelLinks {
     /// A trunk of parallel links.
     #[default]
     Trunk,
-    /// A link with the sum of their bandwidths. 4 links of the class `link` are one link of the class `link_x4`. It has
+    /// A single link with the sum of their bandwidths. For example, 4 links of the class `link` become one link of the class `link_x4`.
+    /// It has
     /// the properties of `links.link`, but 4 times the bandwidth.
     Sum,
 }
@@ -136,7 +141,7 @@ impl TopologyModel for GraphFile {
     }
 
     fn examples() -> Vec<Self> {
-        // A hub without terminals and routers with 1 and 3; nodes that are not in the order of their routers.
+        // A hub without terminals and routers with 1 and 3 terminals; the nodes are not in the order of their routers.
         let star = r#"{"nodes": [{"id": "hub"}, {"id": "a", "terminals": 1}, {"id": "b", "terminals": 3}],
             "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
         let pair = "router 0 node 1 router 1\nrouter 1 node 0".to_owned();
@@ -191,7 +196,7 @@ fn inventory() -> GraphFile {
     }
 }
 
-/// Links that a file states twice, as one link of twice the bandwidth.
+/// Links that a file states twice, converted into one link with twice the bandwidth.
 fn trunks() -> GraphFile {
     let text = r#"{"multigraph": true, "nodes": [{"id": 1}, {"id": 2}, {"id": 4}], "links": [
         {"source": 1, "target": 2}, {"source": 1, "target": 2}, {"source": 2, "target": 4}]}"#;
@@ -210,7 +215,7 @@ fn petersen(terminals: impl Fn(u32) -> u32) -> String {
     for router in 0..10 {
         text += &format!("router {router}");
         terminal.by_ref().take(terminals(router) as usize).for_each(|node| text += &format!(" node {node}"));
-        // a ring of five, a star of five inside, and a link between the two for each of its points
+        // a ring of five, a star of five inside, and a link between each router of the ring and one of the star
         let to = if router < 5 { vec![(router + 1) % 5, router + 5] } else { vec![5 + (router + 2) % 5] };
         to.iter().for_each(|router| text += &format!(" router {router}"));
         text += "\n";
@@ -219,7 +224,7 @@ fn petersen(terminals: impl Fn(u32) -> u32) -> String {
 }
 
 impl GraphFile {
-    /// A file, with every other key left out.
+    /// A configuration with this file and without any other key.
     pub fn of(file: InputFile) -> Self {
         let terminals_of = BTreeMap::new();
         Self {
@@ -233,7 +238,7 @@ impl GraphFile {
         }
     }
 
-    /// The name of the author's file, for a message.
+    /// The name of the original file, for a message.
     fn shown_name(&self) -> String {
         let made_of = self.file.text().ok().filter(|_| self.file.extension() == "json").and_then(json::converted_from);
         made_of.map_or_else(|| self.file.name().to_owned(), |name| format!("{name}, as NetworkX reads it"))
@@ -270,7 +275,7 @@ impl GraphFile {
     }
 }
 
-/// Ports in their order: terminals, then links by ascending neighbour.
+/// Adds the ports in their order: terminals, then links by ascending neighbour.
 fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) -> Result<Graph, Refusal> {
     let mut builder = GraphBuilder::new("graph", wiring.classes.iter().copied());
     for (own, links) in terminals.iter().zip(&wiring.links) {

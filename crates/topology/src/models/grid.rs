@@ -1,11 +1,11 @@
-//! The common part of HyperX, torus and mesh: routers on a grid of `widths`, dimension 0 fastest, with `terminals`
+//! The common part of HyperX, torus and mesh: routers on a grid of `widths` (dimension 0 changes fastest), with `terminals`
 //! each.
 
 use crate::graph::{check_positive, check_size};
 use crate::{Dimension, Line, Peer, Port, Structure};
 use weft_units::Refusal;
 
-/// Most dimensions of a grid.
+/// Largest number of dimensions of a grid.
 const MAX_DIMENSIONS: usize = 8;
 
 /// A checked grid of routers.
@@ -16,8 +16,8 @@ pub(crate) struct RouterGrid {
 }
 
 impl RouterGrid {
-    /// Checks that there are 1 to 8 dimensions of `least` to 255 routers each, and that the graph is not too large if a
-    /// dimension of width w takes `ports_across(w)` ports of a router.
+    /// Checks that the grid has 1 to 8 dimensions of `least` to 255 routers each, and that the graph is not too large.
+    /// `ports_across(w)`: number of ports of a router for a dimension of width w.
     pub fn new(
         widths: &[u32],
         terminals: u32,
@@ -53,7 +53,7 @@ impl RouterGrid {
         (0..self.widths.len()).map(|d| format!("dim{d}"))
     }
 
-    /// The structure of the grid, with the ports of dimension 0 after the terminals, then those of dimension 1 and so
+    /// The structure of the grid. The ports of dimension 0 follow the terminals, then those of dimension 1, and so
     /// on.
     pub fn structure(&self, line: Line) -> Structure {
         let mut port = self.terminals;
@@ -71,7 +71,7 @@ impl RouterGrid {
         (first..first + self.terminals).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 })
     }
 
-    /// For each dimension of a router: (dimension, width, coordinate, distance of neighbours in router ids).
+    /// For each dimension of a router: (dimension, width, coordinate, difference of router ids between neighbours).
     pub fn axes(&self, router: u32) -> impl Iterator<Item = (usize, u32, u32, u32)> {
         let mut stride = 1;
         self.widths.iter().enumerate().map(move |(d, &width)| {

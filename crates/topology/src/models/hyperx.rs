@@ -9,9 +9,10 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then the ports of
-//! each dimension in turn, as [`Line::Complete`] says, then the other members of the trunks. Terminal id = router * terminals_per_router + port. Degree: sum
-//! of (width - 1) * trunk width over the dimensions. Diameter: the number of dimensions with width > 1.
+//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. Ports are the terminals, then the ports of
+//! each dimension in turn, as in [`Line::Complete`], then the other members of the trunks. Terminal id = router *
+//! terminals_per_router + port. Degree: sum of (width - 1) * trunk width over the dimensions. Diameter: the number of dimensions with
+//! width > 1.
 //!
 //! # Not modelled
 //! Different numbers of terminals per router.
@@ -33,11 +34,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperX {
-    /// Routers in each dimension: 1 to 8 dimensions of 1 to 255 routers.
+    /// Number of routers in each dimension: 1 to 8 dimensions of 1 to 255 routers.
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -61,7 +62,7 @@ impl TopologyModel for HyperX {
     }
 }
 
-/// Builds a HyperX, or refuses at `path`.
+/// Builds a HyperX, or refuses it at `path`.
 pub(crate) fn build(
     topology: &'static str,
     widths: &[u32],
@@ -78,14 +79,14 @@ pub(crate) fn build(
     builder.build(grid.structure(Line::Complete), path)
 }
 
-/// The ports of a router to the others of its rows, dimension by dimension.
+/// The ports of a router to the other routers of its rows, dimension by dimension.
 fn row_ports(grid: &RouterGrid, router: u32) -> impl Iterator<Item = Port> {
     let mut base = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
         let first = base;
         base += width - 1;
         (0..width).filter(move |&c| c != own).map(move |c| {
-            // The far router skips itself in its list of coordinates just as this one does.
+            // The far router leaves itself out of its list of coordinates, just as this router does.
             let port = first + if own < c { own } else { own - 1 };
             let far = router - own * stride + c * stride;
             Port { peer: Peer::Router { router: far, port: port as u16 }, class: 1 + d as u8 }

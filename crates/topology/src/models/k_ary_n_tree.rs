@@ -8,11 +8,11 @@
 //! `k` \[links\], `n` \[levels\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Router id = level * k^(n-1) + position; the digits of a position, base k, are those of [`Tree`], which says where
+//! Router id = level * k^(n-1) + position; the base-k digits of a position are those of [`Tree`], which defines where
 //! each port leads. Terminal id = leaf * k + port. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n
-//! links between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. As many links enter
-//! a level as leave it: full bisection. Routers of the top have k ports, the others 2k. Two terminals whose leaves
-//! differ in digit h at most are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common
+//! links between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. The same number of links enters
+//! and leaves a level: full bisection. Routers of the top have k ports, the other routers 2k. Take two terminals whose leaves
+//! differ at most in digit h. They are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common
 //! ancestor.
 //!
 //! # Not modelled
@@ -30,18 +30,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Most levels: a routing packs the level and n-1 digits into eight bytes.
+/// Largest number of levels: a routing packs the level and n-1 digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
 
 /// Fat tree of n levels of routers with k links down and k links up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KAryNTree {
-    /// k: links down of each router (and up, below the top), 2 to 64.
+    /// k: number of links down of each router (and up, below the top), 2 to 64.
     pub k: u32,
-    /// n: levels of routers, 1 to 8; the tree has k^n terminals.
+    /// n: number of levels of routers, 1 to 8; the tree has k^n terminals.
     pub n: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -67,14 +67,14 @@ impl TopologyModel for KAryNTree {
         let new = |k, n, trunk_width| Self { k, n, trunk_width };
         let single = [(2, 1), (3, 3), (128, 1), (64, 2), (4, 3), (2, 8)];
         let single = single.map(|(k, n)| new(k, n, TrunkWidth::default()));
-        // more links near the top, as in a tree that gets fatter
+        // more links near the top, as in a tree that becomes fatter
         let fatter = TrunkWidth::ByClass([("level2".to_owned(), 2)].into());
         single.into_iter().chain([new(2, 3, fatter)]).collect()
     }
 }
 
 impl KAryNTree {
-    /// Terminals of a leaf; else to each value of digit level-1 of the level below.
+    /// Ports to the terminals of a leaf; at higher levels, ports to each value of digit level-1 of the level below.
     fn down_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
         let Self { k, n, .. } = *self;
         (0..k).map(move |c| match level.checked_sub(1) {
@@ -86,7 +86,7 @@ impl KAryNTree {
         })
     }
 
-    /// To each value of digit `level` of the level above; none at the top.
+    /// Ports to each value of digit `level` of the level above; none at the top.
     fn up_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
         let Self { k, n, .. } = *self;
         let ports = if level + 1 < n { k } else { 0 };
@@ -108,7 +108,7 @@ impl KAryNTree {
         }
         let (down, up) = (u64::from(k), if n > 1 { u64::from(k) } else { 0 });
         check_size(1, down + up, &format!("{down} links down + {up} up"), &format!("{path}.k"))?;
-        // with two levels or more k is 256 at most now, so this is at most 8 * 2^56
+        // with two levels or more, k is now at most 256, so this is at most 8 * 2^56
         check_size(u64::from(n) * down.pow(n - 1), down + up, "the sum", path)
     }
 }
@@ -117,7 +117,7 @@ fn to(router: u32, port: u32) -> Peer {
     Peer::Router { router, port: port as u16 }
 }
 
-/// The digits of a position, base k, the lowest first.
+/// The base-k digits of a position, the lowest first.
 fn digits(position: u32, k: u32) -> [u8; 8] {
     let mut rest = position;
     [(); 8].map(|()| {
@@ -146,7 +146,7 @@ mod tests {
     fn a_binary_tree_of_two_levels_is_wired_crosswise() {
         let graph = new(2, 2).build("topology").unwrap();
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
-        // Leaves 0 and 1 hold terminals 2r, 2r + 1 and go up to both tops, 2 and 3, at the port of their own digit.
+        // Leaves 0 and 1 have terminals 2r, 2r + 1 and lead up to both tops, 2 and 3, to the port with their own digit.
         assert_eq!(peers(1), [Peer::Terminal(2), Peer::Terminal(3), to(2, 1), to(3, 1)]);
         assert_eq!(peers(2), [to(0, 2), to(1, 2)]);
         assert_eq!(peers(3), [to(0, 3), to(1, 3)]);

@@ -8,7 +8,7 @@
 //!
 //! # Guarantees
 //! Numbering as in a `torus`, but with [`Line::Row`]: routers at an edge keep the port that
-//! would lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
+//! would lead out of the grid, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
 //!
 //! # Not modelled
 //! Express links; terminals on edge ports.
@@ -28,11 +28,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
+    /// Number of routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -68,7 +68,7 @@ mod tests {
                 ports.filter(|(port, _)| port.peer == Peer::Unused).map(|(_, number)| number).collect::<Vec<u32>>()
             })
             .collect();
-        // Ports: 0 terminal, 1 up and 2 down in dimension 0, 3 up and 4 down in dimension 1. Routers 0, 1, 2 are y = 0.
+        // Ports: 0 terminal, 1 up and 2 down in dimension 0, 3 up and 4 down in dimension 1. Routers 0, 1, 2 have y = 0.
         assert_eq!(unused, [vec![2, 4], vec![4], vec![1, 4], vec![2, 3], vec![3], vec![1, 3]]);
     }
 }

@@ -1,4 +1,4 @@
-//! The topologies: one file and one line of the registry each.
+//! The topologies. Each has one file and one line of the registry.
 //!
 //! The conformance suite (`tests/conformance.rs`) builds the examples of every registered topology and checks every
 //! view of their structure against the wiring.
@@ -16,7 +16,7 @@ pub trait TopologyModel {
     /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
     fn build(&self, path: &str) -> Result<Graph, Refusal>;
 
-    /// Small configurations that differ in what matters: ordinary, smallest and oddest sizes. Tests build all examples.
+    /// Small configurations with important differences: ordinary, smallest and unusual sizes. Tests build all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -47,9 +47,9 @@ impl TopologyConfig {
         self.model().build(path)
     }
 
-    /// Names of the topologies that have such a graph among their examples, for messages.
+    /// Names of the topologies that have an example for which `has` is true, for messages.
     pub fn names_with(has: impl Fn(&Graph) -> bool) -> Vec<&'static str> {
-        // built once: who tries many settings is refused thousands of times
+        // built only once: a search over many settings may be refused thousands of times
         static EXAMPLES: LazyLock<Vec<(&'static str, Graph)>> = LazyLock::new(|| {
             let all = TopologyConfig::examples().into_iter();
             all.filter_map(|example| Some((example.name(), example.build("").ok()?))).collect()

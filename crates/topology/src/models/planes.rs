@@ -8,15 +8,16 @@
 //! `count` \[planes\], 1 to 256; `of`: the topology of a plane, with its parameters.
 //!
 //! # Guarantees
-//! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p. All
-//! planes have the ports, link classes and latencies of `of`. No path leads from one plane to another, so packets go to
-//! terminals of their own plane. A pattern is one of nodes: each terminal sends to the terminals of its plane in the nodes that the
-//! pattern names. A job's terminals are nodes as well. Diameter and mean distance are those of a plane, the bisection is that of
+//! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p.
+//! All
+//! planes have the ports, link classes and latencies of `of`. No path leads from one plane to another, so packets can only reach
+//! terminals of their own plane. A pattern selects nodes: each terminal sends to the terminals of its plane in the nodes that the
+//! pattern selects. A job's terminals are also given as nodes. Diameter and mean distance are those of a plane. The bisection is that of
 //! all planes together.
 //!
 //! # Not modelled
-//! Planes of different topologies. Routings that post or read numbers of other routers, and those that compute new paths
-//! when links fail, are refused.
+//! Planes of different topologies. Weft refuses routings that post or read numbers of other routers, and routings that compute new paths
+//! when links fail.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: wiring, counts, distances. `engine/tests/planes.rs`: each plane alone behaves as a network of its own.
@@ -35,11 +36,11 @@ pub struct Planes {
     /// Number of networks, 1 to 256.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// The topology of each of them.
+    /// The topology of each network.
     pub of: Box<TopologyConfig>,
 }
 
-/// Most planes: a node has an interface in each.
+/// Largest number of planes: a node has an interface in each plane.
 const MOST: u32 = 256;
 
 impl TopologyModel for Planes {

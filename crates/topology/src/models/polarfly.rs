@@ -11,18 +11,19 @@
 //! # Guarantees
 //! Routers are the points of the projective plane over the Galois field of q elements: (1, a, b), (0, 1, a) and (0, 0, 1).
 //! Two routers are joined if their scalar product is 0. q^2 + q + 1 routers, diameter 2. The q + 1 points whose product with
-//! themselves is 0 (the quadrics of the source) have degree q, all others q + 1. Every two routers have exactly one common
-//! neighbour, where a quadric counts as its own neighbour.
+//! themselves is 0 (called quadrics in the source) have degree q, all other points q + 1. Every two routers have exactly one common
+//! neighbour, if a quadric counts as its own neighbour.
 //!
-//! Groups are the racks of the source, built around the first quadric. Group 0 holds the quadrics. For even q it also holds
-//! the point that is joined to all quadrics. Each other group is a neighbour of the first quadric with its own neighbours that
-//! are no quadrics: triangles that share this router. For odd q there are q such groups of q routers. For even q there are
-//! q - 1 of q + 1 routers. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links
+//! Groups are the racks of the source, built around the first quadric. Group 0 has the quadrics. For even q it also has
+//! the point that is joined to all quadrics. Each other group consists of a neighbour of the first quadric, and of those neighbours of
+//! that
+//! router that are not quadrics: they form triangles that share this router. For odd q, q such groups of q routers exist. For even q,
+//! q - 1 groups of q + 1 routers exist. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links
 //! for odd q, and by q links for even q.
 //!
-//! Router ids ascend by group. In a group the shared router is the first, and the others follow by the number of their
-//! point. (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. An element counts as the number
-//! with its coefficients as digits. Link classes: "local"
+//! Router ids ascend by group. In a group the shared router is first, and the others follow in the order of the numbers of their
+//! points. (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. In these formulas, an element is the number
+//! whose digits are its coefficients. Link classes: "local"
 //! in a group, "global" between groups. Terminal id = router * p + port; ports are the terminals, then the links by ascending
 //! far router, then the other members of the trunks.
 //!
@@ -46,11 +47,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolarFly {
-    /// q: a power of a prime. There are q^2 + q + 1 routers: q^2 with q + 1 links each, and q + 1 with q links each.
+    /// q: a power of a prime. The network has q^2 + q + 1 routers: q^2 with q + 1 links each, and q + 1 with q links each.
     pub q: u32,
-    /// p: terminals on each router, 1 or more. Half of q + 1, rounded up, gives full global bandwidth.
+    /// p: number of terminals on each router, 1 or more. Half of q + 1, rounded up, gives full global bandwidth.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -91,7 +92,7 @@ impl TopologyModel for PolarFly {
 }
 
 impl PolarFly {
-    /// Checks all sizes; returns the field.
+    /// Checks all sizes, and returns the field.
     fn check(&self, path: &str) -> Result<Field, Refusal> {
         let (q, p) = (self.q, self.terminals_per_router);
         let fits = |q: &u32| prime_power(*q).is_some();
@@ -110,7 +111,7 @@ impl PolarFly {
     }
 }
 
-/// A point of the projective plane. Its first coordinate that is not 0 is 1.
+/// A point of the projective plane. Its first nonzero coordinate is 1.
 type Point = [u32; 3];
 
 /// The projective plane over a field.
@@ -119,7 +120,7 @@ struct Plane {
 }
 
 impl Plane {
-    /// The number of a point, in the order of the header.
+    /// The number of a point, in the order described in the header of this file.
     fn number(&self, point: Point) -> u32 {
         let q = self.field.elements();
         match point {
@@ -139,10 +140,10 @@ impl Plane {
         }
     }
 
-    /// The numbers of the points whose product with this one is 0, itself among them if it is a quadric.
+    /// The numbers of the points whose product with this point is 0. The point itself is included if it is a quadric.
     fn orthogonal(&self, number: u32) -> impl Iterator<Item = u32> {
         let field = &self.field;
-        // two of them; the others are the first one plus multiples of the second
+        // two of these points; the others are the first one plus multiples of the second
         let [s, t] = match self.point(number) {
             [1, a, b] => [[field.negative(a), 1, 0], [field.negative(b), 0, 1]],
             [_, 1, a] => [[1, 0, 0], [0, field.negative(a), 1]],
@@ -153,24 +154,26 @@ impl Plane {
         sums.chain([t]).map(|vector| self.number(self.scaled(vector)))
     }
 
-    /// The point that a vector is a multiple of.
+    /// The point of which a vector is a multiple.
     fn scaled(&self, vector: [u32; 3]) -> Point {
         let first = vector.into_iter().find(|&element| element != 0).expect("not all are 0");
         let factor = self.field.inverse(first);
         vector.map(|element| self.field.product(factor, element))
     }
 
-    /// The product of the point with itself is 0.
+    /// True if the product of the point with itself is 0.
     fn is_quadric(&self, number: u32) -> bool {
         let [x, y, z] = self.point(number).map(|element| self.field.product(element, element));
         self.field.sum(self.field.sum(x, y), z) == 0
     }
 }
 
-/// The racks of the source as numbers of points, the quadrics first.
+/// The racks of the source as lists of point numbers, the quadrics first.
 ///
-/// A triangle holds no quadric: its only common neighbour with each of its neighbours is the quadric itself. So two
-/// neighbours of the first quadric are not joined, and a router that is neither belongs to exactly one of their racks.
+/// A triangle contains no quadric: the only common neighbour of a quadric and its neighbour is the quadric itself. So two
+/// neighbours of the first quadric are not joined. A router that is neither a quadric nor such a neighbour belongs to exactly one of
+/// their
+/// racks.
 fn racks(plane: &Plane) -> Vec<Vec<u32>> {
     let q = plane.field.elements();
     let (mut quadrics, others): (Vec<u32>, Vec<u32>) = (0..q * q + q + 1).partition(|&number| plane.is_quadric(number));
@@ -190,7 +193,7 @@ fn racks(plane: &Plane) -> Vec<Vec<u32>> {
     racks
 }
 
-/// The neighbours of each router, ascending, where `points` are the numbers of the routers' points.
+/// The neighbours of each router, ascending; `points` are the numbers of the routers' points.
 fn neighbours(plane: &Plane, points: &[u32]) -> Vec<Vec<u32>> {
     let mut routers = vec![0; points.len()];
     (0..).zip(points).for_each(|(router, &point)| routers[point as usize] = router);
@@ -223,7 +226,7 @@ mod tests {
         // with (1, 0, 2): x = -2 z = z, so (0, 1, 0), (1, 0, 1), (1, 1, 1) and (1, 2, 1). The last two are quadrics.
         assert_eq!(racks[1], [2, 1, 9]);
         let graph = build(3, 1).unwrap();
-        // router 4 is (1, 0, 2): router 0 is (1, 1, 1), router 2 is (1, 2, 1), then its own rack
+        // router 4 is (1, 0, 2): router 0 is (1, 1, 1), router 2 is (1, 2, 1), then the routers of its own rack
         assert_eq!(graph.neighbours(4).collect::<Vec<_>>(), [0, 2, 5, 6]);
     }
 
@@ -259,7 +262,7 @@ mod tests {
         assert_eq!(refusal(u32::MAX).path, "topology.q");
         assert_eq!(refusal(521).what, "1 terminals + 522 links gives 523 ports per router; a router has at most 512");
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
-        // `make test-all`: the largest that fits into 128 ports
+        // `make test-all`: the largest network whose routers fit into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 125 } else { 27 };
         assert_eq!(build(q, 2).unwrap().radix(), q + 3);
         assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");

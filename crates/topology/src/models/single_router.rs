@@ -13,7 +13,7 @@
 //! Terminals on more than one router.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs` (counts, numbering). `engine/tests/theory.rs` holds a switch of 8 terminals to the
+//! `topology/tests/conformance.rs` (counts, numbering). `engine/tests/theory.rs` compares a switch of 8 terminals with the
 //! head-of-line limit of Hluchyj and Karol (IEEE JSAC 1988). BookSim2: the rows `xbar8_uniform` of
 //! `tests/data/golden/booksim.csv`.
 
@@ -28,7 +28,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRouter {
-    /// Number of terminals, 1 to 512: one port each.
+    /// Number of terminals, 1 to 512. Each has one port.
     pub terminals: u32,
 }
 

@@ -11,11 +11,13 @@
 //!
 //! # Guarantees
 //! q = 4w + d, d in {-1, 0, 1}, a power of a prime (not 2): all arithmetic is that of the Galois field of q elements.
-//! Routers (0, x, y) and (1, m, c): (0, x, y) is joined to (1, m, c) if y = m x + c; two routers (0, x, .) if the difference
-//! of their y is in X, two routers (1, m, .) if that of their c is in X'. X and X' are even and odd powers of a primitive
-//! element, as many as make them closed under change of sign. 2 q^2 routers, degree (3 q - d) / 2, diameter 2.
-//! Groups: (0, i, .) and (1, i, .) are group i, as the racks of the source. Router id = group * 2 q + side * q + y (or c),
-//! an element counting as the number with its coefficients as digits. Every two groups are joined by 2 q links. Link
+//! Routers are (0, x, y) and (1, m, c). (0, x, y) is joined to (1, m, c) if y = m x + c. Two routers (0, x, .) are joined if the
+//! difference
+//! of their y is in X, two routers (1, m, .) if the difference of their c is in X'. X contains even powers and X' contains odd powers of
+//! a
+//! primitive element; both sets are large enough to be closed under change of sign. 2 q^2 routers, degree (3 q - d) / 2, diameter 2.
+//! Groups: (0, i, .) and (1, i, .) form group i, like the racks of the source. Router id = group * 2 q + side * q + y (or c);
+//! here an element is the number whose digits are its coefficients. Every two groups are joined by 2 q links. Link
 //! classes: "local" in a group, "global" between groups. Terminal id = router * p + port; ports are the terminals, then the
 //! links by ascending far router, then the other members of the trunks.
 //!
@@ -39,11 +41,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlimFly {
-    /// q: a power of a prime, 3 or more; there are 2 q^2 routers.
+    /// q: a power of a prime, 3 or more; the network has 2 q^2 routers.
     pub q: u32,
-    /// p: terminals on each router, 1 or more. Half of the degree, rounded up, gives full global bandwidth.
+    /// p: number of terminals on each router, 1 or more. Half of the degree, rounded up, gives full global bandwidth.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -78,7 +80,7 @@ impl TopologyModel for SlimFly {
 }
 
 impl SlimFly {
-    /// Checks all sizes; returns the field.
+    /// Checks all sizes, and returns the field.
     fn check(&self, path: &str) -> Result<Field, Refusal> {
         let (q, p) = (self.q, self.terminals_per_router);
         let fits = |q: &u32| prime_power(*q).is_some() && q % 4 != 2;
@@ -101,7 +103,7 @@ impl SlimFly {
     }
 }
 
-/// Links of each router: (3 q - d) / 2 with q = 4w + d.
+/// Number of links of each router: (3 q - d) / 2 with q = 4w + d.
 fn degree(q: u32) -> u64 {
     let q = u64::from(q);
     match q % 4 {
@@ -140,11 +142,11 @@ fn generators(field: &Field) -> [Vec<u32>; 2] {
     let w = q.div_ceil(4);
     let powers = |exponents: &mut dyn Iterator<Item = u32>| exponents.map(|e| field.power(e)).collect();
     match q % 4 {
-        // -1 is an even power, so even powers are closed under change of sign, and so are odd ones
+        // -1 is an even power, so the even powers are closed under change of sign, and so are the odd powers
         1 => [powers(&mut (0..q - 1).step_by(2)), powers(&mut (1..q - 1).step_by(2))],
-        // -1 = 1: every set is closed; both hold 1, which is the power 0 and the power q - 1
+        // -1 = 1: every set is closed; both sets contain 1, which is the power 0 and the power q - 1
         0 => [powers(&mut (0..q - 1).step_by(2)), powers(&mut (1..q).step_by(2))],
-        // -1 is the odd power 2w - 1: the first half of the even powers with their negatives, and the same one power on
+        // -1 is the odd power 2w - 1: the first half of the even powers with their negatives, and the same set one power higher
         _ => [0, 1].map(|first| {
             let half = (first..first + 2 * w - 1).step_by(2);
             powers(&mut half.clone().chain(half.map(|e| e + 2 * w - 1)))
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(refusal(u32::MAX).path, "topology.q");
         assert_eq!(refusal(349).what, "1 terminals + 523 links gives 524 ports per router; a router has at most 512");
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
-        // `make test-all`: the largest that fits into 128 ports
+        // `make test-all`: the largest network whose routers fit into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 83 } else { 27 };
         assert_eq!(build(q, 3).unwrap().radix(), (3 * q).div_ceil(2) + 3);
         assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");

@@ -7,10 +7,10 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then for each
+//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. Ports are the terminals, then for each
 //! dimension the port up and the port down ([`Line::Ring`]), then the other members of the trunks. Terminal id = router *
-//! terminals_per_router + port. Two trunks per dimension, always: in a dimension of width 2 they join the same two routers,
-//! so that these have twice as many parallel links as a trunk. Diameter: sum of floor(width / 2).
+//! terminals_per_router + port. Each router always has two trunks per dimension. In a dimension of width 2 both trunks join the same two
+//! routers, so these routers have twice as many parallel links as a trunk. Diameter: sum of floor(width / 2).
 //!
 //! # Not modelled
 //! Twisted or express links.
@@ -31,11 +31,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Torus {
-    /// Routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
+    /// Number of routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
@@ -56,7 +56,7 @@ impl TopologyModel for Torus {
     }
 }
 
-/// Builds a torus (rings) or a mesh (rows): the mesh leaves the ports at its edges unused, so both have one numbering.
+/// Builds a torus (rings) or a mesh (rows). The mesh leaves the ports at its edges unused, so both use the same numbering.
 pub(crate) fn build(
     topology: &'static str,
     widths: &[u32],
@@ -73,7 +73,7 @@ pub(crate) fn build(
     builder.build(grid.structure(line), path)
 }
 
-/// For each dimension the port up (+1), then the port down (-1). A link leaves by one and arrives at the other.
+/// For each dimension, the port up (+1), then the port down (-1). A link leaves by one of the two kinds and arrives at the other.
 fn neighbour_ports(grid: &RouterGrid, wrap: bool, router: u32) -> impl Iterator<Item = Port> {
     let terminals = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
@@ -103,7 +103,7 @@ mod tests {
             .unwrap();
         let to = |router, port| Peer::Router { router, port };
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
-        // Up of one router (port 1) is down (port 2) of the other, both ways around.
+        // The port up of one router (port 1) leads to the port down of the other (port 2), both ways around.
         assert_eq!(peers(0), [Peer::Terminal(0), to(1, 2), to(1, 1)]);
         assert_eq!(peers(1), [Peer::Terminal(1), to(0, 2), to(0, 1)]);
         assert_eq!(graph.links().count(), 2);

@@ -42,7 +42,7 @@ pub fn graphml(graph: &Graph) -> String {
     text + "</graph></graphml>\n"
 }
 
-/// Without link classes: anynet knows latencies only.
+/// A graph file without link classes: anynet can express only latencies.
 pub fn anynet(graph: &Graph) -> String {
     let mut lines: Vec<String> = (0..graph.routers()).map(|router| format!("router {router}")).collect();
     for terminal in 0..graph.terminals() {

@@ -1,5 +1,6 @@
-//! BookSim's `anynet` text: lines such as `router 0 node 0 node 1 router 1 15 router 2`: a router or node, then what it is
-//! joined to, each with an optional latency. Routers are taken in ascending order of their ids.
+//! BookSim's `anynet` text. Its lines, such as `router 0 node 0 node 1 router 1 15 router 2`, name a router or node, and then the routers
+//! and
+//! nodes that are joined to it, each with an optional latency. Routers are used in ascending order of their ids.
 
 use super::draft::{Count, DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
 use crate::graph::facts::{Facts, Latency};
@@ -16,7 +17,7 @@ weft_units::codes! {
         helps: "Nothing, unless you compare with BookSim. Then exchange the credit latencies of the two link classes.";
 }
 
-/// Begin of the name of the class of links that state their latency.
+/// Prefix of the class name of links that state their latency.
 pub const LATENCY_CLASS: &str = "latency";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ enum End {
     Node(u32),
 }
 
-/// The content of the lines; routers are known by their ids.
+/// The content of the lines; routers are identified by their ids.
 #[derive(Default)]
 struct Reading {
     routers: BTreeSet<u32>,
@@ -48,7 +49,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     for link in &mut links {
         (link.from, link.to) = (index(link.from), index(link.to));
     }
-    // With ascending ids the first gap is where id and place differ.
+    // If ids ascend, the first gap is where id and index differ.
     if let Some((place, (id, _))) = router_of.iter().enumerate().find(|&(place, (&id, _))| place as u32 != id) {
         let what = format!("{} nodes, and node {id} among them but no node {place}", router_of.len());
         return Err(Problem::new(what, format!("number the nodes 0 to {}", router_of.len() - 1)));
@@ -75,10 +76,10 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     Ok(draft)
 }
 
-/// The latency that BookSim gives to a direction of a link if the file does not state it \[cycles\].
+/// The latency that BookSim uses for a direction of a link if the file does not state it \[cycles\].
 const UNSAID: u32 = 1;
 
-/// States the way back of each link whose latency the file states for one direction only: BookSim gives it a latency of 1.
+/// Adds the opposite direction of each link if the file states the latency of one direction only: BookSim gives it a latency of 1.
 fn state_ways_back(reading: &mut Reading) {
     let stated: HashSet<(u32, u32)> = reading.links.iter().map(|link| (link.from, link.to)).collect();
     let unsaid = reading.classes.find(DEFAULT_CLASS);
@@ -90,7 +91,7 @@ fn state_ways_back(reading: &mut Reading) {
     }
 }
 
-/// The meaning of a link whose directions have different latencies, in Weft and in BookSim.
+/// The remark on a link whose two directions have different latencies: its meaning in Weft and in BookSim.
 fn remark(draft: &Draft) -> Option<Remark> {
     let class_of: BTreeMap<(u32, u32), u32> =
         draft.links.iter().map(|link| ((link.from, link.to), link.class)).collect();

@@ -1,4 +1,4 @@
-//! The keys of a scenario that say what the attributes of a graph file mean.
+//! The keys of a scenario that define the meaning of the attributes of a graph file.
 
 use super::draft::Problem;
 use super::values::{self, Unit, Unread};
@@ -7,20 +7,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Bandwidth, Time};
 
-/// Which attributes of a graph file hold which property.
+/// The attributes of a graph file that store each property.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attributes {
-    /// The edge attribute that holds what a link carries.
+    /// The edge attribute with the bandwidth of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<BandwidthFrom>,
-    /// The edge attribute that holds the latency of a link, or its length.
+    /// The edge attribute with the latency of a link, or with its length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyFrom>,
-    /// The edge attribute that holds the class of a link; default `class`.
+    /// The edge attribute with the class of a link; default `class`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<From>,
-    /// The node attribute that holds the number of terminals of a router; default `terminals`.
+    /// The node attribute with the number of terminals of a router; default `terminals`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals: Option<From>,
 }
@@ -39,10 +39,10 @@ pub struct From {
 pub struct BandwidthFrom {
     /// Name of the attribute in the file.
     pub from: String,
-    /// Unit of its numbers: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle. Values such as `100Gb/s` or `100G` have one.
+    /// Unit of its numbers: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle. Values such as `100Gb/s` or `100G` already have a unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// Rounds to the nearest multiple of this bandwidth, and at least to one. Default: values stay as they are.
+    /// Rounds to the nearest multiple of this bandwidth, and to at least one multiple. Default: values stay as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Bandwidth>,
 }
@@ -53,23 +53,24 @@ pub struct BandwidthFrom {
 pub struct LatencyFrom {
     /// Name of the attribute in the file.
     pub from: String,
-    /// Unit of its numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is a latency of
-    /// 5 ns per metre, as light in a fibre has. Leave it out if the values have their own unit, such as `2us` or `3m`.
+    /// Unit of its numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is converted into a latency
+    /// of
+    /// 5 ns per metre, the speed of light in a fibre. Leave the unit out if the values have their own unit, such as `2us` or `3m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// Rounds up to a multiple of this time, and to whole cycles. Default: lengths are rounded up to whole cycles, and
-    /// times that are no whole number of cycles are refused.
+    /// times that are not a whole number of cycles are refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Time>,
 }
 
-/// Nodes of a graph file that are hosts: each becomes a terminal of the router that it has a link to.
+/// Nodes of a graph file that are hosts. Each host becomes a terminal of the router to which it has a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hosts {
-    /// Name of the node attribute that tells hosts; `id` is the id of the node.
+    /// Name of the node attribute that identifies hosts; `id` is the id of the node.
     pub attribute: String,
-    /// Its value at hosts; `server*` fits every value that begins with `server`.
+    /// Value of this attribute at hosts; `server*` matches every value that begins with `server`.
     pub value: String,
 }
 
@@ -85,7 +86,7 @@ impl Hosts {
 const ROUND: &str = "attributes.latency.round";
 
 impl BandwidthFrom {
-    /// The bandwidth in a text of the file.
+    /// Parses a text of the file as a bandwidth.
     pub fn read(&self, text: &str) -> Result<Bandwidth, Problem> {
         let read = values::bandwidth(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if matches!(read, Bandwidth::BitsPerSecond(0) | Bandwidth::Flits { flits: 0, .. }) {
@@ -113,7 +114,7 @@ impl BandwidthFrom {
 }
 
 impl LatencyFrom {
-    /// The latency in a text of the file.
+    /// Parses a text of the file as a latency.
     pub fn read(&self, text: &str) -> Result<Latency, Problem> {
         let (time, unit) = values::latency(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if let Some(step @ (Time::Cycles(0) | Time::Femtoseconds(0))) = self.round {
@@ -140,7 +141,7 @@ impl LatencyFrom {
     }
 }
 
-/// A value of the attribute `from` that is not read.
+/// The problem of a value of the attribute `from` that cannot be parsed.
 fn problem(from: &str, unread: &Unread, units: &str, example: &str) -> Problem {
     let help = match unread {
         Unread::Unit(_) => {

@@ -1,4 +1,4 @@
-//! A table of cables as inventories export it: a heading that names the columns, then a line per cable with its two
+//! A table of cables, as inventory programs export it: a heading with the names of the columns, then a line per cable with its two
 //! devices. A list of edges with a heading, such as `source,target`, is also a table of cables.
 
 use super::asked::{Attributes, BandwidthFrom, LatencyFrom};
@@ -26,7 +26,7 @@ weft_units::codes! {
         helps: "Name both devices, unless nothing is plugged in there.";
 }
 
-/// A cable: the two devices with their ports, its own attributes and its line.
+/// A cable: the two devices and their ports, the attributes of the cable, and its line in the file.
 struct Cable {
     ends: [String; 2],
     ports: [String; 2],
@@ -34,13 +34,13 @@ struct Cable {
     line: u32,
 }
 
-/// The table, with the attributes of every device by its name, in the order of the devices.
+/// The table, with the attributes of every device, by device name, in the order of the devices.
 #[derive(Default)]
 struct Table {
     cables: Vec<Cable>,
     devices: Vec<(String, Vec<Field>, u32)>,
     places: HashMap<String, usize>,
-    /// Lines that name one device only.
+    /// Number of lines that name only one device.
     open: u32,
 }
 
@@ -59,7 +59,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     let mut known = HashSet::new();
     let mut ports: HashMap<(&str, &str), u32> = HashMap::new();
     for Cable { ends: [a, b], ports: [at_a, at_b], fields, line } in &table.cables {
-        // some tables list every cable from both of its ends
+        // some tables list every cable twice, once from each end
         let has_ports = !at_a.is_empty() && !at_b.is_empty();
         if has_ports && known.contains(&[(b, at_b), (a, at_a)]) {
             continue;
@@ -77,7 +77,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     Ok(draft)
 }
 
-/// The lines of the table; a byte-order mark and empty lines are no part of it.
+/// The lines of the table. A byte-order mark and empty lines are left out.
 fn lines(text: &str) -> Result<Vec<StringRecord>, Problem> {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     let mark = [b'\t', b';'].into_iter().find(|&mark| first.contains(char::from(mark))).unwrap_or(b',');
@@ -114,7 +114,7 @@ impl Table {
         table
     }
 
-    /// Enters a device; the facts of an earlier line stay.
+    /// Adds a device. If an earlier line has set its attributes, these are kept.
     fn device(&mut self, name: &str, fields: Vec<Field>, line: u32) {
         let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.devices.push((name.to_owned(), Vec::new(), line));
@@ -128,7 +128,7 @@ impl Table {
         }
     }
 
-    /// The attributes that the scenario requests. Speeds and lengths that have a unit are read without a request, with
+    /// The attributes that the scenario requests. Speeds and lengths that have a unit are read even if they are not requested, with
     /// a remark.
     fn attributes(
         &self,
@@ -184,7 +184,7 @@ fn unit(heading: &str) -> Option<String> {
     Some(inside.replace("bps", "b/s").replace("bit/s", "b/s"))
 }
 
-/// Ports with more than one cable.
+/// The remark on ports with more than one cable.
 fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
     let mut shared: Vec<_> = ports.iter().filter(|(_, cables)| **cables > 1).map(|(port, _)| *port).collect();
     shared.sort_unstable();
@@ -201,7 +201,7 @@ fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
     })
 }
 
-/// Lines that name one device only.
+/// The remark on lines that name only one device.
 fn open(lines: u32) -> Option<Remark> {
     (lines > 0).then(|| Remark {
         code: &CABLES_OPEN,

@@ -1,4 +1,4 @@
-//! Turns what a graph file states into a wiring that keeps the laws of graphs, or refuses it.
+//! Converts the content of a graph file into a wiring that obeys the laws of graphs, or refuses the file.
 
 use super::draft::{Draft, Problem};
 use super::parallel::{Bundle, bundles};
@@ -8,10 +8,10 @@ use crate::{MAX_PORTS, MAX_RADIX};
 #[derive(Debug, Clone, Copy)]
 pub struct End {
     pub to: u32,
-    /// Place of the other end among the links of the other router.
+    /// Index of the other end among the links of the other router.
     pub far: u16,
     pub class: u8,
-    /// Parallel links in its place.
+    /// Number of parallel links.
     pub width: u32,
 }
 
@@ -21,7 +21,7 @@ pub struct Wiring<'a> {
     pub classes: Vec<&'a str>,
 }
 
-/// How many terminals every router has; `default` is for routers of which the file does not say.
+/// The number of terminals of every router; `default` is for routers without a number in the file.
 pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, Problem> {
     if draft.routers.is_empty() {
         return Err(Problem::new("no routers", "state at least one router with a terminal"));
@@ -51,7 +51,7 @@ pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, 
     Ok(counts)
 }
 
-/// The terminals of every router, `counts` of them.
+/// The terminal ids of every router; `counts` has their numbers.
 pub fn terminals_of_routers(draft: &Draft, counts: &[u32]) -> Vec<Vec<u32>> {
     let mut terminals: Vec<Vec<u32>> = counts.iter().map(|&count| Vec::with_capacity(count as usize)).collect();
     match &draft.router_of {
@@ -70,7 +70,7 @@ pub fn terminals_of_routers(draft: &Draft, counts: &[u32]) -> Vec<Vec<u32>> {
     terminals
 }
 
-/// Refuses more ports than a router or a graph has.
+/// Refuses a graph with more ports than a router or a graph may have.
 fn check_ports(draft: &Draft, terminals: &[u32], ends: &[Vec<End>]) -> Result<(), Problem> {
     let mut total = 0;
     for (router, (&terminals, ends)) in (0..).zip(terminals.iter().zip(ends)) {
@@ -95,18 +95,19 @@ fn check_ports(draft: &Draft, terminals: &[u32], ends: &[Vec<End>]) -> Result<()
     }
 }
 
-/// So many things, in words.
+/// A number of things, as text.
 fn counted((number, thing): (u64, &str)) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Checks the links and gives them to their routers. `terminals`: the number of each router.
+/// Checks the links and assigns them to their routers. `terminals`: the number of terminals of each router.
 pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Problem> {
     let (classes, numbers) = classes(draft)?;
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for Bundle { pair: (a, b), class, back, width, .. } in bundles(draft, &numbers)? {
-        // Pairs ascend, so the neighbours of each router do: first those below it, then those above.
-        // A router with more links than its number of ports can say is refused below.
+        // Pairs are in ascending order, so the neighbours of each router are too: first those with a lower number, then those with a
+        // higher
+        // number. A router with more links than the type of a port number allows is refused below.
         let [far, near] = [b, a].map(|router| ends[router as usize].len() as u16);
         ends[a as usize].push(End { to: b, far, class, width });
         ends[b as usize].push(End { to: a, far: near, class: back, width });
@@ -137,10 +138,10 @@ pub(super) fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
     Ok((names, numbers))
 }
 
-/// Parts of a network, and routers of a part, to name in a message.
+/// Number of parts of a network, and of routers of a part, that a message names.
 const SHOWN: usize = 3;
 
-/// Refuses a network that has fallen apart, with the sizes of its parts and some routers of each.
+/// Refuses a network whose parts are not connected. The message has the sizes of its parts and some routers of each.
 fn check_connected(draft: &Draft, ends: &[Vec<End>]) -> Result<(), Problem> {
     let mut parts = parts(ends);
     if parts.len() == 1 {
@@ -153,14 +154,14 @@ fn check_connected(draft: &Draft, ends: &[Vec<End>]) -> Result<(), Problem> {
     Err(Problem::new(what, "add the links that join them, or write each part into a file of its own"))
 }
 
-/// The size of a part, and the first of its routers.
+/// The size of a part and its first routers, as text.
 fn shown(draft: &Draft, part: &[u32]) -> String {
     let names: Vec<_> = part.iter().take(SHOWN).map(|&router| draft.name(router)).collect();
     let more = if part.len() > SHOWN { ", ..." } else { "" };
     format!("{} ({}{more})", counted((part.len() as u64, "router")), names.join(", "))
 }
 
-/// The routers of each part, ascending; parts are in the order of their first router.
+/// The routers of each connected part, ascending; parts are in the order of their first router.
 fn parts(ends: &[Vec<End>]) -> Vec<Vec<u32>> {
     let mut seen = vec![false; ends.len()];
     let mut parts = Vec::new();

@@ -1,16 +1,16 @@
-//! The result of the readers of graph files: routers and links as the file states them, each with its place in the
+//! The result of the readers of graph files: routers and links as the file states them, each with its position in the
 //! file.
 
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_units::Remark;
 
-/// The fault of a file, its place, and the remedy.
+/// A problem of a file: the fault, its position, and the remedy.
 #[derive(Debug)]
 pub struct Problem {
     pub what: String,
     pub help: String,
-    /// The key of the scenario that it is about.
+    /// The key of the scenario that the problem concerns.
     pub key: &'static str,
 }
 
@@ -19,44 +19,44 @@ impl Problem {
         Self { what: what.into(), help: help.into(), key: "file" }
     }
 
-    /// The same, about another key of the scenario than the file.
+    /// The same problem, for another key of the scenario than the file.
     pub fn under(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// The same, with its place in the file.
+    /// The same problem, with its position in the file.
     pub fn at(self, place: &Place) -> Self {
         Self { what: format!("{place}: {}", self.what), ..self }
     }
 }
 
-/// How often a file states a link.
+/// The number of times that a file states each link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stated {
     /// Once, in either direction.
     Once,
     /// In both directions, each once.
     BothWays,
-    /// A cable may be listed in one direction or in both.
+    /// Once or in both directions: a cable may be listed from one end or from both ends.
     OneOrBothWays,
 }
 
-/// The meaning of two statements of one link.
+/// The meaning of two statements about the same link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
     /// Two parallel links.
     Links,
-    /// A mistake; with the remedy.
+    /// A mistake. Contains the remedy.
     Refused(&'static str),
 }
 
-/// Names of routers to show in a message.
+/// Number of router names that a message shows.
 const SHOWN: usize = 5;
 
 #[derive(Debug)]
 pub struct Router {
     pub name: String,
-    /// Terminals, where the file says how many.
+    /// Number of terminals, if the file states it.
     pub terminals: Option<u32>,
 }
 
@@ -66,7 +66,7 @@ pub struct Link {
     pub to: u32,
     /// Index into [`Draft::classes`].
     pub class: u32,
-    /// Line, or index in the list of links.
+    /// Line number, or index in the list of links.
     pub place: u32,
 }
 
@@ -76,9 +76,10 @@ pub struct Draft {
     pub routers: Vec<Router>,
     pub links: Vec<Link>,
     pub classes: Vec<String>,
-    /// The facts that the file states of the links of each class.
+    /// For each class, the facts that the file states about its links.
     pub facts: Vec<Facts>,
-    /// Classes of the file without any facts. Only a section of the scenario makes them different from others.
+    /// For each class, true if the file states no facts about it. Only a section of the scenario makes such a class different from
+    /// others.
     pub sections: Vec<bool>,
     /// The facts of links to terminals.
     pub terminal_facts: Facts,
@@ -86,9 +87,9 @@ pub struct Draft {
     pub remarks: Vec<Remark>,
     pub stated: Stated,
     pub parallel: Parallel,
-    /// What [`Link::place`] counts.
+    /// The unit of [`Link::place`].
     pub count: Count,
-    /// The router of every terminal, where the file names terminals.
+    /// The router of every terminal, if the file names terminals.
     pub router_of: Option<Vec<u32>>,
 }
 
@@ -97,7 +98,7 @@ impl Draft {
         &self.routers[router as usize].name
     }
 
-    /// Gives routers the number of terminals that the scenario states for their id.
+    /// Sets the number of terminals of routers that the scenario names by their id.
     pub fn terminals_by_id(&mut self, stated: &BTreeMap<String, u32>) -> Result<(), Problem> {
         let mut used = HashSet::new();
         for router in &mut self.routers {
@@ -125,7 +126,7 @@ impl Draft {
         }
     }
 
-    /// Leaves out the classes of which there is no link.
+    /// Removes the classes that have no link.
     pub fn drop_unused_classes(&mut self) {
         let mut new = vec![None; self.classes.len()];
         let mut kept = Vec::new();
@@ -146,21 +147,21 @@ impl Draft {
         Place { count: self.count, number: link.place, ends }.to_string()
     }
 
-    /// Where two links are, each place once.
+    /// The positions of two links, as text; equal positions only once.
     pub fn places(&self, a: &Link, b: &Link) -> String {
         let [a, b] = [a, b].map(|link| self.place(link));
         if a == b { a } else { format!("{a} and {b}") }
     }
 }
 
-/// Gives each name a number, in the order in which the names come.
+/// Assigns a number to each name, in the order in which the names first occur.
 #[derive(Debug, Default)]
 pub struct Names {
     numbers: HashMap<String, u32>,
 }
 
 impl Names {
-    /// The number of a name, a new one if it is new.
+    /// The number of a name. An unknown name gets a new number.
     pub fn number(&mut self, name: &str) -> u32 {
         match self.numbers.get(name) {
             Some(&number) => number,
@@ -180,7 +181,7 @@ impl Names {
         self.numbers.len()
     }
 
-    /// The names by number.
+    /// The names in the order of their numbers.
     pub fn into_list(self) -> Vec<String> {
         let mut list = vec![String::new(); self.numbers.len()];
         self.numbers.into_iter().for_each(|(name, number)| list[number as usize] = name);
@@ -188,10 +189,10 @@ impl Names {
     }
 }
 
-/// The class of links that name none.
+/// The class of links for which the file names no class.
 pub const DEFAULT_CLASS: &str = "link";
 
-/// Enters a router, once.
+/// Adds a router. A router may be added only once.
 pub fn new_router(names: &mut Names, name: &str, place: impl FnOnce() -> String) -> Result<(), Problem> {
     let routers = names.len();
     match names.number(name) as usize == routers {
@@ -203,7 +204,7 @@ pub fn new_router(names: &mut Names, name: &str, place: impl FnOnce() -> String)
     }
 }
 
-/// The end of a link, which must be a router of the file.
+/// The number of an end of a link, which must be a router of the file.
 pub fn known_end(names: &Names, name: &str, place: impl FnOnce() -> String) -> Result<u32, Problem> {
     names.find(name).ok_or_else(|| {
         Problem::new(
@@ -213,18 +214,18 @@ pub fn known_end(names: &Names, name: &str, place: impl FnOnce() -> String) -> R
     })
 }
 
-/// The meaning of the number of an edge.
+/// The meaning of the position of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
-    /// Lines of the file.
+    /// Line number in the file.
     Lines,
-    /// The elements of this list.
+    /// Index in the list with this name.
     List(&'static str),
-    /// The edges of a file that was made of the author's file: they say nothing to its author.
+    /// Position in a converted file, which is meaningless for the author of the original file.
     Converted,
 }
 
-/// The place of an edge in its file.
+/// The position of an edge in its file.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     pub count: Count,

@@ -1,12 +1,12 @@
-//! Graph files in formats that NetworkX reads: recognised by their ending and their first word, and converted.
+//! Graph files in formats that NetworkX reads: recognised by their extension and their first word, and converted.
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use weft_units::InputFile;
 
-/// The remedy where there is no converter.
+/// The remedy if the program has no converter.
 const HELP: &str = "read it with the command `weft`, which asks NetworkX, or write it with networkx.write_graphml";
 
-/// Reads the name of a graph file; a file in another format is converted.
+/// Deserialises the name of a graph file. A file in another format is converted.
 pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputFile, D::Error> {
     let file = InputFile::deserialize(deserializer)?;
     match format(&file) {
@@ -15,7 +15,7 @@ pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputFile, D::
     }
 }
 
-/// The format of a file that Weft does not read itself.
+/// The format of a file that only NetworkX can read; `None` if Weft reads the file itself.
 fn format(file: &InputFile) -> Option<&'static str> {
     let text = file.text().ok()?;
     match file.extension().as_str() {
@@ -33,13 +33,13 @@ fn is_adjacency(text: &str) -> bool {
         links: Option<IgnoredAny>,
         edges: Option<IgnoredAny>,
     }
-    // few files hold the word, and only these are read twice
+    // few files contain the word, and only these files are read twice
     let keys = || serde_json::from_str(text).ok();
     text.contains("\"adjacency\"")
         && keys().is_some_and(|keys: Keys| keys.adjacency.is_some() && keys.links.is_none() && keys.edges.is_none())
 }
 
-/// Whether a text is neither BookSim's, whose lines begin with a kind, nor JSON or XML.
+/// True if a text is not a BookSim file (whose lines begin with a kind), and neither JSON nor XML.
 fn is_edge_list(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
     let first = lines.next().unwrap_or_default();

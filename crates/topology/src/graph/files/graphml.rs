@@ -5,7 +5,7 @@ use super::sheet::{Asked, Field, Sheet};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::HashMap;
 
-/// Most elements, attributes and texts of a document.
+/// Largest number of elements, attributes and texts of a document.
 const MAX_NODES: u32 = 1 << 24;
 
 pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
@@ -44,9 +44,9 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
 
 /// The `key` elements of nodes or edges, to which `data` elements refer.
 struct Keys<'a> {
-    /// Name of each attribute, by its id.
+    /// Name of each attribute, by the id of its `key` element.
     names: HashMap<&'a str, &'a str>,
-    /// Attributes of elements that do not have them themselves.
+    /// Default values of attributes, for elements without these attributes.
     defaults: Vec<(&'a str, &'a str)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Keys<'a> {
         Self { names, defaults }
     }
 
-    /// The attributes of a node or edge; those without a text say nothing.
+    /// The attributes of a node or edge. Attributes without a text are left out.
     fn fields(&self, of: Node<'a, '_>) -> Vec<Field> {
         let mut fields: Vec<Field> = Vec::new();
         for data in elements(of).filter(|data| data.tag_name().name() == "data") {
@@ -106,12 +106,12 @@ fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, Problem> {
     })
 }
 
-/// The line of one element, for a message.
+/// The line of an element, as text for a message.
 fn line(node: Node) -> String {
     format!("line {}", node.document().text_pos_at(node.range().start).row)
 }
 
-/// Lines of ascending positions, all in one pass over the text.
+/// Computes line numbers for ascending positions in one pass over the text.
 struct Lines<'a> {
     text: &'a str,
     at: usize,

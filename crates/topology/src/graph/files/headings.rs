@@ -1,9 +1,9 @@
-//! The headings of a table of cables: which column holds which end.
+//! The headings of a table of cables: decides which columns describe which end of a cable.
 
 use super::draft::Problem;
 use csv::StringRecord;
 
-/// The words of the two ends of a cable.
+/// The words for the two ends of a cable.
 const SIDES: [&[&str]; 2] = [
     &["a", "source", "src", "from", "local", "1", "left", "near"],
     &[
@@ -26,7 +26,7 @@ const SIDES: [&[&str]; 2] = [
 const DEVICES: [&str; 10] =
     ["device", "node", "host", "hostname", "switch", "router", "system", "equipment", "chassis", "name"];
 const PORTS: [&str; 6] = ["port", "interface", "iface", "ifname", "intf", "nic"];
-/// Words that say nothing beside a side.
+/// Words that add no information next to the word for an end.
 const FILLERS: [&str; 5] = ["side", "end", "endpoint", "termination", "id"];
 
 /// The content of a column; 0 and 1 are the two ends of the cable.
@@ -34,19 +34,19 @@ const FILLERS: [&str; 5] = ["side", "end", "endpoint", "termination", "id"];
 pub enum Column {
     Device(usize),
     Port(usize),
-    /// An attribute of the device at one end, by its name.
+    /// An attribute of the device at one end, with its name.
     OfDevice(usize, String),
-    /// An attribute of the cable, by its heading.
+    /// An attribute of the cable, named by the heading.
     OfCable(String),
 }
 
-/// A heading in parts.
+/// A heading, split into parts.
 struct Heading<'a> {
     text: &'a str,
     side: Option<usize>,
     is_device: bool,
     is_port: bool,
-    /// All other words.
+    /// All other words of the heading.
     rest: Vec<String>,
 }
 
@@ -64,13 +64,13 @@ impl<'a> Heading<'a> {
         Self { text, side: own, is_device, is_port, rest: words.iter().filter(is_rest).cloned().collect() }
     }
 
-    /// Whether it names an end and nothing else.
+    /// True if the heading names an end and nothing else.
     fn is_bare(&self) -> bool {
         self.side.is_some() && !self.is_device && !self.is_port && self.rest.is_empty()
     }
 }
 
-/// Words in lower case: "Side A Port", "side_a_port", "sideAPort" and "port1" are split.
+/// The words of a heading in lower case: "Side A Port", "side_a_port", "sideAPort" and "port1" are split into words.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before = ' ';
@@ -88,11 +88,11 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The content of each column. Refuses a heading that does not name two devices.
+/// Returns the content of each column. Refuses a heading that does not name two devices.
 pub fn columns(heading: &StringRecord) -> Result<Vec<Column>, Problem> {
     let headings: Vec<Heading> = heading.iter().map(Heading::of).collect();
     let named = |heading: &&Heading| heading.is_device && !heading.is_port && heading.rest.is_empty();
-    // beside columns of devices, "Side A" or "Termination A" is a port
+    // if other columns name the devices, "Side A" or "Termination A" is a port
     let has_devices = headings.iter().filter(named).count() >= 2;
     let (mut devices, mut ports) = (0, 0);
     let column = |heading: &Heading| {

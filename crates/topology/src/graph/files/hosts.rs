@@ -1,4 +1,4 @@
-//! Nodes of a graph file that are hosts become terminals of the routers that they have a link to.
+//! Converts nodes of a graph file that are hosts into terminals of the routers to which they have a link.
 
 use super::asked::Hosts;
 use super::draft::{Draft, Problem, Stated};
@@ -17,21 +17,21 @@ weft_units::codes! {
         helps: "Write the rule of the message below `hosts` to confirm it, or `terminals_per_router` to have them as routers.";
 }
 
-/// Words by which files call a host.
+/// Words that files use for a host.
 const WORDS: [&str; 7] = ["host", "server", "compute", "terminal", "endpoint", "hca", "gpu"];
-/// Node attributes that say what a node is.
+/// Node attributes that state the kind of a node.
 const KINDS: [&str; 5] = ["type", "role", "kind", "device_role", "node_type"];
 
-/// Why a node is a host, or may be one.
+/// The reason why a node is, or may be, a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
-    /// The scenario says so.
+    /// The scenario declares the node to be a host.
     Asked,
-    /// The file calls it one: the rule that a scenario would write.
+    /// The file calls the node a host. The fields are the rule that a scenario would need to select such nodes.
     Called { attribute: String, value: String },
 }
 
-/// Whether a node is a host.
+/// The reason why a node is a host; `None` if it is not a host.
 pub fn mark(id: &str, fields: &[Field], asked: Option<&Hosts>, seen: &mut Seen) -> Option<Mark> {
     if let Some(hosts) = asked {
         let own = fields.iter().find(|(name, _)| *name == hosts.attribute).map(|(_, text)| text.as_str());
@@ -55,10 +55,11 @@ pub fn mark(id: &str, fields: &[Field], asked: Option<&Hosts>, seen: &mut Seen) 
     Some(Mark::Called { attribute: "id".to_owned(), value: format!("{start}*") })
 }
 
-/// Values to name in a message.
+/// Number of values that a message names.
 const SHOWN: usize = 6;
 
-/// Turns hosts into terminals. Hosts that only the file names are terminals where nothing else gives terminals.
+/// Converts hosts into terminals. Hosts that only the file names become terminals only if neither the scenario nor the file gives other
+/// terminals.
 pub fn settle(draft: &mut Draft, marks: &[Option<Mark>], asked: Asked, seen: &Seen) -> Result<(), Problem> {
     let marked: Vec<bool> = marks.iter().map(Option::is_some).collect();
     if let Some(hosts) = asked.hosts {
@@ -116,7 +117,7 @@ fn nobody(hosts: &Hosts, seen: &Seen) -> Problem {
     Problem::new(what, help).under("hosts")
 }
 
-/// The nodes that each node has links to, each once.
+/// For each node, the nodes to which it has links, each once.
 fn neighbours(draft: &Draft) -> Vec<Vec<u32>> {
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for link in &draft.links {
@@ -129,7 +130,7 @@ fn neighbours(draft: &Draft) -> Vec<Vec<u32>> {
     ends
 }
 
-/// Removes hosts and their links; their routers have a terminal for each, in the order of the hosts.
+/// Removes hosts and their links. Their routers get a terminal for each host, in the order of the hosts.
 fn take(draft: &mut Draft, is_host: &[bool]) -> Result<(), Problem> {
     let mut new = Vec::with_capacity(is_host.len());
     let mut routers = 0;

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::Value;
 use std::fmt;
 
-/// Most elements of an id that is a list.
+/// Largest number of elements of an id that is a list.
 const MAX_PARTS: usize = 32;
 
 #[derive(Deserialize)]
@@ -16,7 +16,7 @@ struct NodeLink {
     graph: Value,
     #[serde(default)]
     directed: bool,
-    /// Whether it has parallel links; NetworkX takes a file that does not say so for one that may have them.
+    /// True if the file has parallel links. If the file does not state it, NetworkX assumes that it may have parallel links.
     #[serde(default = "yes")]
     multigraph: bool,
     nodes: Vec<Item<false>>,
@@ -30,7 +30,7 @@ fn yes() -> bool {
     true
 }
 
-/// The file of which a converter made this one.
+/// The name of the original file, if a converter has made this text.
 pub fn converted_from(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct About {
@@ -82,7 +82,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     sheet.draft(if data.directed { Stated::BothWays } else { Stated::Once }, parallel, count)
 }
 
-/// A node, with its id, or an edge, with its two ends; and the attributes of either.
+/// A node with its id, or an edge with its two ends, and the attributes of the node or edge.
 struct Item<const IS_EDGE: bool> {
     ids: [String; 2],
     fields: Vec<Field>,
@@ -121,7 +121,7 @@ impl<'de, const IS_EDGE: bool> Deserialize<'de> for Item<IS_EDGE> {
     }
 }
 
-/// The value of an attribute as text; nothing for `null`, and no content for lists and mappings, which no key reads.
+/// The value of an attribute as text; `None` for `null`; empty for lists and mappings, because no key of a scenario reads them.
 struct Scalar(Option<String>);
 
 impl<'de> Deserialize<'de> for Scalar {
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
-/// Reads an id without a tree of values, which would take many times the size of the file.
+/// Reads an id without building a tree of values, which would need many times the memory of the file.
 #[derive(Clone, Copy)]
 struct Reading {
     in_list: bool,

@@ -1,4 +1,4 @@
-//! Readers of graph files. Each makes a [`Draft`], which is then checked and turned into a wiring.
+//! Readers of graph files. Each reader returns a [`Draft`], which is then checked and converted into a wiring.
 
 pub(crate) mod anynet;
 pub mod asked;

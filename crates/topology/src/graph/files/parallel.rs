@@ -1,7 +1,7 @@
-//! Puts the statements of a file about the links between two routers together.
+//! Combines the statements of a file about the links between the same two routers.
 //!
 //! An undirected file states each link once, so two statements are two parallel links. A directed file states each link
-//! once in each direction, so there are as many links as statements in one direction.
+//! once in each direction, so the number of links is the number of statements in one direction.
 
 use super::draft::{Draft, Link, Parallel, Problem, Stated};
 
@@ -10,12 +10,12 @@ use super::draft::{Draft, Link, Parallel, Problem, Stated};
 pub struct Bundle {
     /// The routers, the smaller number first.
     pub pair: (u32, u32),
-    /// Number of the class in the graph of the channels from the first router, and of those from the second.
+    /// Class, as a number in the graph, of the channels from the first router, and of the channels from the second router.
     pub class: u8,
     pub back: u8,
     /// Number of links.
     pub width: u32,
-    /// Where the file states the first of the links.
+    /// The position of the first of these links in the file.
     pub place: u32,
 }
 
@@ -23,8 +23,11 @@ fn pair(link: &Link) -> (u32, u32) {
     (link.from.min(link.to), link.from.max(link.to))
 }
 
-/// The links of a file by ascending pair of routers, then by class; `numbers` are those of the classes in the graph. Refuses loops and links
-/// of one direction. Refuses parallel links if their directions do not pair up, and repeated links if the file has no parallel ones.
+/// The links of a file, by ascending pair of routers, then by class. `numbers`: the number in the graph of each class of the file.
+/// Refuses
+/// links from a router to itself and links of one direction. Refuses parallel links if their directions do not pair up, and repeated
+/// links if
+/// the file has no parallel links.
 pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     if let Some(link) = draft.links.iter().find(|link| link.from == link.to) {
         let what = format!("{}: router {} is joined to itself", draft.place(link), draft.name(link.from));
@@ -43,7 +46,7 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
         };
         let both: Vec<(&Link, &Link)> = there.iter().zip(back).collect();
         bundles.extend(both.chunk_by(|a, b| (a.0.class, a.1.class) == (b.0.class, b.1.class)).map(|same| {
-            // a file that states one direction may begin at either router
+            // if a file states only one direction, the link may begin at either router
             let (one, other) = same[0];
             let (up, down) =
                 if one.from <= one.to || draft.stated == Stated::Once { (one, other) } else { (other, one) };
@@ -54,7 +57,7 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     Ok(bundles)
 }
 
-/// Refuses an undirected file that states every link once in each direction: these may be directions of one link, or
+/// Refuses an undirected file that states every link once in each direction: each pair may mean the two directions of one link, or
 /// two links.
 fn check_each_way(draft: &Draft, sorted: &[Link]) -> Result<(), Problem> {
     let there_and_back = |links: &[Link]| matches!(links, [a, b] if a.from != b.from);
@@ -74,7 +77,7 @@ fn check_each_way(draft: &Draft, sorted: &[Link]) -> Result<(), Problem> {
     Err(Problem::new(what, help))
 }
 
-/// Refuses two statements of one link in a file that has no parallel links.
+/// Refuses two statements about the same link in a file that has no parallel links.
 fn check_repeated(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     let Parallel::Refused(help) = draft.parallel else { return Ok(()) };
     let same = |links: &&[Link]| draft.stated == Stated::Once || links[0].from == links[1].from;
@@ -84,7 +87,7 @@ fn check_repeated(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     Err(Problem::new(what, help))
 }
 
-/// The links of one direction between two routers, and for each the same link on the way back.
+/// The links of one direction between two routers, and for each of them the same link in the opposite direction.
 fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [Link]), Problem> {
     let (there, back) = links.split_at(links.partition_point(|link| link.from == links[0].from));
     let (first, from, to) = (&links[0], draft.name(links[0].from), draft.name(links[0].to));
@@ -102,7 +105,8 @@ fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [L
         let help = "state every link in both directions, or write an undirected graph: links carry both directions";
         return Err(Problem::new(format!("{}: {what}", draft.place(first)), help));
     }
-    // The links of both directions are sorted by class. Each may differ from its way back, if it is clear which that is.
+    // The links of both directions are sorted by class. A link may have another class in the opposite direction if the pairing is
+    // unambiguous.
     let is_clear = |links: &[Link]| links.iter().all(|link| link.class == links[0].class);
     let differ = there.iter().zip(back).find(|(one, other)| one.class != other.class);
     if let Some((one, other)) = differ.filter(|_| !is_clear(there) && !is_clear(back)) {

@@ -1,4 +1,4 @@
-//! Collects the nodes and edges of a graph file with their attributes, and gives these their meaning.
+//! Collects the nodes and edges of a graph file with their attributes, and interprets the attributes.
 
 use super::asked::{Attributes, Hosts};
 use super::draft::{
@@ -11,12 +11,12 @@ use crate::graph::facts::Facts;
 use std::collections::{HashMap, HashSet};
 use weft_units::{Bandwidth, Time};
 
-/// The keys of the scenario about the file.
+/// The keys of the scenario that concern the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub attributes: &'a Attributes,
     pub hosts: Option<&'a Hosts>,
-    /// Whether routers of which the file does not say have terminals all the same.
+    /// True if routers without a number of terminals in the file have terminals by default.
     pub default_terminals: bool,
 }
 
@@ -33,14 +33,14 @@ impl Asked<'_> {
 /// An attribute: name and value.
 pub type Field = (String, String);
 
-/// The nodes and edges of a file so far.
+/// The nodes and edges of a file that have been read so far.
 pub struct Sheet<'a> {
     asked: Asked<'a>,
     names: Names,
     routers: Vec<Router>,
     marks: Vec<Option<Mark>>,
     classes: Names,
-    /// Every class with the facts that its links have, numbered.
+    /// The number of each combination of a class and the facts of its links.
     kinds: HashMap<(u32, Facts), u32>,
     links: Vec<Link>,
     seen: Seen,
@@ -53,7 +53,7 @@ impl<'a> Sheet<'a> {
         Self { asked, names, routers, marks, classes, kinds, links, seen }
     }
 
-    /// Enters a node.
+    /// Adds a node.
     pub fn node(&mut self, id: &str, fields: &[Field], place: impl Fn() -> String) -> Result<(), Problem> {
         new_router(&mut self.names, id, &place)?;
         let mut terminals = None;
@@ -72,7 +72,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Enters an edge between two nodes that were entered before.
+    /// Adds an edge between two nodes that were added before.
     pub fn edge(&mut self, fields: &[Field], place: Place) -> Result<(), Problem> {
         let [from, to] = place.ends.map(|end| known_end(&self.names, end, || place.to_string()));
         let (from, to) = (from?, to?);
@@ -97,7 +97,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// The network of all entries, with hosts as terminals.
+    /// Builds the network of all nodes and edges, with hosts as terminals.
     pub fn draft(self, stated: Stated, parallel: Parallel, count: Count) -> Result<Draft, Problem> {
         let Self { asked, names: _, routers, marks, classes, kinds, links, seen } = self;
         seen.check()?;
@@ -132,8 +132,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The name of a class with the facts of its links, such as `link_100G_276us`. A name is part of a dotted path, so its
-/// quantities are whole numbers.
+/// The name of a class with the facts of its links, such as `link_100G_276us`. The name is part of a dotted path, so it uses only
+/// whole numbers in its quantities.
 fn named(class: &str, facts: &Facts) -> String {
     let mut name = class.to_owned();
     match facts.bandwidth {

@@ -1,4 +1,4 @@
-//! Adds up the bandwidths of parallel links: all links of a class between two routers become one link.
+//! Adds up the bandwidths of parallel links: all links of a class between two routers are replaced by one link.
 
 use super::check::classes;
 use super::draft::{Draft, Link, Parallel, Problem, Stated};
@@ -6,7 +6,7 @@ use super::parallel::{Bundle, bundles};
 use crate::graph::facts::{Facts, Sum};
 use std::collections::HashMap;
 
-/// Puts one link in place of all parallel links of a class between two routers. It is of a class of its own, such as
+/// Replaces all parallel links of a class between two routers by one link. The new link has a separate class, such as
 /// `link_x4` for 4 links of the class `link`.
 pub fn add_up(draft: &mut Draft) -> Result<(), Problem> {
     let (_, numbers) = classes(draft)?;
@@ -30,7 +30,7 @@ pub fn add_up(draft: &mut Draft) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The class of the sums of `links` links of class `one`.
+/// Adds the class of a link that replaces `links` links of class `one`.
 fn new_class(draft: &mut Draft, one: u32, links: u32) -> Result<u32, Problem> {
     let class = draft.classes[one as usize].clone();
     let name = format!("{class}_x{links}");

@@ -1,4 +1,4 @@
-//! The attributes of a graph file that nothing reads: attributes that look like a misspelt key are refused, the others
+//! The attributes of a graph file that Weft does not use. Attributes that look like a misspelt key are refused, and the others
 //! are reported.
 
 use super::draft::Problem;
@@ -18,15 +18,15 @@ weft_units::codes! {
         helps: "Write the attribute in the file, or `links.default` for the edges without it.";
 }
 
-/// Names of nodes and edges for people: whether they are read changes nothing.
+/// Attributes that only name nodes and edges for readers. Weft does not report them, because they cannot change a result.
 const LABELS: [&str; 5] = ["id", "key", "label", "name", "title"];
 
-/// Parts of names of edge attributes that hold a bandwidth, a time or a length.
+/// Parts of names of edge attributes that probably contain a bandwidth, a time or a length.
 const BANDWIDTHS: [&str; 5] = ["bandwidth", "capacity", "speed", "rate", "bw"];
 const TIMES: [&str; 3] = ["latency", "delay", "rtt"];
 const LENGTHS: [&str; 3] = ["length", "dist", "km"];
 
-/// Units that such numbers often have. A file does not say which one it means.
+/// Units that such numbers often have. The file does not state the unit.
 const BANDWIDTH_UNITS: &str = "`Gb/s`, `Mb/s` or `b/s`";
 const TIME_UNITS: &str = "`ms`, `us` or `ns`, or for lengths `km` or `m`";
 const LENGTH_UNITS: &str = "`km` or `m`, or for times `ms`, `us` or `ns`";
@@ -37,17 +37,17 @@ const LATENCY: &str = "attributes.latency";
 const CLASS: &str = "attributes.class";
 const TERMINALS: &str = "attributes.terminals";
 
-/// How many nodes and edges have each attribute.
+/// For each attribute, the number of nodes and edges that have it.
 pub struct Seen {
     nodes: BTreeMap<String, u32>,
     edges: BTreeMap<String, u32>,
     terminals: String,
     class: String,
-    /// Names that a scenario gives: the attribute, the key, and whether nodes have it.
+    /// Attributes that the scenario names: the attribute, the key, and true if it is an attribute of nodes.
     mapped: Vec<(String, &'static str, bool)>,
-    /// Values of the attribute that tells hosts.
+    /// Values of the attribute that identifies hosts, with the number of nodes.
     pub host_values: BTreeMap<String, u32>,
-    /// The attribute that tells hosts.
+    /// The attribute that identifies hosts.
     host: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Seen {
         self.edges.contains_key(&self.class)
     }
 
-    /// Refuses attributes that the scenario names and the file lacks, and those that look like a misspelt key.
+    /// Refuses attributes that the scenario names but the file does not have, and attributes that look like a misspelt key.
     pub fn check(&self) -> Result<(), Problem> {
         for (from, key, of_nodes) in &self.mapped {
             let (names, of) = if *of_nodes { (&self.nodes, "node") } else { (&self.edges, "edge") };
@@ -102,7 +102,7 @@ impl Seen {
         Ok(())
     }
 
-    /// A remark on the attributes that nothing reads. `edges`: edges of the file.
+    /// The remarks on the attributes that are not used. `edges`: number of edges of the file.
     pub fn remarks(&self, edges: usize) -> Vec<Remark> {
         let of = |names: &BTreeMap<String, u32>, of_nodes: bool| -> Vec<(String, u32)> {
             let used = |name: &String| {
@@ -139,7 +139,7 @@ impl Seen {
         remarks
     }
 
-    /// A mapping that reads what the names of the unused edge attributes promise.
+    /// An example of keys that would read the unused edge attributes, guessed from their names.
     fn example(&self, of_edges: &[(String, u32)]) -> String {
         let find = |parts: &[&str], units: &'static str| {
             let holds = |name: &String| parts.iter().any(|part| name.to_lowercase().contains(part));
@@ -164,7 +164,7 @@ impl Seen {
         )
     }
 
-    /// Edges without an attribute that others have, which the scenario reads.
+    /// The remark on edges without an attribute that the scenario reads and that other edges have.
     fn partly(&self, edges: u32) -> impl Iterator<Item = Remark> + '_ {
         let of_edges = self.mapped.iter().filter(|(_, key, _)| matches!(*key, BANDWIDTH | LATENCY));
         let lacking = of_edges.map(move |(from, key, _)| {
@@ -197,7 +197,7 @@ fn suggestion(name: &str, of: &str, names: &BTreeMap<String, u32>) -> String {
     format!("{meant}attributes of its {of}s: {}", if all.is_empty() { "none".to_owned() } else { all.join(", ") })
 }
 
-/// Refuses an attribute whose name differs from `key` in `letters` letters or fewer.
+/// Refuses an attribute whose name differs from `key` in at most `letters` letters.
 fn misspelt(key: &str, letters: usize, of: &str, names: &BTreeMap<String, u32>) -> Result<(), Problem> {
     let near = |name: &&String| *name != key && strsim::osa_distance(&name.to_lowercase(), key) <= letters;
     let Some(name) = names.keys().find(near) else { return Ok(()) };

@@ -1,28 +1,28 @@
-//! Numbers and quantities as graph files and inventories write them.
+//! Parses numbers and quantities in the notation of graph files and inventories.
 
 use weft_units::{Bandwidth, Time, light_time};
 
-/// Significant digits of a number: more are the noise of a calculation.
+/// Number of significant digits of a number: further digits are rounding errors of a calculation.
 const DIGITS: usize = 12;
 
-/// Whether a latency was a time or the length of a cable.
+/// The unit of a latency: a time, or the length of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Time,
     Length,
 }
 
-/// Reason why a value cannot be read, with the part of the value that is wrong.
+/// Reason why a value cannot be parsed, with the wrong part of the value.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// It has no unit, or one of another quantity.
+    /// The value has no unit, or the unit of another quantity.
     Unit(String),
-    /// Its unit is sound. The number is too large or too small.
+    /// The unit is valid, but the number is too large or too small.
     Number(String),
 }
 
 impl Unread {
-    /// The rest of a sentence about the value.
+    /// The rest of a sentence about the value, for a message.
     pub fn what(&self) -> &str {
         match self {
             Self::Unit(what) | Self::Number(what) => what,
@@ -30,11 +30,11 @@ impl Unread {
     }
 }
 
-/// A number as a plain decimal: "1e+09" becomes "1000000000". `None` if it is no number of 0 or more.
+/// A number as a plain decimal: "1e+09" becomes "1000000000". `None` if it is not a number of 0 or more.
 pub fn plain(text: &str) -> Option<String> {
     let text = text.trim();
     let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
-    // words such as "infinity" are no numbers of a file, and "1e300" is none of a network
+    // words such as "infinity" are not numbers in a file, and "1e300" is not a number in a network
     if value > 1e30 || !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-')) {
         return None;
     }
@@ -47,18 +47,18 @@ pub fn plain(text: &str) -> Option<String> {
         Ok(point) if point >= digits.len() => format!("{digits:0<width$}", width = point.max(1)),
         Ok(0) => format!("0.{digits}"),
         Ok(point) => format!("{}.{}", &digits[..point], &digits[point..]),
-        // beyond 40 decimals nothing is left of any unit
+        // beyond 40 decimals nothing is left in any unit
         Err(_) if point < -40 => "0".to_owned(),
         Err(_) => format!("0.{:0>width$}", digits, width = digits.len() + point.unsigned_abs() as usize),
     })
 }
 
-/// A whole number, which some programs write as 8.0.
+/// Parses a whole number. Some programs write it as 8.0.
 pub fn whole(text: &str) -> Option<u32> {
     plain(text)?.parse().ok()
 }
 
-/// A bandwidth: a number in `unit`, or a text with its own unit, such as "100Gb/s", "100 Gbps" or "100G".
+/// Parses a bandwidth: a number in `unit`, or a text with its own unit, such as "100Gb/s", "100 Gbps" or "100G".
 pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
     let text = text.trim();
     if let Some(number) = plain(text) {
@@ -69,7 +69,7 @@ pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
     with_unit.ok_or_else(|| Unread::Unit(format!("is {:?}, no bandwidth", short(text))))
 }
 
-/// Speeds of ports as inventories write them.
+/// Parses speeds of ports in the notation of inventories.
 fn speed(text: &str) -> Option<Bandwidth> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, rest) = text.split_at(end);
@@ -86,7 +86,7 @@ fn speed(text: &str) -> Option<Bandwidth> {
     is_known.then(|| format!("{number}{prefix}b/s").parse().ok()).flatten()
 }
 
-/// A latency: a number in `unit`, or a text with its own unit, such as "2us" or "3m".
+/// Parses a latency: a number in `unit`, or a text with its own unit, such as "2us" or "3m".
 pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), Unread> {
     let text = text.trim();
     let read = |text: &str| match text.parse() {

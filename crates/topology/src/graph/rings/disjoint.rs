@@ -1,14 +1,14 @@
-//! Several rings of which no two have a link in common.
+//! Several rings, no two of which have a link in common.
 //!
-//! The full palm tree has them by construction. Elsewhere one ring follows the lines of the grid, if there is a grid whose
-//! lines close, and the others are searched for among the links that are left.
+//! The full palm tree has such rings by construction. In other networks with a grid whose lines close, one ring follows the lines of the
+//! grid. The other rings are searched for among the remaining links.
 
 use super::search::Neighbours;
 use super::{Ring, links_to};
 use crate::{Arrangement, Graph, Grid, Line};
 use weft_units::Refusal;
 
-/// So many rings, or the refusal that says how many there are.
+/// Finds `count` rings, or refuses and states how many exist.
 pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, Refusal> {
     if count == 0 {
         return Err(Refusal::new(path, "0 rings", "take 1 or more"));
@@ -21,7 +21,7 @@ pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, 
         }
         let orders = most.into_iter().take(count as usize).map(|(entry, step)| palm_tree.order(entry, step));
         let rings: Result<Vec<Ring>, _> = orders.map(|order| Ring::along(graph, &order)).collect();
-        // some link is missing where the network is what faults have left
+        // some link is missing if the network is the remainder after faults
         if let Ok(rings) = rings {
             return Ok(rings);
         }
@@ -48,7 +48,7 @@ pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, 
     Ok(rings)
 }
 
-/// Refuses more rings than some router has links for.
+/// Refuses a number of rings for which some router does not have enough links.
 fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal> {
     let neighbours = |&router: &u32| {
         let mut others: Vec<u32> = links_to(graph, router).map(|(_, far, _)| far).collect();
@@ -72,18 +72,19 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
     Err(Refusal::new(path, what, help))
 }
 
-/// A palm tree of g = a*h + 1 groups of a routers, a even, with one link between every two groups.
+/// A palm tree of g = a*h + 1 groups of a routers (a is even), with one link between every two groups.
 ///
-/// A link from group i to group i + s is on port k = g - s - 1 and lands on port s - 1, so it leaves router (a*h - s) / h
-/// and enters router (s - 1) / h (both rounded down): if it enters router e it leaves router a - 1 - e. A ring takes the
-/// step s from every group, which visits all of them where s and g have no common factor, and crosses each group on a path
-/// from e to a - 1 - e that visits all its routers.
+/// A link from group i to group i + s is on port k = g - s - 1 and its far port is s - 1. Therefore it leaves router (a*h - s) / h
+/// and enters router (s - 1) / h (both rounded down): if it enters router e, it leaves router a - 1 - e. A ring takes the
+/// step s from every group. It visits all groups if s and g have no common factor. It crosses each group on a path
+/// from e to a - 1 - e that visits all routers of the group.
 ///
 /// Such paths without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki): path j visits j,
-/// j + 1, j - 1, j + 2, ..., j + a/2 mod a. With the routers renamed so that path 0 visits them in the order of their
-/// labels (v <= a/2 to 2v - 1, others to 2(a - v)), path j ends at 2j - 1 and a - 2j, whose sum is a - 1: it is the one for
-/// e = 2j - 1 or, the other way round, e = a - 2j. The h steps that enter one router share the path, so that there is at
-/// most one ring for each e < a/2. Step 1 makes the ring in label order.
+/// j + 1, j - 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their
+/// labels (v <= a/2 becomes 2v - 1, others become 2(a - v)). Then path j ends at 2j - 1 and a - 2j, whose sum is a - 1. It is the path
+/// for
+/// e = 2j - 1 or, in the opposite direction, for e = a - 2j. The h steps that enter the same router share the path. Therefore at
+/// most one ring exists for each e < a/2. Step 1 makes the ring in label order.
 struct PalmTree {
     a: u32,
     h: u32,
@@ -98,13 +99,13 @@ impl PalmTree {
         (full && a.is_multiple_of(2)).then_some(Self { a, h: (g - 1) / a, g })
     }
 
-    /// For each entry e the first step that makes a ring, where there is one.
+    /// For each entry router e, the first step that makes a ring, if one exists.
     fn steps(&self) -> Vec<(u32, u32)> {
         let of_entry = |e: u32| (e * self.h + 1..=(e + 1) * self.h).find(|&s| gcd(s, self.g) == 1).map(|s| (e, s));
         (0..self.a / 2).filter_map(of_entry).collect()
     }
 
-    /// Why there are no more than `most` rings.
+    /// The reason why at most `most` rings exist, as text.
     fn has(&self, most: usize) -> String {
         let &Self { a, h, g } = self;
         let half = a / 2;
@@ -126,7 +127,7 @@ impl PalmTree {
         from_router_0(order.collect())
     }
 
-    /// The path across a group from router `entry` to router a - 1 - `entry`.
+    /// The path through a group from router `entry` to router a - 1 - `entry`.
     fn across(&self, entry: u32) -> Vec<u32> {
         let (a, reversed) = (self.a, entry > 0 && entry.is_multiple_of(2));
         let j = if reversed { (a - entry) / 2 } else { entry.div_ceil(2) };
@@ -152,17 +153,17 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The same way round, but beginning with router 0.
+/// The same ring, but beginning with router 0.
 fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
     let first = order.iter().position(|&router| router == 0).expect("router 0 is on every ring");
     order.rotate_left(first);
     order
 }
 
-/// A way round a grid, if the lines of its first dimension close. Let c_0, c_1, ... be a ring of the lower dimensions.
-/// For each coordinate of the next dimension the ring visits c_1, c_2, ... once, forward and backward by turns. It
-/// returns over c_0. After an even number of rounds the last router is a c_1, after an odd number the last one of the
-/// way: both are neighbours of c_0.
+/// A closed path around a grid, if the lines of its first dimension close. Let c_0, c_1, ... be a ring of the lower dimensions.
+/// For each coordinate of the next dimension the ring visits c_1, c_2, ... once, alternately forward and backward. It
+/// returns over c_0. After an even number of rounds the last router is a c_1, after an odd number it is the last router of
+/// the path: both are neighbours of c_0.
 fn around(grid: &Grid) -> Option<Vec<u32>> {
     let mut order = vec![0];
     let mut stride = 1;

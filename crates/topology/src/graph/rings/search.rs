@@ -1,23 +1,23 @@
-//! A search for a way round a network that visits every router once, by rotations and extensions (L. Posa, "Hamiltonian
-//! circuits in random graphs", Discrete Mathematics 14, 1976): a path grows by a router that it does not visit yet; where
-//! its end has no such neighbour, the part of the path behind one of its neighbours is turned round, which gives the path
-//! another end. It finds rings in dense networks; where it finds none there may still be one. Its choices are a fixed
-//! pseudorandom sequence, so that a network always gets the same ring.
+//! A search for a closed path that visits every router of a network once. It uses rotations and extensions (L. Posa, "Hamiltonian
+//! circuits in random graphs", Discrete Mathematics 14, 1976): a path is extended by a router that it does not visit yet. If
+//! the end of the path has no such neighbour, the part of the path behind one of its neighbours is reversed, so the path gets
+//! another end. The search finds rings in dense networks; if it finds none, a ring may still exist. Its choices are a fixed
+//! pseudorandom sequence, so the same network always gets the same ring.
 
-/// The neighbours of every router over links that no ring has taken yet.
+/// For every router, its neighbours over links that are not yet part of a ring.
 pub(super) struct Neighbours {
     of: Vec<Vec<u32>>,
     state: u64,
 }
 
-/// Most routers that a search may move while it turns parts of paths: some seconds.
+/// Largest number of routers that a search may move while it reverses parts of paths: this takes some seconds.
 const MOST_MOVES: u64 = 1 << 27;
 
-/// Most choices for each router of the network.
+/// Largest number of choices per router of the network.
 const CHOICES_PER_ROUTER: u64 = 200;
 
 impl Neighbours {
-    /// The neighbours of each router in turn.
+    /// Stores the neighbours of each router; `all` lists the routers in order.
     pub(super) fn of<N: IntoIterator<Item = u32>>(all: impl Iterator<Item = N>) -> Self {
         let each = |neighbours: N| {
             let mut neighbours: Vec<u32> = neighbours.into_iter().collect();
@@ -28,7 +28,7 @@ impl Neighbours {
         Self { of: all.map(each).collect(), state: 0x9e37_79b9_7f4a_7c15 }
     }
 
-    /// Takes away the links of a ring.
+    /// Removes the links of a ring.
     pub(super) fn remove(&mut self, order: &[u32]) {
         for (place, &router) in order.iter().enumerate() {
             let next = order[(place + 1) % order.len()];
@@ -37,7 +37,7 @@ impl Neighbours {
         }
     }
 
-    /// A way round all routers, router 0 first, if the search finds one.
+    /// A closed path through all routers, with router 0 first, if the search finds one.
     pub(super) fn ring(&mut self) -> Option<Vec<u32>> {
         let routers = self.of.len();
         let (mut path, mut place) = (vec![0u32], vec![usize::MAX; routers]);
@@ -50,7 +50,7 @@ impl Neighbours {
                 return Some(path);
             }
             let new = self.of[end].iter().copied().filter(|&router| place[router as usize] == usize::MAX);
-            // the router with the fewest ways on, or it may be left out
+            // choose the router with the fewest remaining neighbours, because it might be left out otherwise
             let ways =
                 |router: &u32| self.of[*router as usize].iter().filter(|&&o| place[o as usize] == usize::MAX).count();
             if let Some(new) = new.min_by_key(ways) {
@@ -60,7 +60,7 @@ impl Neighbours {
             }
             let turn = self.random(self.of[end].len())?;
             let at = place[self.of[end][turn] as usize];
-            // the link to the router before the end is on the path already: then the path is turned as a whole
+            // the link to the router before the end is already on the path: then the whole path is reversed
             let from = if at + 2 == path.len() { 0 } else { at + 1 };
             path[from..].reverse();
             (from..path.len()).for_each(|k| place[path[k] as usize] = k);
@@ -72,7 +72,7 @@ impl Neighbours {
         None
     }
 
-    /// A number below `count`, unless this is 0 (xorshift, G. Marsaglia 2003).
+    /// A random number below `count`; `None` if `count` is 0 (xorshift, G. Marsaglia 2003).
     fn random(&mut self, count: usize) -> Option<usize> {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

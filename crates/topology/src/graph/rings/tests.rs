@@ -21,7 +21,7 @@ fn hyperx(widths: &str) -> Graph {
     build(&format!(r#"{{"hyperx": {{"widths": {widths}, "terminals_per_router": 1}}}}"#))
 }
 
-/// The links of a ring, each by its smaller end.
+/// The links of a ring, each identified by its smaller end.
 fn links(graph: &Graph, ring: &Ring) -> BTreeSet<(u32, u16)> {
     let link = |router: u32| {
         let port = ring.forward[router as usize];
@@ -33,7 +33,7 @@ fn links(graph: &Graph, ring: &Ring) -> BTreeSet<(u32, u16)> {
     (0..graph.routers()).map(link).collect()
 }
 
-/// That the rings are right and, counted in another way than by `check_all`, have no link in common.
+/// Checks that the rings are valid and have no link in common. The links are counted in another way than in `check_all`.
 fn check(graph: &Graph, rings: &[Ring]) {
     Ring::check_all(rings, graph).unwrap_or_else(|what| panic!("{}: {what}", graph.topology_name()));
     let all: BTreeSet<(u32, u16)> = rings.iter().flat_map(|ring| links(graph, ring)).collect();
@@ -57,7 +57,7 @@ fn a_full_palm_tree_has_the_ring_in_label_order() {
         check(&graph, std::slice::from_ref(&ring));
         assert!(ring.place.iter().copied().eq(0..graph.routers()));
     }
-    // of trunks the first member
+    // only the first member of each trunk
     let wide = dragonfly([4, 2, 2], r#", "trunk_width": 2"#);
     let ring = Ring::in_label_order(&wide, "routing.ring").expect("it closes");
     assert_eq!(Ok(ring), Ring::in_label_order(&palm_tree(2), "routing.ring"));
@@ -72,8 +72,8 @@ fn other_networks_whose_neighbours_by_label_are_linked_have_it_too() {
     }
 }
 
-/// h = 2, 3, 4, 6: g = 9, 19, 33, 73. A ring needs a step in (e h, (e + 1) h] without a factor in common with g, for each
-/// e < a/2 = h. Of g = 9: 1, 2 | 4; of g = 33: 1 | 5 | 10 | 13; 19 and 73 are primes. So all have h rings.
+/// h = 2, 3, 4, 6: g = 9, 19, 33, 73. A ring needs a step in (e h, (e + 1) h] that has no factor in common with g, for each
+/// e < a/2 = h. For g = 9 these are 1, 2 | 4; for g = 33: 1 | 5 | 10 | 13; 19 and 73 are primes. So all have h rings.
 #[test]
 fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     for h in [2, 3, 4, 6] {
@@ -92,8 +92,8 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     }
 }
 
-/// a = 4 and h = 1 give g = 5 and the steps 1 and 2; a = 8 and h = 1 give g = 9, of which the step 3 of the third pair of
-/// routers is a factor.
+/// a = 4 and h = 1 give g = 5 and the steps 1 and 2. a = 8 and h = 1 give g = 9; the step 3 of the third pair of routers
+/// is a factor of 9.
 #[test]
 fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     let graph = dragonfly([4, 1, 1], "");
@@ -110,14 +110,14 @@ fn networks_without_the_ring_are_refused_with_what_is_missing_and_a_remedy_that_
     let remedy = "take arrangement: palm_tree and leave groups out, so that the last router of each group has the link to \
                   the first router of the next one; or give the ring wires of its own with escape_rings: 1";
     for (h, more, why) in [
-        // router 3 to 4; absolute: port 0 of group 0 leads to group 1, and lands on port 0
+        // router 3 to 4; absolute: port 0 of group 0 leads to group 1, to its port 0
         (2, r#", "arrangement": "absolute""#, "the link from group 0 to group 1 joins routers 0 and 4"),
-        // relative: port 0 leads one up and lands on the last port
+        // relative: port 0 leads to the next group, to its last port
         (2, r#", "arrangement": "relative""#, "the link from group 0 to group 1 joins routers 0 and 7"),
         (2, r#", "arrangement": "circulant""#, "the link from group 0 to group 1 joins routers 0 and 4"),
         // one link per pair: the port g - 2 = 5 is on router 2
         (2, r#", "groups": 7"#, "the link from group 0 to group 1 joins routers 2 and 4"),
-        // two links per pair: ports 3 and 7 land on ports 0 and 4
+        // two links per pair: ports 3 and 7 lead to ports 0 and 4
         (2, r#", "groups": 5"#, "none of the 2 links from group 0 to group 1 joins them"),
     ] {
         let refused = refusal(Ring::in_label_order(&dragonfly([4, 2, h], more), "routing.ring"));
@@ -176,7 +176,7 @@ fn more_rings_than_links_or_than_are_found_are_refused() {
     let what = "8 rings without a common link take 16 links of each router; router 0 has 14 neighbours";
     assert_eq!((refused.what.as_str(), refused.help.as_str()), (what, "take at most 7"));
     assert_eq!(refusal(Ring::disjoint(&palm_tree(2), 0, "routing.ring")).what, "0 rings");
-    // leaves and tops in turn: a ring has as many of the ones as of the others, and the tree has 8 and 4
+    // a ring visits leaves and tops alternately, so it needs the same number of both; the tree has 8 and 4
     let tree = build(r#"{"fat_tree": {"k": 4}}"#);
     let refused = refusal(Ring::disjoint(&tree, 1, "routing.ring"));
     assert_eq!(refused.what, "1 ring; a search has found 0");
@@ -192,7 +192,7 @@ fn a_broken_ring_is_found_out() {
         change(&mut ring);
         ring.check(&graph).expect_err("it is broken")
     };
-    // ports: 2 terminals, 3 local, 2 global; the port forward of router 1 leads to index 2 and lands there on port 3
+    // ports: 2 terminals, 3 local, 2 global; the forward port of router 1 leads to index 2, to port 3 there
     assert_eq!(broken(&|ring| ring.forward[1] = 0), "port 0 of router 1 leads to terminal 2");
     assert_eq!(broken(&|ring| ring.forward[1] = 9), "router 1 has no port 9");
     let elsewhere = "port 4 of router 1 leads forward to port 3 of router 3, whose port backward is 4";
@@ -201,7 +201,7 @@ fn a_broken_ring_is_found_out() {
     assert_eq!(broken(&|ring| ring.backward[2] = 2), back);
     assert_eq!(broken(&|ring| ring.place.swap(4, 5)), "router 4 is number 4 from router 0 on, but its place is 5");
     assert_eq!(broken(&|ring| ring.place.truncate(35)), "the ring lists 35 routers; the network has 36");
-    // the rest of the network after the faults
+    // the network that remains after the faults
     let left = graph.without(|a, b, _| (a.min(b), a.max(b)) == (8, 9));
     assert_eq!(whole.check(&left), Err("port 2 of router 8 leads nowhere".to_owned()));
     let others = Ring::disjoint(&left, 1, "routing.ring").expect("another way round");
@@ -210,7 +210,7 @@ fn a_broken_ring_is_found_out() {
 
 #[test]
 fn a_ring_that_closes_early_is_found_out() {
-    // 2 x 4 routers: two rings of 4, which are the two rows
+    // 2 x 4 routers: two rings of 4, one per row
     let graph = hyperx("[4, 2]");
     let row = |first: u32| -> Vec<u32> { (first..first + 4).collect() };
     let (low, high) = (Ring::along(&graph, &row(0)).expect("a row"), Ring::along(&graph, &row(4)).expect("a row"));
@@ -227,7 +227,7 @@ fn rings_that_share_a_link_are_found_out() {
     let graph = palm_tree(2);
     let mut rings = Ring::disjoint(&graph, 2, "routing.ring").expect("two rings");
     assert_eq!(Ring::check_all(&rings, &graph), Ok(()));
-    // the same way, and the same way in the other direction
+    // the same ring, and the same ring in the opposite direction
     rings.push(rings[0].clone());
     let same = "rings 0 and 2 share the link at port 2 of router 0";
     assert_eq!(Ring::check_all(&rings, &graph), Err(same.to_owned()));
@@ -237,8 +237,8 @@ fn rings_that_share_a_link_are_found_out() {
     assert_eq!(Ring::check_all(&rings, &graph), Err(other_way.to_owned()));
 }
 
-/// Garcia et al., Section VII: a ring adds N wires, 2 h^2 + 1 of them between groups, to 2 h^4 + h^2; at h = 16 that is
-/// 513 to 131,328, 0.39 % (the paper prints 0.3 %).
+/// Garcia et al., Section VII: a ring adds N wires, 2 h^2 + 1 of them between groups, to the 2 h^4 + h^2 links between groups. For h = 16
+/// these are 513 and 131,328 links, 0.39 % (the paper prints 0.3 %).
 #[test]
 fn a_physical_ring_adds_the_wires_of_the_paper() {
     for h in [2, 4, 16] {

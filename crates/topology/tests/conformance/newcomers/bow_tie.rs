@@ -1,4 +1,4 @@
-//! A topology that nothing in Weft knows: two triangles that share a router, the last one.
+//! A topology that is unknown to Weft: two triangles that share a router, which has the last id.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,9 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BowTie {
-    /// Says that the shared router is a group of its own, which is true, or that all are one group of joined routers.
+    /// True if the view declares the shared router to be a separate group, which is correct; false if it declares all routers to be one
+    /// complete
+    /// group.
     pub truthful: bool,
 }
 
