@@ -1,4 +1,4 @@
-"""Ten networks: memory and time as estimated before a run, beside what the run took. Prints a table.
+"""Prints a table of ten networks: memory and time as estimated before a run, and as used by the run.
 
 .venv/bin/python tests/bench_estimates.py [NAME ...]
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-# Runs the first point of a scenario; prints bytes and seconds, as estimated and as taken.
+# Program that runs the first point of a scenario and prints bytes and seconds, as estimated and as used.
 MEASURE = """
 import json, sys, time
 from pathlib import Path
@@ -83,7 +83,7 @@ def scenario(name: str) -> dict[str, Any]:
     }
 
 
-# A network of the least memory, of the same kinds of models.
+# A network that needs very little memory, with the same kinds of models.
 SMALL = {
     "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 2}},
     "routing": "minimal",
@@ -94,7 +94,10 @@ SMALL = {
 
 
 def measured(name: str, folder: Path, what: str) -> Any:
-    """Runs MEASURE in a process of its own; `what`: ``time`` for the time that is expected, else the run itself."""
+    """Runs MEASURE in a separate process.
+
+    With `what` equal to ``time`` it estimates the time, otherwise it makes the run.
+    """
     file = folder / "scenario.yaml"
     file.write_text(json.dumps(scenario(name)), encoding="utf-8")
     command = [sys.executable, "-c", MEASURE, str(file), str(folder / "point"), what, json.dumps(SMALL)]

@@ -1,6 +1,6 @@
-"""How long the face takes: `python tests/bench_face.py` prints seconds of wall and of CPU, start-up included.
+"""Measures the speed of the Python face: `python tests/bench_face.py` prints wall and CPU seconds, start-up included.
 
-Results are made from one small run, copied under 500 names; the distribution is that of a million packets.
+The results are one small run, copied under 500 names. The latency distribution is that of a million packets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCENARIO = {
 
 
 def main() -> None:
-    """Make the results, time the commands."""
+    """Make the results, and time the commands."""
     with TemporaryDirectory() as folder:
         many, long = results(Path(folder))
         query = "select point, sum(flits) from channels group by point"

@@ -1,4 +1,4 @@
-"""A browser without a screen, for the tests of pages."""
+"""A headless browser for the tests of pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEEDED = ("chromium", "chromedriver")
 
 @contextmanager
 def browser(width: int = 1280, height: int = 960) -> Iterator[webdriver.Chrome]:
-    """Chromium; without it the test is skipped, and fails where `CI=true` promises that it is there."""
+    """Start Chromium. If Chromium is missing, the test is skipped; with `CI=true` it fails."""
     missing = [name for name in _NEEDED if shutil.which(name) is None]
     if missing:
         reason = f"{' and '.join(missing)} not found: install chromium and chromium-driver"
@@ -61,9 +61,9 @@ class Page:
         return list(self.ask("Array.from(document.querySelectorAll(arguments[0]), e => e.textContent)", selector))
 
     def pixels(self) -> str:
-        """The drawing of the network, to see whether it changed."""
+        """The pixels of the network's drawing, with which a test can see if the drawing has changed."""
         return str(self.ask("document.getElementById('network-canvas').toDataURL()"))
 
     def complaints(self) -> list[Any]:
-        """Messages of the browser on its console."""
+        """Messages on the browser's console."""
         return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]

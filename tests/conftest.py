@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 
-# CPU time of each file of tests [s]; `others` is that of each file that is not listed.
+# CPU time of each file of tests [s]; `others` applies to each file that is not listed.
 BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
 # The table of CPU times shows files from SHOWN seconds on, and appears after runs of at least WORTH_A_TABLE seconds.
 SHOWN, WORTH_A_TABLE = 5.0, 60.0
 
-# The files that take longest, longest first: each worker takes a file at a time, and the last ones should be short.
-# Tests of Slurm jobs wait most: they come early, so that others use the cores meanwhile.
+# The files that take longest, longest first: each worker takes a file at a time, and the last files should be short.
+# Tests of Slurm jobs mostly wait, so they come early, and other tests use the cores in the meantime.
 LONGEST = (
     "test_docs_site",
     "test_slurm",
@@ -41,20 +41,21 @@ LONGEST = (
     "test_reproduce",
 )
 
-# Every result is forced to the disk, thousands of them, and a fifth of the time of the tests is waiting for it. So they
-# write into memory, if the system has a folder for that with enough room, in which programs may run: 0.14 GiB.
+# Every result is forced to the disk. With thousands of results, a fifth of the time of the tests is waiting for this.
+# So the tests write into memory, if the system has a memory folder with 0.14 GiB of room, in which programs may run.
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30
 
 
 def memory_has_room() -> bool:
-    """Whether the tests can write into it."""
+    """Whether the tests can write into the memory folder."""
     if not os.access(MEMORY, os.W_OK):
         return False
     room = os.statvfs(MEMORY)
     return not room.f_flag & os.ST_NOEXEC and room.f_bavail * room.f_frsize >= ENOUGH
 
 
-# The matrices of these tests are small. Threads for them wait in a loop, which took more CPU time than the tests.
+# The matrices of these tests are small. Threads for matrices wait in a busy loop, which took more CPU time than the
+# tests.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if memory_has_room():
@@ -89,13 +90,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the CPU times of a worker that has ended; one that died sent none."""
+    """Add the CPU times of a worker that has ended. A worker that died has sent none."""
     for name, seconds in getattr(node, "workeroutput", {}).get("seconds", {}).items():
         SECONDS[name] += seconds
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the files that took most CPU time next to their budgets. A busy machine makes no test fail."""
+    """Print the files that took most CPU time next to their budgets.
+
+    Exceeding a budget fails no test, because the machine may be busy.
+    """
     budgets: dict[str, int] = json.loads(BUDGETS.read_text(encoding="utf-8"))
     if sum(SECONDS.values()) < WORTH_A_TABLE:
         return
@@ -107,12 +111,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the longest files first; the others stay in their order."""
+    """Puts the longest files first. The other files keep their order."""
     place = {name: turn for turn, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
 
 
-# Small enough for a few milliseconds a point; two patterns, two routings, three loads.
+# A sweep that takes only a few milliseconds a point: two patterns, two routings, three loads.
 SMALL = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
 links:
@@ -127,7 +131,7 @@ sweep:
   traffic.load: [0.05, 0.1, 0.4]
 """
 
-# One VC around a ring: every packet waits for the next.
+# A ring with one VC, in which every packet waits for the next one.
 RING = """\
 topology: {torus: {widths: [8], terminals_per_router: 1}}
 links: {default: {latency: 1cycle, vcs: 1, buffer: 4flits}}
@@ -139,7 +143,7 @@ sweep: {traffic.load: [0.01, 1.0]}
 """
 
 
-# Everything that can be recorded, of a network that sleeps; tornado over dimension order saturates at 0.25.
+# A network with sleeping links, and everything that can be recorded. Tornado over dimension order saturates at 0.25.
 RECORDED = """\
 name: recorded
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
@@ -188,7 +192,7 @@ def ring(tmp_path: Path) -> Path:
 
 
 def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Results:
-    """Results of points with these coordinates and these numbers, that no network gave."""
+    """Results of points with given coordinates and given numbers, which no simulation computed."""
     listed = []
     for number, (coordinates, numbers) in enumerate(runs):
         load = coordinates.get("traffic.load", 0.1)
@@ -211,7 +215,7 @@ def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Resul
 
 @pytest.fixture
 def made_up(tmp_path: Path) -> Results:
-    """Results that no network gave: two patterns, two policies, four loads; tornado is full at 0.25."""
+    """Results that no simulation computed: two patterns, two policies, four loads. Tornado saturates at 0.25."""
     points: list[dict[str, Any]] = []
     for pattern in ("uniform", "tornado"):
         for policy in ("always_on", {"idle_timeout": {"idle": "9cycles"}}):

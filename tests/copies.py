@@ -1,6 +1,6 @@
-"""Programs in copies (forks) of a process that has loaded Weft, which takes half a second of each start.
+"""Runs programs in copies (forks) of a process that has loaded Weft. This saves the half second that loading takes.
 
-A copy is a process of its own: it gets signals, dies of them and has an exit status. Tests of starts are elsewhere.
+A copy is a separate process: it receives signals, dies of them and has an exit status. Other tests cover start-up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Copy:
     Parameters
     ----------
     code : str
-        The program.
+        Text of the program.
     arguments : str
         Its arguments, from ``sys.argv[1]`` on.
     """
@@ -56,20 +56,20 @@ class Copy:
         return self._process.exitcode
 
     def poll(self) -> int | None:
-        """The exit status, as `returncode`."""
+        """The exit status, like `returncode`."""
         return self._process.exitcode
 
     def send_signal(self, how: signal.Signals) -> None:
-        """Send it a signal, if it has not ended."""
+        """Send the copy a signal, if it has not ended."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, how)
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the copy."""
         self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout: float | None = None) -> tuple[str, None]:
-        """Wait for its end; what it has printed, errors included."""
+        """Wait for the end of the copy; returns its output, including errors."""
         self._process.join(timeout)
         assert self._process.exitcode is not None, f"it has not ended within {timeout} s"
         return self._printed.read_text(encoding="utf-8"), None

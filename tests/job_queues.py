@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 
-# Executables: number in the file, and how the run times of its jobs scatter (median [s], deviation of their logarithm).
+# Executables: number in the file, and scatter of the run times of its jobs (median [s], standard deviation of their
+# logarithm).
 EXECUTABLES = {1: (240.0, 0.9), 2: (900.0, 0.7), 3: (60.0, 0.6)}
 
 
 def swf(jobs: int, *, nodes: int, processors_per_node: int, mean_gap: float, seed: int) -> str:
-    """The text of a file: exponential gaps, lognormal run times, sizes that are often powers of two, long estimates."""
+    """The text of a file.
+
+    It has exponential gaps, lognormal run times, sizes that are often powers of two, and estimates that are too long.
+    """
     draw = random.Random(seed)
     lines = [
         "; Version: 2.2",

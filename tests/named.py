@@ -1,7 +1,7 @@
-"""Tells an environment the name, version and command of the package, which the tests ask for, without the package.
+"""Installs the metadata of the package (name, version and command), which the tests need, without the package itself.
 
-The tests of ``make test`` take the package from the sources, with the engine that the Rust tests run. To compile
-another one for a wheel would take minutes. ``make install`` replaces it by the wheel.
+The tests of ``make test`` use the package from the sources, with the engine that the Rust tests use. Compiling another
+engine for a wheel would take minutes. ``make install`` replaces this metadata by the wheel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Install a wheel with nothing but the metadata of the package, unless a package with its commands is installed."""
+    """Install a wheel with only the metadata of the package, unless a package with its commands is installed."""
     if _installed() != _wanted():
         with tempfile.TemporaryDirectory() as folder:
             install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
@@ -39,7 +39,7 @@ def _wanted() -> set[tuple[str, str]]:
 
 
 def _wheel(folder: Path) -> Path:
-    """The file of the wheel; pip takes a list of files without sizes and sums."""
+    """The file of the wheel. pip accepts a list of files without sizes and checksums."""
     maturin = Path(sys.executable).parent / "maturin"
     subprocess.run(
         [maturin, "pep517", "write-dist-info", "--metadata-directory", folder, "--interpreter", sys.executable],

@@ -1,4 +1,4 @@
-"""Odd numbers in the frames of a reproduction: whatever was measured, its report is made."""
+"""Unusual numbers in the frames of a reproduction. The report must be made whatever was measured."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from weft_papers.common.paper import Paper
 
 ODD = [None, 0.0, "stalled"]
-"""Values of all numbers of a mechanism; or all its runs are stalled."""
+"""Unusual values, each used for all numbers of a mechanism. A text means that all its runs are stalled."""
 
 
 def check_report(
     paper: Paper, ideal: Measured, experiment: str, mechanisms: Iterable[str], value: float | str | None
 ) -> None:
-    """Draw the figures that need an experiment and judge the claims that read it, with each mechanism odd in it.
+    """Draw the figures of an experiment and judge its claims, while each mechanism in turn has unusual values.
 
-    In `make test` one of the mechanisms is odd, by turns.
+    In `make test` only one mechanism per run has unusual values, by turns.
     """
     turn = ODD.index(value) + [each.name for each in paper.experiments].index(experiment)
     numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]

@@ -1,4 +1,4 @@
-"""Demands of the tests of every reproduction on its paper: rules, needs, verdicts, figures and scenarios."""
+"""Checks that the tests of every reproduction make: rules, needs, verdicts, figures and scenarios."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOTHING = Measured()
 
 
 def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard by claim; each miss has a number as its cause, or says what was tried."""
+    """The rows of the scoreboard by claim. Each miss must have a cause with a number, or name what was tried."""
     rows = {row.claim.id: row for row in scoreboard.judge(paper, measured)}
     for name, row in rows.items():
         assert row.finding.answer != "missed" or rules.tells(row.finding.cause), f"{name}: {row.finding.cause!r}"
@@ -38,7 +38,7 @@ def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
 
 
 class Noted(Mapping[str, pl.DataFrame]):
-    """Frames, and the names of those that were read or searched."""
+    """Frames, and a record of the names of the frames that were read or searched."""
 
     def __init__(self, frames: Mapping[str, pl.DataFrame]) -> None:
         self.frames, self.read = frames, set[str]()
@@ -60,7 +60,7 @@ _READ: dict[str, dict[str, set[str]]] = {}
 def check_findings(paper: Paper, printed: Measured, measured: Measured, experiment: str) -> None:
     """Judge the claims that read an experiment. The other experiments measure the printed numbers.
 
-    All other claims read nothing that differs. Each miss has a number as its cause, or says what was tried.
+    All other claims must read no other data. Each miss must have a cause with a number, or name what was tried.
     """
     if paper.name not in _READ:
         _READ[paper.name] = {}
@@ -76,26 +76,26 @@ def check_findings(paper: Paper, printed: Measured, measured: Measured, experime
 
 
 def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Numbers of the paper, except those of one experiment."""
+    """The numbers of the paper, with changes in one experiment."""
     return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
 
 
 def scaled_where(it: pl.Expr, column: str, factor: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Changes a number in some rows."""
+    """Makes a function that multiplies a number in some rows by a factor."""
     return lambda rows: rows.with_columns(
         pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
     )
 
 
 def check_rules(paper: Paper, ids: Iterable[str]) -> None:
-    """The claims have these ids, each has a rule, and no rule is without a claim."""
+    """Check that the claims have these ids, that each claim has a rule, and that each rule has a claim."""
     printed = claims.read(paper.path("claims.csv"))
     assert [claim.id for claim in printed] == list(ids)
     assert paper.rules.keys() == {claim.id for claim in printed}
 
 
 def check_needs(paper: Paper) -> None:
-    """Each need of a rule or figure is an experiment, and every experiment is needed by a figure."""
+    """Check that each need of a rule or figure is an experiment, and that a figure needs every experiment."""
     names = {each.name for each in paper.experiments}
     assert {name for rule in paper.rules.values() for name in rule.needs} <= names
     assert {name for figure in paper.figures for name in figure.needs} <= names
@@ -103,7 +103,7 @@ def check_needs(paper: Paper) -> None:
 
 
 def save_few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are SVG alone, and in `make test` one of four is saved: that takes longer than to draw it."""
+    """Save pictures only as SVG, and in `make test` only one of four, because saving takes longer than drawing."""
     turns = count()
 
     def save(drawing: Picture, path: Path) -> Path:
@@ -117,7 +117,7 @@ def save_few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: Iterable[str] = ("",)) -> None:
-    """A figure is as wide as a column or a page, has numbers, axes with units, and says what it lacks."""
+    """Check that a figure is as wide as a column or a page, has numbers and axes with units, and names missing runs."""
     (figure,) = paper.chosen([name])
     drawing = line_figures.drawn(figure, printed)
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
@@ -132,7 +132,8 @@ def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: It
 
 
 def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
-    """The scenario of an experiment is sound in both lengths, and called after the paper and itself.
+    """Check that the scenario of an experiment is valid in quick and full length, and has the names of paper and
+    experiment.
 
     Returns the points of the full length: of one of its sweeps in `make test`, of all in `make test-all`.
     """

@@ -2,11 +2,11 @@
 
 ``python tests/prose.py`` counts the findings of all pages and of the comments of some crates. It fails if a page has
 more findings than its line in ``tests/data/prose_budget.json``. A page without a line may have none. The budget only
-falls: ``--lower`` writes the present counts where they are lower. It also fails if more than 8 % of the sentences in
-the comments of all Rust files have findings. The same holds for comments and docstrings in Python.
-``--list FILE...`` prints the findings of files.
+falls: ``--lower`` writes the present counts if they are lower. It also fails if more than 8 % of the sentences in the
+comments of all Rust files have findings. The same holds for comments and docstrings in Python. ``--list FILE...``
+prints the findings of files.
 
-A finding is a place to look at. If the sentence is clear, say it in another way: the rules are few and mechanical.
+A finding is a place to look at. Even if the sentence is clear, reword it: the rules are few and mechanical.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tests" / "data" / "prose_budget.json"
 # Crates whose comments are checked, as one count for each crate.
 CRATES = ("crates/scenario", "crates/topology", "crates/traffic", "crates/units")
-# Most findings per sentence of all files of a language.
+# Maximum number of findings per sentence, over all files of a language.
 MOST_IN_CODE = {"*.rs": 0.08, "*.py": 0.08}
-# Texts of others, and texts that are made.
+# Texts from other authors, and generated texts.
 LEFT_OUT = ("python/weft/report/vendor/", "docs/_generated/")
 
 MOST_WORDS = 26

@@ -1,4 +1,4 @@
-"""Frames of the experiments of TCEP as the paper describes their outcome: no network gave them."""
+"""Frames of TCEP's experiments with the outcome that the paper describes. No simulation computed these numbers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 LOADS = (0.01, 0.05, 0.1, 0.125, 0.15, 0.2, 0.22, 0.3, 0.45, 0.5, 0.57, 0.6, 0.8, 0.85, 0.9, 0.95, 1.0)
 LINE = (0.1, 0.2, 0.3, 0.41, 0.6, 0.8)
-# Throughput of the patterns [flits/terminal/cycle]; SLaC accepts an eighth of adversarial traffic.
+# Throughput of the patterns [flits/terminal/cycle]. SLaC accepts an eighth of adversarial traffic.
 FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
 
 
 def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of a frame; values that `of` lacks are usual."""
+    """Rows of a frame. Values that `of` lacks are typical values."""
     usual = {"mechanism": mechanism, "policy": "{}", "seed": 1.0, "saturated": False, "stalled": False}
     usual |= {
         "terminals": 1024.0,
@@ -57,9 +57,10 @@ def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
-    """A mechanism that accepts up to `full`; latency, links and energy grow with the load from their least.
+    """Makes the values of a mechanism that accepts up to `full`. Latency, links and energy grow with the load.
 
-    Energy is that of the links that are on, per accepted flit: beyond `full` no more flits share it.
+    Energy is the energy of the links that are on, per accepted flit. Beyond `full` the number of accepted flits is
+    constant.
     """
 
     def of(load: float) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def _curve(full: float, least: float, growth: float, links: float) -> Callable[[
 
 
 def _cheaper(of: Callable[[float], dict[str, Any]], factor: float) -> Callable[[float], dict[str, Any]]:
-    """The same for less energy."""
+    """The values of a mechanism, with energy multiplied by a factor."""
     energy = "energy_network_per_bit_pj"
     return lambda load: (usual := of(load)) | {energy: factor * usual[energy]}
 
@@ -118,7 +119,7 @@ def _line(minimal: float | None) -> pl.DataFrame:
 
 
 def _jobs(energy: float, time: float) -> pl.DataFrame:
-    """SLaC's energy and time grow to these multiples of TCEP's, the time from about half of that."""
+    """Rows in which SLaC's energy and time grow up to these multiples of TCEP's; time starts at about half of it."""
     done = {"mechanism": TCEP, "energy_network_j": 2.0, "completion_cycles": 1e6}
     parts = [
         [
@@ -155,7 +156,7 @@ def _epochs() -> pl.DataFrame:
 
 
 def _own() -> pl.DataFrame:
-    """At TCEP's latency our policy needs a tenth of the links less; it saves more where packets wait longer."""
+    """Rows in which our policy needs a tenth fewer links at TCEP's latency, and saves more if packets wait longer."""
     settings = {
         BASELINE: [("always_on", 24.0, 1.0)],
         SLAC: [("slac", 26.0, 1.0)],
@@ -175,7 +176,7 @@ def _own() -> pl.DataFrame:
 
 def _application(work: str, which: object) -> dict[str, Any]:
     """A run of an application under a mechanism, or under TCEP with other epochs."""
-    # the geometric means of six ratios are 1.15 for TCEP and 1.61 for SLaC
+    # the geometric means of the six ratios are 1.15 for TCEP and 1.61 for SLaC
     latency: dict[object, float] = {BASELINE: 1.0, TCEP: 1.0994, SLAC: 1.6 if work == NEKBONE else 1.3207}
     if work == BOX_MG:
         latency[SLAC] = 1.05

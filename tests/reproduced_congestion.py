@@ -1,4 +1,7 @@
-"""Frames of the experiments of Zahn et al. as the paper describes their outcome. No network gave these numbers."""
+"""Frames of the experiments of Zahn et al. with the outcome that the paper describes.
+
+No simulation computed these numbers.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +43,13 @@ PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
     TREE: {ONE_QUEUE: (0.1, 15.0, 8.0), VOQSW: (0.25, 5.0, 3.0), DBBM: (0.25, 5.0, 3.0), FLOW2SL: (0.24, 20.0, 3.0)},
     DRAGONFLY: {ONE_QUEUE: (0.12, 12.0, 1.0), VOQSW: (0.3, 2.0, 0.45), DBBM: (0.3, 2.0, 0.45), H2LQ: (0.3, 2.0, 0.45)},
 }
-# Factors of a policy: throughput, latency, energy per data.
+# Factors by which a policy multiplies throughput, latency and energy per data.
 TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95), LADDER: (0.995, 1.5, 0.5)}
 _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 
 
 def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, float], **more: Any) -> dict[str, Any]:
-    """A row with usual numbers, except the named ones."""
+    """A row with typical numbers, except the named ones."""
     accepted, latency, energy = (value * times for value, times in zip(numbers, TIMES[saving], strict=True))
     usual: dict[str, Any] = {
         "mechanism": mechanism(scheme, saving),
@@ -79,7 +82,7 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
 
 
 def ideal() -> Measured:
-    """The outcome of every experiment in the words of the paper."""
+    """The outcome of every experiment as described in the paper."""
     found = {
         network: [row(network, name, saving, numbers) for name, numbers in schemes.items() for saving in POLICIES]
         for network, schemes in PRINTED.items()
@@ -96,7 +99,7 @@ def ideal() -> Measured:
         for network in factor.networks():
             found[one_factor.experiment(network, factor)] = found[network]
     found[COMBINATIONS] = [each for network in NETWORKS for each in found[network]]
-    # 4 numbers to a combination: too little memory takes a tenth of the cold throughput
+    # 4 numbers for each combination: too little memory costs a tenth of the cold throughput
     found[BUFFERS] = [
         row(network, name, saving, PRINTED[network][name], port_kib=kib, cold_load=share * PRINTED[network][name][0])
         for network in NETWORKS

@@ -1,4 +1,4 @@
-"""Frames of the experiments of FleX as the paper describes their outcome: no network gave them."""
+"""Frames of FleX's experiments with the outcome that the paper describes. No simulation computed these numbers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ FULL |= {
 
 
 def row(network: str, routing: str, load: float, full: float, latency: float, **more: Any) -> dict[str, Any]:
-    """A row of a network that accepts up to `full`; other numbers are usual."""
+    """A row of a network that accepts up to `full`. Other numbers are typical."""
     usual: dict[str, Any] = {
         "mechanism": mechanism(network, routing),
         "network": network,
@@ -115,9 +115,9 @@ def of_pattern(pattern: str) -> pl.DataFrame:
         names = (LARGER,) if pattern == "larger" else NETWORKS
         for name, full in zip(names, limits, strict=True):
             latency = TIMES[routing] * (8.0 if (pattern, name) == ("transpose", DRAGONFLY) else LATENCY[name])
-            # UGAL's detours
+            # loads with UGAL's detours
             latency *= 1.2 if (pattern, name, routing) == ("transpose", DRAGONFLY, UGAL) else 1
-            # the dragonfly's bound under bit complement and next group lies below the lowest load
+            # the dragonfly's bound under bit complement and next group is below the lowest load
             rows += [row(name, routing, load, full, latency, pattern=pattern) for load in (0.02, *loads) if full]
     if pattern not in ("larger", "hot_spot"):
         limit = FULL[pattern][MINIMAL][-1]
@@ -126,7 +126,7 @@ def of_pattern(pattern: str) -> pl.DataFrame:
 
 
 def of_periods() -> pl.DataFrame:
-    """LBR over the period of its snapshots: slower and with less room the longer it is."""
+    """Rows of LBR over the period of its snapshots. With a longer period it is slower and saturates earlier."""
     return frame(
         row(FLEX, LBR, load, 0.93 - place / 20, 12 + place, period=period)
         for place, period in enumerate((1, 10, 100))
@@ -135,7 +135,7 @@ def of_periods() -> pl.DataFrame:
 
 
 def of_readings() -> pl.DataFrame:
-    """All readings of LBR do the same."""
+    """Rows in which all readings of LBR have the same results."""
     return frame(
         row(name, routing, load, full, TIMES.get(routing, TIMES[LBR]) * LATENCY[name], pattern=pattern)
         for pattern in lbr_readings.PATTERNS
@@ -147,7 +147,7 @@ def of_readings() -> pl.DataFrame:
 
 
 def of_concentration() -> pl.DataFrame:
-    """With as many terminals per router FleX carries more."""
+    """Rows in which FleX carries more if both networks have the same number of terminals per router."""
     return frame(
         row(name, routing, load, full, LATENCY[FLEX], pattern=pattern)
         for name, full in ((FLEX_OF_6, 0.9), (SLIM_FLY_OF_10, 0.1))

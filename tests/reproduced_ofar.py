@@ -1,4 +1,4 @@
-"""Frames of the experiments of OFAR as the paper describes their outcome: no network gave them."""
+"""Frames of OFAR's experiments with the outcome that the paper describes. No simulation computed these numbers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ LATENCY = {
     OFAR_L: 131.0,
     OFAR_E: 132.0,
 }
-# Times of OFAR over those of PB, with the mean of which the speed-up is the printed one.
+# Times of OFAR relative to those of PB. Their mean gives the printed speed-up.
 TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, "MIX3": 0.674}
 
 
 def row(mechanism: str, pattern: str, load: float, **more: Any) -> dict[str, Any]:
-    """A row of a frame; other numbers are usual."""
+    """A row of a frame. Other numbers are typical."""
     usual = {
         "mechanism": mechanism,
         "pattern": pattern,
@@ -81,7 +81,7 @@ def of_all_patterns(mechanism: str) -> pl.DataFrame:
 
 
 def transients() -> pl.DataFrame:
-    """OFAR and OFAR-L are as they stay; PB has a peak that takes a thousand cycles to fall."""
+    """Responses in which OFAR and OFAR-L adapt at once, and PB has a peak that takes a thousand cycles to fall."""
     times = [10.0 + 20 * number for number in range(400)]
     rows = []
     for before, after in (("UN", "ADV+2"), ("ADV+2", "UN"), ("ADV+2", "ADV+6")):
@@ -106,7 +106,7 @@ def bursts() -> pl.DataFrame:
 
 
 def scarce() -> pl.DataFrame:
-    """Without control less is accepted at the highest loads, with control as much as before."""
+    """Rows in which less is accepted at the highest loads without injection control, and not less with control."""
     falling = {1.0: 0.1, 0.8: 0.2}
     return frame(
         accepting(OFAR_E, "ADV+6", load, falling.get(load, 0.3) if control == "free" else 0.3, injection=control)
@@ -124,7 +124,7 @@ def under(trigger: str, rows: pl.DataFrame, misroutes: str = "mixed") -> pl.Data
 
 
 def readings() -> dict[str, pl.DataFrame]:
-    """The points of the readings: the same under each."""
+    """The points of the readings, which are the same under each reading."""
     full, far = FULL["UN"], FULL["ADV+6"]
     plain = frame(accepting(name, "UN", 1.0, full[name]) for name in (MIN, PB))
     ours = frame(accepting(name, "UN", 1.0, full[name]) for name in (OFAR, OFAR_L))

@@ -1,4 +1,7 @@
-"""Frames of the experiments of Andujar et al. as the paper describes their outcome. No network gave these numbers."""
+"""Frames of the experiments of Andujar et al. with the outcome that the paper describes.
+
+No simulation computed them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from weft_papers.torus.network_runs import (
     label,
 )
 
-# W_net where run times are equal, as printed for four applications.
+# W_net if run times are equal, as printed for four applications.
 W_NET = {
     ("2D-4X", False): 0.715,
     ("2D-4X", True): 0.50,
@@ -37,16 +40,16 @@ W_NET = {
     ("3D-4X", False): 0.777,
     ("3D-4X", True): 0.50,
 }
-# Busy shares on the reference: the four applications have the same order as in the savings.
+# Busy shares on the reference network. The four applications have the same order as in the savings.
 BUSY = dict(zip((*FOUR, GRAPH500), (0.95, 0.9, 0.8, 0.7, 0.14), strict=True)) | dict.fromkeys("ABC", 0.3)
 BUSY_256 = BUSY | {FOUR[1]: 0.044}
 
 
 def crossing(share: float, time: float, w_net: float, busy: float) -> float:
-    """The busy share with which a machine saves energy below this idle share of a node.
+    """The busy share with which a machine saves energy below the idle share `share` of a node.
 
-    Both energies are straight lines over the idle share: their difference is f0 at 0 and f1 at 1, and 0 at
-    f0 / (f0 - f1).
+    The two energies are straight lines over the idle share. Their difference is f0 at 0 and f1 at 1, so it is 0 at f0 /
+    (f0 - f1).
     """
     network = 0.15 * (w_net * time - 1)
     last = network + 0.85 * (time - 1)
@@ -55,7 +58,7 @@ def crossing(share: float, time: float, w_net: float, busy: float) -> float:
 
 
 def row(network: str, saves: bool, work: str | None, scale: float | None, **more: Any) -> dict[str, Any]:
-    """A row with usual numbers, except those named."""
+    """A row with typical numbers, except the named ones."""
     usual: dict[str, Any] = {
         "mechanism": label(network, saves=saves),
         "network": network,
@@ -75,8 +78,8 @@ def row(network: str, saves: bool, work: str | None, scale: float | None, **more
     return usual | more
 
 
-# By experiment and work, and network: run time beside the reference, W_net with and without the policy, and the idle
-# shares below which the machine saves energy with and without it (None: the same work).
+# By experiment and work, and by network: relative run time, W_net with and without the policy, and the idle shares
+# below which the machine saves energy with and without it (None: the same work).
 PRINTED: dict[tuple[str, str, str], tuple[float, float, float, float | None, float | None]] = {
     (SINGLE_64, FOUR[3], "2D-4X"): (1.005, 0.715, 0.5, None, None),
     (SINGLE_64, FOUR[3], "1D-16X"): (1.02, 0.43, 0.32, None, None),
@@ -107,7 +110,7 @@ def _of_work(experiment: str, work: str, scale: float) -> list[dict[str, Any]]:
 
 
 def ideal() -> Measured:
-    """The outcome of every experiment in the words of the paper."""
+    """The outcome of every experiment as described in the paper."""
     works = {SINGLE_64: (*FOUR, GRAPH500), SINGLE_256: (*FOUR, GRAPH500), SETS_64: "ABC", SETS_256: "ABC"}
     found = {
         name: [each for work in of for scale in SCALES for each in _of_work(name, work, scale)]

@@ -1,4 +1,4 @@
-"""Scenarios and points that several tests begin with."""
+"""Scenarios and points from which several tests start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ routing: pal
 traffic: {pattern: uniform, load: 0.1}
 power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}}
 """
-"""A row of four routers with short epochs, where links and routers may fail; `measure` is left to the test."""
+"""A row of four routers with short epochs, in which links and routers may fail. The test adds `measure`."""
 
 NEAR_CAPACITY = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
@@ -25,10 +25,13 @@ traffic: {pattern: tornado}
 measure: {warmup: auto, window: 2us}
 power: {policy: {tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}}
 """
-"""At a load of 0.5 packets wait in source queues: the network carries no more. `traffic.load` is left to the test."""
+"""At a load of 0.5, packets wait in source queues, because the network carries no more.
+
+The test adds `traffic.load`.
+"""
 
 PACKETS = 100_000
-"""Packets of a steady point: so many that chance explains no difference."""
+"""Number of packets of a steady point. It is so large that chance explains no difference."""
 
 
 def steady_point(policy: Any, load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:

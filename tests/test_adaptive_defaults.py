@@ -1,4 +1,4 @@
-"""Adaptive routings with their defaults take minimal paths where nothing waits; settings that do not are hinted at."""
+"""With their defaults, adaptive routings take minimal paths if nothing waits. Other settings cause a hint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from weft.scenario import parameters
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A dragonfly of 9 groups whose global links are ten times as long as its local ones: a credit takes 2 x 100 + 2 cycles.
+# A dragonfly of 9 groups whose global links are ten times as long as its local links: a credit takes 2 x 100 + 2
+# cycles.
 DRAGONFLY = """\
 topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
 links:
@@ -25,7 +26,7 @@ routing: dragonfly_minimal
 traffic: {pattern: uniform, packet: 1flit, load: 0.1}
 measure: {warmup: 1500cycles, window: 1500cycles}
 """
-# Complete lines of links that are as long.
+# Networks in which each line is complete, with links of this length.
 GRID = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}
 links:
@@ -39,7 +40,7 @@ measure: {warmup: 1000cycles, window: 1500cycles}
 def _sensing() -> dict[str, list[str]]:
     """Routings with a sensor that may take detours, and the sensors of each.
 
-    `up_down` takes minimal paths only, and `python` those of the user.
+    `up_down` takes only minimal paths, and `python` the user's paths.
     """
     schema = _engine.schema()
     found = {}
@@ -54,7 +55,7 @@ SENSING = _sensing()
 
 
 def _network(routing: str) -> str:
-    """A network that the routing routes."""
+    """A network that the routing supports."""
     for text in (GRID, DRAGONFLY):
         try:
             weft.load(text, overrides={"routing": routing}).points[0].imply()
@@ -70,14 +71,17 @@ def test_all_adaptive_routings_with_a_sensor_are_tested_here() -> None:
 
 @pytest.mark.parametrize("routing", SENSING)
 def test_with_its_defaults_a_routing_is_minimal_where_nothing_waits(routing: str, tmp_path: Path) -> None:
-    """At load 0.1 a link carries 0.1 flits per cycle: the second of two flits in one cycle waits in 1 of 200 cycles."""
+    """At load 0.1 a link carries 0.1 flits per cycle.
+
+    In 1 of 200 cycles two flits arrive, and the second flit waits.
+    """
     frame = weft.load(_network(routing), overrides={"routing": routing}).run(tmp_path / "out").frame
     assert frame["minimal_share"].item() > 0.99
 
 
 @pytest.mark.parametrize("routing", SENSING)
 def test_credits_under_way_are_a_hint_whose_remedy_ends_it(routing: str) -> None:
-    """In a round trip of 202 cycles a link at load 0.1 carries some 20 flits: more than any bias."""
+    """In a round trip of 202 cycles, a link at load 0.1 carries about 20 flits, which is more than any bias."""
     text = _network(routing)
     (sensor,) = (word for word in SENSING[routing] if word.endswith("_credits"))
     path = f"routing.{routing}.sensor"

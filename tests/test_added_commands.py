@@ -1,4 +1,4 @@
-"""Commands that other packages add by entry points, as the packages of papers and of other simulators do."""
+"""Commands that other packages add by entry points, like the packages of papers and of other simulators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(options):
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder with an installed package that adds two commands: one works, and the module of the other is gone."""
+    """A folder with an installed package that adds two commands. One works, and the module of the other is missing."""
     (tmp_path / "greeter.py").write_text(COMMAND, encoding="utf-8")
     shown = tmp_path / "greeter-1.0.dist-info"
     shown.mkdir()

@@ -1,4 +1,4 @@
-"""Path counts, bounds, overheads and worked examples of the TCEP paper against sums made by hand."""
+"""Path counts, bounds, overheads and worked examples of the TCEP paper, compared with sums computed by hand."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def _totals(active: paths.Active) -> dict[str, int]:
 
 
 def test_fig3_concentrated() -> None:
-    """Star of R0 and six links of R1: 13 links; R0 and R1 have 7 neighbours, all others 2."""
+    """The star of R0 and six links of R1 have 13 links. R0 and R1 have 7 neighbours, all other routers 2."""
     active = paths.concentrated(8, 6)
     assert active[0].sum() == active[1].sum() == 7
-    direct, two_hop = 7 + 6, 2 * comb(7, 2) + 6 * comb(2, 2)  # a path over a router joins two of its neighbours
-    unlinked = comb(6, 2)  # pairs among R2 to R7, each over R0 and over R1
+    direct, two_hop = 7 + 6, 2 * comb(7, 2) + 6 * comb(2, 2)  # a path over a router connects two of its neighbours
+    unlinked = comb(6, 2)  # pairs among R2 to R7, each of which has a path over R0 and one over R1
     assert _totals(active) == {
         "all": direct + two_hop,  # 61
         "two_hop": two_hop,
@@ -34,7 +34,10 @@ def test_fig3_concentrated() -> None:
 
 
 def test_fig3_distributed() -> None:
-    """All placements of six links, one by one: 40 is two triangles and a router with its root link only."""
+    """All placements of six links are counted one by one.
+
+    The 40 comes from two triangles and a router with only its root link.
+    """
     placements = paths.every_placement(8, 6)
     assert len(placements) == comb(21, 6)
     assert not (placements == 0).any()
@@ -45,7 +48,8 @@ def test_fig3_distributed() -> None:
     assert len(forty) == comb(7, 3) * comb(4, 3) // 2
     even = paths.most_even(forty, 8)
     assert even.tolist() == [[1, 2], [1, 3], [2, 3], [4, 5], [4, 6], [5, 6]]
-    # 12 pairs of R0 or R7 with another: R7 has R0 alone; each pair of triangles' routers too, 9 of them
+    # 12 pairs of R0 or R7 with another router, because R7 has only R0; also the 9 pairs of routers from different
+    # triangles
     active = paths.with_links(8, even)
     alone = 1 + 6 + 9
     assert _totals(active)["at_most_two"] == 2 * (comb(8, 2) - alone) + alone
@@ -68,7 +72,7 @@ def test_counts_of_random_placements_are_those_of_a_plain_loop() -> None:
                 expected["two_hop_unlinked"] += 0 if one[a, b] else over
                 expected["at_most_two"] += min(2, over + one[a, b])
         assert {name: counted[name][sample] for name in expected} == expected
-    # a path over a router joins two of its neighbours
+    # a path over a router connects two of its neighbours
     degree = active.sum(axis=2)
     assert (counted["two_hop"] == (degree * (degree - 1) // 2).sum(axis=1)).all()
 
@@ -78,7 +82,7 @@ def test_a_hub_is_any_router() -> None:
         active = paths.concentrated(5, 3, hub)
         assert active[hub].sum() == 4
         first = 1 if hub == 0 else 0
-        assert active[first].sum() == 4  # the lowest of the others is next
+        assert active[first].sum() == 4  # the lowest of the other routers is next
         assert _totals(active) == _totals(paths.concentrated(5, 3))
 
 
@@ -91,21 +95,22 @@ def test_fig4() -> None:
         assert of["active_share"][0] == 31 / links
         assert of["active_share"][-1] == 1
         first = of.row(0, named=True)
-        assert first["ratio"] == first["ratio_to_min"] == first["ratio_to_max"] == 1  # the star alone
+        assert first["ratio"] == first["ratio_to_min"] == first["ratio_to_max"] == 1  # only the star
         last = of.row(-1, named=True)
         assert last["concentrated"] == last["random_mean"] == last["random_max"]
     of_all = frame.filter(pl.col("count") == "all")
     assert of_all["concentrated"][0] == 31 + comb(31, 2)
     assert of_all["concentrated"][-1] == links * (1 + 30)
-    # concentration gives the most two-hop paths that a number of links can give: the sum of squared degrees
+    # concentration gives the most two-hop paths possible for a number of links, because it maximises the sum of squared
+    # degrees
     assert (frame.filter(pl.col("count") == "two_hop")["ratio_to_max"] >= 1).all()
-    # where the paper's peak lies: at three hubs of 32, 90 of 496 links
+    # position of the paper's peak: three hubs of 32, 90 of 496 links
     peak = of_all.row(of_all["ratio"].arg_max() or 0, named=True)
     assert peak["active_links"] == 31 + 30 + 29
-    # the mean of many random placements: links of the 31 others are there with p, independent of each other except
-    # their fixed number
+    # the mean of many random placements: each link of the 31 other routers exists with probability p; links are
+    # independent except for their fixed number
     p = (90 - 31) / (links - 31)
-    pair = p * (59 - 1) / (links - 31 - 1)  # two given links
+    pair = p * (59 - 1) / (links - 31 - 1)  # probability of two given links
     expected = 90 + comb(31, 2) + 31 * comb(31 - 1, 1) * p + 31 * comb(30, 2) * pair
     assert peak["random_mean"] == pytest.approx(expected, rel=0.005)
 
@@ -139,7 +144,7 @@ def test_a_seed_is_not_negative(capsys: pytest.CaptureFixture[str]) -> None:
     assert "write a whole number from 0" in capsys.readouterr().err
 
 
-# Load, and the fewest of the 496 links that carry it: the printed inequality, solved.
+# Load, and the fewest of the 496 links that carry it, from the solved inequality of the paper.
 BOUNDS = {
     0.05: 48, 0.1: 91, 0.2: 166, 0.3: 229, 0.4: 284, 0.41: 289,
     0.5: 331, 0.6: 372, 0.7: 409, 0.8: 441, 0.9: 470,
@@ -186,7 +191,7 @@ def test_consolidated_links_refuse_what_is_no_share() -> None:
 
 
 def test_bound_without_minimal_traffic() -> None:
-    # two hops for every flit: f = 2 N l / R^2, which is 1 + N l / R^2 times that of uniform traffic
+    # two hops for every flit: f = 2 N l / R^2, which is 1 + N l / R^2 times the bound of uniform traffic
     for load in (0.1, 0.3, 0.5):
         assert bound.active_share(load, 32, 1024, 0) == pytest.approx(2 * load)
         assert bound.active_share(load, 32, 1024, 0) / bound.active_share(load, 32, 1024) == pytest.approx(1 + load)
@@ -241,9 +246,9 @@ def test_fig6() -> None:
     assert parted.boundary == 3
     assert parted.inner_budget == pytest.approx(1.9)
     assert parted.outer_utilisation == pytest.approx(1.2)
-    # one inner link less could not carry the outer ones
+    # with one inner link less, the inner links could not carry the outer flits
     assert sum(1 - used for used in examples.FIG6[:2]) < sum(examples.FIG6[2:])
-    # a link above the mark has no budget; all links are inner if none can carry more
+    # a link above the mark has no budget; if no link can carry more, all links are inner
     assert tuple(examples.partition([0.8, 0.1, 0.1], 0.75)) == pytest.approx((2, 0.65, 0.1))
     assert examples.partition([0.8, 0.9, 0.8], 0.75).boundary == 3
     assert tuple(examples.partition([0.1], 0.75)) == pytest.approx((1, 0.65, 0))
@@ -261,7 +266,7 @@ def test_commands_print_tables_json_and_csv(kind: str, capsys: pytest.CaptureFix
     assert main(words) == 0
     table = capsys.readouterr().out.splitlines()
     assert max(map(len, table)) <= 120
-    assert table[2 + len(rows)] == ""  # then the notes
+    assert table[2 + len(rows)] == ""  # the notes follow
 
 
 @pytest.mark.parametrize(
@@ -282,6 +287,6 @@ def test_bounds_that_make_no_sense(arguments: list[str], words: str, capsys: pyt
 
 
 def test_a_large_count_is_counted_in_parts() -> None:
-    active = paths.at_random(64, 100, 1500, seed=2)  # more entries than are counted at a time
+    active = paths.at_random(64, 100, 1500, seed=2)  # more entries than are counted at the same time
     whole, parts = paths.count(active), [paths.count(part) for part in np.array_split(active, 4)]
     assert all((whole[name] == np.concatenate([part[name] for part in parts])).all() for name in paths.COUNTS)

@@ -1,4 +1,4 @@
-"""Rate scaling of links, against bills made by hand."""
+"""Rate scaling of links, compared with bills computed by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 STATES = LINK_STATES
-# Flits of 5 bits: 10 fJ/bit at any time, and 2 fJ per bit sent. A link that is off costs a little as well.
+# Flits of 5 bits: 10 fJ/bit at any time, and 2 fJ per sent bit. A link that is off also costs a little.
 STATIC, FLIT, DARK = 50, 10, 5
 WINDOW = 1000
 
@@ -39,7 +39,7 @@ def awake(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0) -> Results:
-    """A point whose channels have these flits and cycles in states."""
+    """A point whose channels have the given flits, and the given cycles in each state."""
     results = made(root, [({"traffic.load": 0.1}, {"accepted_bits": 5 * 400, "window_cycles": WINDOW})])
     price = {"static": "10fJ/bit", "per_bit": "2fJ/bit"}
     prices = dict.fromkeys(STATES, price) | {"off": {"static": "1fJ/bit", "per_bit": "0fJ/bit"}}
@@ -60,7 +60,8 @@ def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0)
 
 
 def test_each_channel_has_the_lowest_rate_that_carries_it(tmp_path: Path) -> None:
-    flits = [0, 250, 251, 500, 501, 1000, 1010]  # a switch counts flits before they leave: 1010 of 1000
+    # a switch counts flits before they leave, so 1010 flits in 1000 cycles are possible
+    flits = [0, 250, 251, 500, 501, 1000, 1010]
     results = _by_hand(tmp_path, [{"on": WINDOW, "flits": count} for count in flits])
     powers = [0.54, 0.54, 0.69, 0.69, 1, 1, 1]
     before = [STATIC * WINDOW + FLIT * count for count in flits]
@@ -76,10 +77,10 @@ def test_each_channel_has_the_lowest_rate_that_carries_it(tmp_path: Path) -> Non
 
 
 def test_only_cycles_with_power_are_scaled(tmp_path: Path) -> None:
-    """A channel that is off for a while carries its flits in the rest of it; links of terminals keep their rate."""
+    """A channel that is off for a while carries its flits in the remaining time. Links of terminals keep their rate."""
     channels = [
         {"on": 300, "waking": 100, "off": 600, "flits": 100},  # 100 of 400 cycles: the lowest rate
-        {"on": 100, "draining": 100, "off": 800, "flits": 150},  # 150 of 200: the full one
+        {"on": 100, "draining": 100, "off": 800, "flits": 150},  # 150 of 200 cycles: the full rate
         {"off": WINDOW, "flits": 0},
         {"on": WINDOW, "flits": 10, "terminal": 1},
     ]
@@ -102,7 +103,7 @@ def test_other_rates() -> None:
 
 
 def test_a_rate_is_a_share_of_the_bandwidth(tmp_path: Path) -> None:
-    """Channels of half a flit per cycle: 125 flits in 1000 cycles are a quarter of their capacity."""
+    """If channels carry half a flit per cycle, 125 flits in 1000 cycles are a quarter of their capacity."""
     results = _by_hand(tmp_path, [{"on": 900, "off": 100, "flits": count} for count in (112, 113, 226)], 0.5)
     (row,) = results.rate_scaled().to_dicts()
     bills = [0.5 * STATIC * 900 + FLIT * count for count in (112, 113, 226)]
@@ -149,7 +150,7 @@ def test_the_command_for_slowed_links_works_where_routings_are_zipped_with_polic
 
 
 def test_slow_links_are_billed_alike_by_window_and_by_sample(tmp_path: Path) -> None:
-    """At the full rate alone the bill is that of the run, for prices per bit as well as in watts."""
+    """If the full rate is the only one, the bill equals that of the run, both for prices per bit and in watts."""
     sets: dict[str, Any] = {"links.default.bandwidth": "1/2flits/cycle", "traffic.load": 0.1}
     sets |= {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
     for number, price in enumerate(("23.44pJ/bit", "1W")):
@@ -208,7 +209,7 @@ def test_links_that_are_always_on(awake: Results) -> None:
     frame = awake.rate_scaled()
     assert frame["baseline"].to_list() == [point["hash"] for point in awake.points]
     assert frame["traffic.load"].to_list() == [0.05, 0.1, 0.4]
-    # at load 0.05 no channel carries a quarter: the least power there is
+    # at load 0.05 no channel carries a quarter of its bandwidth, so all have the least power
     assert frame["normalised_energy"][0] == pytest.approx(0.54)
     assert frame["rate_0.25_share"][0] == 1
     for point, row in enumerate(frame.iter_rows(named=True)):
@@ -217,7 +218,7 @@ def test_links_that_are_always_on(awake: Results) -> None:
         power = 0.54 + 0.15 * (used > 0.25) + 0.31 * (used > 0.5)
         bill = (power * channels["energy_fj"]).to_numpy().sum()
         assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
-    # over time: a rate for each sample in the window of 500 to 1500
+    # with `over_time`, each sample in the window from 500 to 1500 has its own rate
     over_time = awake.rate_scaled(over_time=True)
     for point, row in enumerate(over_time.iter_rows(named=True)):
         numbers = awake.channels(point).drop_nulls(["from_router", "to_router"])["channel"]
@@ -230,7 +231,7 @@ def test_links_that_are_always_on(awake: Results) -> None:
         assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
 
 
-# Two routers of four terminals, which all send to the other router over one link.
+# Two routers with four terminals each; all terminals send to the other router, over one link.
 PAIR = """\
 topology: {full_mesh: {routers: 2, terminals_per_router: 4}}
 routing: dimension_order
@@ -239,8 +240,8 @@ measure: {warmup: 8000cycles, window: 20000cycles}
 """
 
 
-# The load of the link; the share of the full power that the ideal needs; where the ladder comes to rest: down to half
-# below 0.5 * 0.5, to a quarter below 0.5 * 0.25.
+# The load of the link; the share of the full power that the ideal needs; the rate at which the ladder settles: half
+# below 0.5 * 0.5, a quarter below 0.5 * 0.25.
 @pytest.mark.parametrize(
     ("carried", "ideal", "state"),
     [(0.7, 1, "on"), (0.4, 0.69, "on"), (0.19, 0.54, "half"), (0.08, 0.54, "quarter")],
@@ -261,7 +262,7 @@ def test_the_rate_ladder_lies_between_the_ideal_and_links_that_are_always_on(
             (row,) = results.rate_scaled().to_dicts()
             assert row["normalised_energy"] == pytest.approx(ideal)
             scaled = row["energy_network_scaled_j"]
-    # the same packets: at the edges of the window a few flits more or fewer
+    # the same packets, except for a few flits at the edges of the window
     power = {"on": 1, "half": 0.69, "quarter": 0.54}[state]
     assert bills["ladder"] == pytest.approx(power * bills["on"], rel=1e-3)
     assert scaled * 0.999 <= bills["ladder"] <= bills["on"] * 1.001
@@ -299,7 +300,7 @@ def test_prices_of_a_scenario() -> None:
     assert prices.flit_fj == pytest.approx(250_000 * 8)
     channels = pl.DataFrame({"link_class": ["local", "global"], "bandwidth": [1.0, 0.5]})
     assert prices.per_cycle("off", channels).tolist() == [0, 0]
-    # watts are those of the link, prices per bit follow what it could carry
+    # prices in watts belong to the link, prices per bit are proportional to what it could carry
     assert prices.per_cycle("on", channels).tolist() == pytest.approx([1000, 1000])
     assert prices.per_cycle("shadow", channels).tolist() == pytest.approx([24_000, 12_000])
     own = scenario["power"] | {"class_prices": {"global": {"on": on, "off": {**on, "static": "1W"}}}}

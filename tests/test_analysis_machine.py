@@ -1,4 +1,4 @@
-"""Energy of the whole machine: closed forms of the paper, and the accounts of runs."""
+"""Energy of the whole machine, compared with closed forms of the paper and with the accounts of runs."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_port_ratios_are_those_of_table_2(name: str, ratio: float) -> None:
 
 @pytest.mark.parametrize(("name", "floor"), [("2D-4X", 0.464), ("1D-16X", 0.272), ("3D-4X", 0.485)])
 def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
-    """Of a trunk of p members p - 1 sleep; ports of terminals stay on.
+    """In a trunk of p members, p - 1 members sleep. Ports of terminals stay on.
 
-    2D-4X: 12 of 20 ports sleep, so W_ports = 0.1 + 0.9 * 8/20 = 0.46, W_sw = 0.35 + 0.65 * 0.46 = 0.649, and times the
-    ratio of ports 320/448 that is 0.4636.
+    2D-4X: 12 of 20 ports sleep, so W_ports = 0.1 + 0.9 * 8/20 = 0.46, W_sw = 0.35 + 0.65 * 0.46 = 0.649, and multiplied
+    by the ratio of ports 320/448 this is 0.4636.
     """
     ports, switches, _, members, neighbours = TABLE_2[name]
     sleeping = neighbours * (members - 1) / ports
@@ -53,7 +53,7 @@ def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
 
 @pytest.mark.parametrize(("name", "printed", "members"), [("2D-4X", 0.50, 1.44), ("1D-16X", 0.32, 5.6)])
 def test_printed_energies_give_the_members_that_are_on(name: str, printed: float, members: float) -> None:
-    """The members of a trunk that are on, by inversion: W_net is linear in them."""
+    """The number of active members of a trunk follows by inversion, because W_net is linear in it."""
     ports, switches, _, width, neighbours = TABLE_2[name]
 
     def w_net(on: float) -> float:
@@ -76,9 +76,8 @@ def test_energy_of_a_machine_without_saving_is_the_closed_form(idle: float) -> N
 def test_the_idle_share_at_which_a_slower_network_still_saves() -> None:
     """The two energies are linear over the idle share w.
 
-    With run times 1 and t, busy shares r and r/t (the same work), and W_net 1 and v, they cross where
-    0.15 (1 - v t) = 0.85 w (t - 1): the work r cancels in the busy part but for w r (1 - 1), so that
-    w = 0.15 (1 - v t) / (0.85 (t - 1)).
+    With run times 1 and t, busy shares r and r/t (the same work), and W_net 1 and v, the energies cross if 0.15 (1 - v
+    t) = 0.85 w (t - 1). The work r cancels in the busy part. So w = 0.15 (1 - v t) / (0.85 (t - 1)).
     """
     r, t, v = 0.4, 1.1, 0.7
     reference = Task(Fabric(1, 10), 1.0, 1.0, r)
@@ -100,7 +99,7 @@ def test_shares_outside_0_to_1_are_refused_with_a_remedy_that_works(name: str) -
         Shares(**{name: -0.1})
 
 
-# A ring all-reduce on 4 x 4 routers. Links that sleep, and waits for them, make it slower.
+# A ring all-reduce on 4 x 4 routers. Sleeping links, and waiting for them, make it slower.
 RUN = """
 name: machine
 link_speed: 400Gb/s
@@ -165,12 +164,12 @@ def test_a_reference_may_be_a_size_a_point_or_in_other_results(results: Results)
     assert second["e_cluster_ratio"][1] == 1
     elsewhere = results.machine(Machine(idle_shares=(0.5,)), "power.policy=idle_timeout", others=results)
     assert elsewhere["runtime"].to_list() == second["runtime"].to_list()
-    # w_net is against all ports on, whatever policy the reference has
+    # w_net is relative to all ports on, whatever policy the reference has
     assert second["w_net"].to_list() == results.machine(Machine(idle_shares=(0.5,)))["w_net"].to_list()
 
 
 def test_watts_follow_from_the_catalogue_and_from_a_node(results: Results) -> None:
-    """The share of the network is what its switches draw beside what 16 nodes of 500 W draw."""
+    """The share of the network is the power of its switches relative to the total with 16 nodes of 500 W."""
     hardware = Hardware("100Gb/s", node_w=500.0, price_per_kwh=0.25)
     row = results.machine(Machine(idle_shares=(0.5,), hardware=hardware)).row(0, named=True)
     most = hardware.most_w(Fabric(16, 80, 16))
@@ -198,7 +197,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
         assert main(["analyse", "machine", folder, *words]) == 2
         assert shown in capsys.readouterr().err
     capsys.readouterr()
-    # the prices of the watts are named, as those of the run may differ
+    # the prices of the watts are named, because those of the run may differ
     assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--price-per-kwh", "1"]) == 0
     shown = capsys.readouterr().out
     assert "energy cost" in shown.splitlines()[0]

@@ -1,4 +1,4 @@
-"""The fluid model and the search for links, against walks and sums made one by one."""
+"""The fluid model and the search for links, compared with paths and sums computed one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.analysis.fluid import Rates
     from weft.analysis.paths import Active
 
-# The 512-node butterfly, in which router r of a dimension sends to r + 3 (tornado) or to all.
+# The 512-node butterfly. Router r of a dimension sends to r + 3 (tornado) or to all routers.
 BUTTERFLY = """\
 topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
@@ -35,7 +35,7 @@ sweep:
 
 @pytest.mark.parametrize("bandwidth", ["1/2flits/cycle", "2flits/cycle"])
 def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) -> None:
-    """Channels of half a flit per cycle need as many links at a load as those of one flit at twice the load."""
+    """At a load, channels of half a flit per cycle need as many links as channels of one flit at twice the load."""
     factor = 2 if bandwidth.startswith("1/2") else 0.5
     sets = {"sweep": None, "routing": "ugal_p", "router.speedup": 2, "traffic.load": 0.1}
     (half,) = static.answers(weft.load(BUTTERFLY, overrides=sets | {"links.default.bandwidth": bandwidth}).points)
@@ -45,7 +45,7 @@ def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) ->
 
 
 def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
-    """It names them, and the remedy works."""
+    """The error names the bandwidths, and its remedy works."""
     sets = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
     with pytest.raises(ScenarioError, match=r"one bandwidth.*dim0 0\.5, dim1 1"):
         static.answers(weft.load(BUTTERFLY, overrides=sets).points)
@@ -88,7 +88,7 @@ def test_demands_of_lines_are_those_of_a_walk_in_dimension_order() -> None:
         for a, b in product(range(len(line.routers)), repeat=2)
         if a != b
     }
-    assert demands.keys() == walked.keys()  # every link is in one line
+    assert demands.keys() == walked.keys()  # every link belongs to exactly one line
     assert all(demands[hop] == pytest.approx(walked[hop]) for hop in walked)
     assert all((np.diag(line.demand) == 0).all() for line in lines)
 
@@ -132,7 +132,7 @@ def test_flow_is_conserved(seed: int) -> None:
     assert (loads.direct <= demand + 1e-12).all()
     # a packet on the detour crosses two channels
     assert loads.channels.sum() == pytest.approx(2 * demand.sum() - loads.direct.sum())
-    # a router sends its own flits and those that pass it
+    # a router sends its own flits and those that pass through it
     net = loads.channels.sum(axis=1) - loads.channels.sum(axis=0)
     assert net == pytest.approx(demand.sum(axis=1) - demand.sum(axis=0))
 
@@ -150,7 +150,7 @@ def test_what_is_found_carries_the_traffic_and_no_link_of_it_is_too_many(load: f
     loads = fluid.spread(line.demand, active, target)
     assert loads.busiest == found.busiest <= target + 1e-9
     assert found.hops == pytest.approx(loads.channels.sum() / rates.sum())
-    # the channels that are on have room for all flits and hops
+    # the active channels have room for all flits and hops
     assert 2 * target * len(found.links) >= found.hops * rates.sum()
     for a, b in set(found.links) - {(0, b) for b in range(1, 12)}:
         fewer = active.copy()
@@ -159,7 +159,10 @@ def test_what_is_found_carries_the_traffic_and_no_link_of_it_is_too_many(load: f
 
 
 def test_least_and_most() -> None:
-    """A trickle leaves the stars, 112 of 448 links; too much leaves everything on and says so."""
+    """Very little traffic leaves only the stars on, 112 of 448 links.
+
+    Too much traffic leaves all links on and reports it.
+    """
     shift = np.zeros((64, 64))
     for x, y in product(range(8), repeat=2):
         shift[x + 8 * y, (x + 3) % 8 + 8 * ((y + 3) % 8)] = 8
@@ -170,7 +173,7 @@ def test_least_and_most() -> None:
         assert len(most.links) <= 448
     assert not most.carried
     assert len(most.links) == 448
-    # tornado over stars: 3/4 of each pair's flits pass the hub, hence 2 + 2 * 6/8 hops
+    # tornado over stars: 3/4 of each pair's flits pass the hub, so there are 2 + 2 * 6/8 hops
     assert oracle.find([8, 8], 0.02 * shift).hops == pytest.approx(2 + 2 * 6 / 8)
 
 
@@ -277,7 +280,7 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("hub", [0, 3])
 def test_what_the_oracle_writes_runs_on_just_these_links(tmp_path: Path, hub: int) -> None:
-    """Simulated, the links carry the traffic over as many hops as the fluid takes."""
+    """In a simulation, the links carry the traffic with the number of hops of the fluid model."""
     text = """\
 topology: {hyperx: {widths: [6, 4], terminals_per_router: 2}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
@@ -299,7 +302,7 @@ zip: {traffic.load: [0.05, 0.4], seed: [1, 2]}
         assert channels.filter(channels["cycles_off"] > 0)["flits"].sum() == 0
         summary = results.summaries[point]
         assert not summary["saturated"]
-        # an adaptive routing takes a few detours that the fluid does not
+        # an adaptive routing takes a few detours that the fluid model does not have
         assert summary["hops_mean"] == pytest.approx(answer.found.hops, rel=0.05)
 
 

@@ -1,4 +1,4 @@
-"""The policy of the least energy to solution among those that cost little run time, and the floor beside it."""
+"""The policy with the least energy to solution among those that cost little run time, and the floor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft import Results
 
 # A ring of 4 routers with trunks of 2 links, one watt each while on: 4 routers x 2 neighbours x 2 members make 16
-# channels. Two terminals of a router send more than one member carries, so that a policy costs time.
+# channels. The two terminals of a router send more than one member carries, so that a policy costs time.
 RING = """\
 name: ring
 cycle: 1600ps
@@ -65,7 +65,7 @@ def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floo
     assert best > 0
     assert row["time_change"] == pytest.approx(times[best] / times[0] - 1)
     assert row["energy_change"] == pytest.approx(energies[best] / energies[0] - 1)
-    # one of two members of each of the 16 channels sleeps all the time: 8 channels of 1 W
+    # one of the two members of each of the 16 channels sleeps all the time: 8 channels of 1 W
     windows = [run["window_seconds"] for run in ring.summaries[:2]]
     floor = energies[0] - 8 * sum(windows) / 2
     assert row["floor_change"] == pytest.approx(floor / energies[0] - 1)
@@ -74,7 +74,7 @@ def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floo
 
 
 def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> None:
-    """With no more time at all a policy whose members sleep under load is out, whatever it saves."""
+    """If no extra time is allowed, a policy whose members sleep under load does not qualify, whatever it saves."""
     (all_,), (none,) = (least_energy.table(ring, slower).iter_rows(named=True) for slower in (0.5, 0.0))
     assert all_["time_change"] > 0
     assert none["fast_enough"] < all_["fast_enough"]
@@ -116,7 +116,7 @@ def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_al
     )
     (row,) = least_energy.table(recorded, 0.5, _CHANGES).iter_rows(named=True)
     assert row["floor_change"] < row["oracle_change"] < 0
-    # by hand: at 1 W, each member past the first saves while no sample needs it, less both changes
+    # by hand: at 1 W, each member beyond the first saves while no sample needs it, minus the two changes
     saved = []
     for point in (0, 1):
         series, channels = recorded.series(point), recorded.channels(point)
@@ -135,7 +135,7 @@ def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_al
 
 
 def _off(needs: list[bool], seconds: list[float]) -> float:
-    """How long [s] a member is off: each stretch of samples that do not need it, less its changes."""
+    """Time [s] that a member is off: each series of samples that do not need it, minus its changes."""
     stretches, wake, sleep = itertools.groupby(zip(needs, seconds, strict=True), lambda one: one[0]), *_CHANGES
     gaps = [(needed, sum(length for _, length in part)) for needed, part in stretches]
     off = [
@@ -148,9 +148,9 @@ def test_a_member_pays_for_each_change() -> None:
     def off(needed: list[int], wake: float = 2, sleep: float = 3) -> float:
         return trunk_oracle.off_seconds(np.array(needed, dtype=bool), np.ones(len(needed)), wake, sleep)
 
-    assert off([0] * 10) == 10 - 3  # it goes off once, and nobody wakes it
+    assert off([0] * 10) == 10 - 3  # it goes off once, and never wakes
     assert off([1] * 10) == 0
-    assert off([1, 0, 0, 0, 0, 0, 1]) == 0  # five samples are as long as both changes
+    assert off([1, 0, 0, 0, 0, 0, 1]) == 0  # five samples are as long as the two changes
     assert off([1, 0, 0, 0, 0, 0, 0, 0, 1]) == 2
     assert off([0] * 9 + [1] + [0] * 9) == (9 - 5) + (9 - 3)
 

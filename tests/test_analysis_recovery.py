@@ -26,7 +26,7 @@ SCENARIO = (
 measure: {warmup: 1000cycles, window: 8000cycles}
 """
 )
-# none; two, of which the later one stands first; broken when the window begins; behind the window
+# no fault; two faults, the later one listed first; broken when the window begins; after the window
 FAULTS = [
     [],
     [{"router": 1, "at": "6000cycles"}, {"link": [0, 2], "at": "4us", "until": "4500cycles"}],
@@ -38,7 +38,7 @@ RANDOM = "{of: links, from: 3000cycles, mtbf: 4000cycles, mttr: 300cycles}"
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Points with the faults."""
+    """Points with these faults."""
     folder = tmp_path_factory.mktemp("recovery")
     (folder / "faulty.yaml").write_text(SCENARIO, encoding="utf-8")
     return weft.load(folder / "faulty.yaml", overrides={"sweep.faults": FAULTS}).run(folder / "out")
@@ -103,7 +103,7 @@ def test_random_faults_are_reported_as_those_that_are_named(
     assert main(["analyse", "recovery", str(at_random.root), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
-    # random faults give no saving, either
+    # random faults also give no saving
     assert set_times.faults(at_random) == ["random of links, mtbf 4000cycles, mttr 300cycles, from 3000cycles"]
     assert set_times.changes(at_random) == ["what fails"]
     found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")

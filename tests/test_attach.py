@@ -25,7 +25,7 @@ SCENARIO = {
 
 
 def petersen(**attributes: Any) -> Any:
-    """Ten routers of three links, any two at most two hops apart."""
+    """A graph of ten routers with three links each; any two routers are at most two hops apart."""
     graph = nx.petersen_graph()
     nx.set_node_attributes(graph, attributes)
     return graph
@@ -40,7 +40,7 @@ def test_a_graph_is_the_network() -> None:
 
 
 def test_nodes_may_differ_in_terminals() -> None:
-    graph = nx.star_graph(4)  # node 0 is the middle
+    graph = nx.star_graph(4)  # node 0 is the centre
     graph.nodes[0]["terminals"] = np.int64(0)
     point = weft.load(SCENARIO, topology=graph, terminals_per_router=3).points[0]
     assert point.explain_topology()["terminals"] == 4 * 3
@@ -78,14 +78,14 @@ def test_attributes_are_reported_or_read() -> None:
 
 
 def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:
-    # Everybody sends to the next, terminal 0 twice as much as the others.
+    # Every terminal sends to the next one, terminal 0 twice as much as the others.
     matrix = np.roll(np.eye(8), 1, axis=1)
     matrix[0] *= 2
     scenario = {**SCENARIO, "topology": {"single_router": {"terminals": 8}}, "routing": "dimension_order"}
     scenario["topology"] = {"torus": {"widths": [8], "terminals_per_router": 1}}
     results = weft.load(scenario, overrides={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
     row = results.frame.row(0, named=True)
-    # A job of 8 has the load of the scenario, the others half of it.
+    # The job of 8 has the load of the scenario, the other jobs half of it.
     assert row["offered_load"] == pytest.approx(0.1 * (1 + 7 / 2) / 8, rel=0.05)
     assert row["hops_mean"] == 1
     assert (

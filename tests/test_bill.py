@@ -1,4 +1,4 @@
-"""The bill of a year, against arithmetic by hand, and where it is shown; `test_bill_refused.py` has what is refused."""
+"""The bill of a year, compared with arithmetic by hand, and its output. `test_bill_refused.py` tests refused bills."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bill.yaml"
 ASLEEP: dict[str, Any] = {"tcep": {}}
-# Half of the time at 0.1, and half of it at 0.3.
+# A profile with half of the time at load 0.1 and half at 0.3.
 KEYS: dict[str, Any] = {
     "pue": 1.5,
     "price_per_kwh": "0.2EUR",
@@ -39,7 +39,7 @@ KEYS: dict[str, Any] = {
 
 
 def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A steady point; links that are always on draw more at a higher load."""
+    """A steady point. Links that are always on draw more power at a higher load."""
     return steady_point(
         policy, load, **{"power_mean_w": power_w, "power_always_on_mean_w": 2000.0 + 1000 * load} | more
     )
@@ -51,7 +51,7 @@ def _results(root: Path, *points: tuple[dict[str, Any], dict[str, Any]]) -> Resu
 
 @pytest.fixture
 def steady(tmp_path: Path) -> Results:
-    """Links always on, and asleep, at the loads 0.1 and 0.3."""
+    """Points with always-on and with sleeping links, at the loads 0.1 and 0.3."""
     on = [_point("always_on", load, 2000 + 1000 * load) for load in (0.1, 0.3)]
     return _results(tmp_path / "steady", *on, _point(ASLEEP, 0.1, 1000.0), _point(ASLEEP, 0.3, 1800.0))
 
@@ -74,7 +74,7 @@ def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results)
 
 def test_the_tables_show_units_prefixes_and_what_was_assumed(steady: Results) -> None:
     shown = lines(steady.bill(KEYS))
-    # the headline: 3679.2 and the 2102.4 EUR that are saved
+    # the headline: a cost of 3679.2 EUR and a saving of 2102.4 EUR
     assert shown[:2] == ["tcep: a year costs 3,679 EUR instead of 5,782 EUR (36.4 % less)", ""]
     head, _, _, asleep = (re.split(r"  +", line.strip()) for line in shown[2:6])
     assert head == ["per year", "network", "site", "energy", "cost [EUR]", "saved energy", "saved [EUR]", "saved [%]"]
@@ -115,7 +115,7 @@ def test_savings_are_at_equal_delivered_work(tmp_path: Path) -> None:
     assert row["note"] == (
         "no savings: at night it delivers 0.05 flits/terminal/cycle, 50 % less than the baseline (0.1)"
     )
-    # work that differs by chance is the same: 1/sqrt(50) of 100 packets
+    # a difference within chance counts as the same work: 1/sqrt(50) of 100 packets
     few = [_point("always_on", load, 2000.0, packets=100) for load in (0.1, 0.3)]
     chance = _point(ASLEEP, 0.1, 1000.0, accepted_load=0.09, packets=100)
     more = _point(ASLEEP, 0.3, 1800.0, packets=100)
@@ -186,7 +186,7 @@ def test_phases_of_a_run_are_billed(tmp_path: Path) -> None:
     results = weft.load(DAY).run(tmp_path / "day")
     (row,) = results.bill().frame.iter_rows(named=True)
     phases = results.summaries[0]["phases"]
-    # both phases last 2000 cycles of the window, so that the mean of the profile is that of the window
+    # each phase lasts 2000 cycles of the window, so that the mean over the profile equals the mean over the window
     assert row["power_kw"] * 1e3 == pytest.approx(results.summaries[0]["power_mean_w"])
     assert phases[0]["power_mean_w"] < phases[1]["power_mean_w"]
     assert row["cost_usd_per_year"] > 0
@@ -275,7 +275,7 @@ def test_without_a_bill_the_remedies_work(
 ) -> None:
     command = ["analyse", "bill", str(steady.root)]
     contract = tmp_path / "contract.yaml"
-    if where == "scenario":  # a scenario, in place of a bill
+    if where == "scenario":  # a scenario instead of a bill
         contract.write_text("topology: {hyperx: {widths: [2]}}\n")
         assert main([*command, "--bill", str(contract)]) == 2
     else:
@@ -347,7 +347,7 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
     # the saving of a series is between its cost and that of its baseline
     assert saved == pytest.approx(frame["saved_eur_per_year"][1])
-    # the baseline is put at the work of the series, which chance makes another one
+    # the baseline is scaled to the work of the series, which differs by chance
     assert ends[2].max() == pytest.approx(frame["cost_eur_per_year"][0], rel=1e-4)
     assert any(f"{100 * frame['saving_share'][1]:.1f} % less" in text.get_text() for text in bars.texts)
     alone = example.plot.figure("bill", point="policy=tcep")
@@ -362,7 +362,7 @@ def test_long_names_leave_a_figure_its_width_and_its_legend_covers_nothing(tmp_p
     (results.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS}))
     drawing = weft.open_results(results.root).plot.figure("bill")
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of a layout that does not fit
+        warnings.simplefilter("error")  # warnings about a layout that does not fit become errors
         drawing.draw_without_rendering()
     above, bars = drawing.axes
     assert min(axes.get_position().width for axes in drawing.axes) > 0.55
@@ -427,7 +427,10 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
 
 
 def test_a_saving_that_chance_explains_is_reported_as_none(tmp_path: Path) -> None:
-    """1 kW of 2 kW is for flits: so many packets take 1.5 * 1 kW * sqrt(2 / 100,000), 6.7 W, more or less by chance."""
+    """1 kW of the 2 kW is for flits.
+
+    By chance the power for this number of packets varies by 1.5 * 1 kW * sqrt(2 / 100,000) = 6.7 W.
+    """
     drawn = {"energy_dynamic_j": 1000.0, "window_seconds": 1.0}
     on = [_point("always_on", load, 2000.0, **drawn) for load in (0.1, 0.3)]
     asleep = [_point(ASLEEP, load, 1995.0, **drawn) for load in (0.1, 0.3)]

@@ -1,4 +1,4 @@
-"""Bills that can't be made: each kind of failure has its own reason, its place, and a remedy that works."""
+"""Bills that cannot be computed. Each kind of failure has its own reason, its place, and a remedy that works."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ AWAKE: dict[str, Any] = {"tcep": {"initial": "all_on", "deactivate": False}}
 
 
 def _failing(root: Path) -> Results:
-    """A policy, and the same without sleep, each with and without links that fail."""
+    """Points with a policy and with always-on links, each with and without failing links."""
     points = []
     for policy, power in ((ASLEEP, 1000.0), (AWAKE, 2000.0)):
         for failing, less in (([], 0.0), (LINK, 50.0), (ROUTER, 200.0)):
@@ -127,20 +127,20 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
         else:
             shares = again.frame["saving_share"].to_list()[:3]
             assert shares[:2] == pytest.approx([0.5, 1 - 950 / 1950])
-            # a network that loses a tenth of its packets saves nothing by that
+            # if a network loses a tenth of its packets, this is not a saving
             assert shares[2] is None
             assert (
                 "10 % of the baseline's: a load of which more than 3 % is lost is not carried" in again.frame["note"][2]
             )
             assert [note is None for note in again.frame["note"]] == [True, True, False, True, True, True]
-    # where nothing that stays on was measured, there is none to name
+    # if no points with always-on links were measured, the error names none
     alone = made(tmp_path / "alone", [({**steady_point(ASLEEP, 0.1)[0], "faults": LINK}, steady_point(ASLEEP, 0.1)[1])])
     assert "measure a power policy that leaves all links on with the same faults" in "\n".join(lines(alone.bill(NIGHT)))
 
 
 @pytest.mark.parametrize("flaw", soundness.FLAWS)
 def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
-    """Whatever `flaws` finds; those of a whole run are tried above, those of a phase below."""
+    """Tests all flaws of `flaws`. Flaws of a whole run are tested above, those of a phase below."""
     assert flaw.help
 
 
@@ -171,7 +171,7 @@ def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> No
     file = tmp_path / "two.yaml"
     file.write_text(TWO)
     results = weft.load(file).run(tmp_path / "two")
-    gone, torn = (results.folder(point) for point in (1, 3))  # load 0.3 of either policy
+    gone, torn = (results.folder(point) for point in (1, 3))  # load 0.3 under each policy
     shutil.rmtree(gone)
     (torn / "summary.json").write_text("{}")
     with pytest.raises(ResultsError) as raised:
@@ -251,7 +251,7 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
         with pytest.raises(ResultsError, match=words) as raised:
             _with_phases(tmp_path / str(number), *phases).bill(keys)
         assert remedy in raised.value.help
-    # phase 3 delivers what phase 2, which is not billed, has left
+    # phase 3 delivers the packets that phase 2, which is not billed, has left
     late = KEYS | {"profile": [{"share": 0.5, "phase": 1}, {"share": 0.5, "phase": 3}]}
     with pytest.raises(ResultsError, match=r"phase 3 is not settled \(the backlog of a saturated phase\)") as raised:
         _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
@@ -408,7 +408,7 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     weft.load(zipped, overrides={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
     with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as raised:
         weft.load(zipped).run(tmp_path / "out")
-    # a sweep over loads is refused with that `zip`, so it is no remedy
+    # a sweep over loads is refused together with that `zip`, so it is not a remedy
     assert raised.value.help.startswith("name a measured load, or measure this one, too")
 
 

@@ -1,4 +1,4 @@
-"""Configurations as they are found: imported ones with their numbers, and refused ones with the true reason."""
+"""Configurations as users have them: imported ones with their numbers, and refused ones with the right reason."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MESH = "topology = mesh; k = 4; n = 2; routing_function = dor;"
-# Zero-load latency of one flit on a 4x4 mesh: 4 cycles in each of 1 + 2.5 routers, a cycle on each of 2.5 + 2 links,
-# and one to be delivered. A terminal also sends to itself, so the mean distance is 2 * (16 - 1) / 12.
+# Zero-load latency of one flit on a 4x4 mesh: 4 cycles in each of 1 + 2.5 routers, one cycle on each of 2.5 + 2 links,
+# and one cycle for delivery. A terminal also sends to itself, so the mean distance is 2 * (16 - 1) / 12.
 ONE_FLIT = 4 * 3.5 + 4.5 + 1
 
 
@@ -38,7 +38,7 @@ def refused(text: str, tmp_path: Path) -> str:
 
 
 def test_packets_of_two_sizes(tmp_path: Path) -> None:
-    """Sizes 1 and 5, half each: 3 flits on average, so 2 cycles more than one flit takes."""
+    """Half of the packets have 1 flit, half have 5 flits: 3 flits on average, so 2 cycles more than one flit takes."""
     text = "num_vcs = 2; traffic = uniform; packet_size = {{1,5}}; packet_size_rate = {{1,1}}; injection_rate = 0.1;"
     found = imported(f"{MESH} {text}", tmp_path)
     assert found.zero_load == pytest.approx(ONE_FLIT + 2)
@@ -47,7 +47,7 @@ def test_packets_of_two_sizes(tmp_path: Path) -> None:
     found.save(tmp_path / "mix" / "case.yaml")
     phases = {"measure.warmup": "1000cycles", "measure.window": "20000cycles"}
     frame = weft.load(tmp_path / "mix" / "case.yaml", overrides=phases).run(out=tmp_path / "results").frame
-    # 32,000 packets: their flits have a standard deviation of sqrt(9 + 4) per packet, so 0.7 % of the load
+    # 32,000 packets: the standard deviation of their flits is sqrt(9 + 4) per packet, which is 0.7 % of the load
     assert frame["offered_load"][0] == pytest.approx(0.3, rel=0.035)
     assert not frame["saturated"][0]
 
@@ -138,5 +138,5 @@ def test_two_sizes_from_the_same_terminals_are_one_job(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     implied = weft.load(file).points[0].imply()
-    # 1 and 9 flits with weights 3 and 1: 3 flits on average; a router of 1 cycle, two links, one cycle to be delivered
+    # 1 and 9 flits with weights 3 and 1: 3 flits on average; a router of 1 cycle, two links, one cycle for delivery
     assert implied["zero_load_latency_cycles"] == pytest.approx(1 + 2 + 1 + 3 - 1)

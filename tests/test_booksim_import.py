@@ -74,7 +74,7 @@ def _other_value(key: str) -> str:
 
 @pytest.mark.parametrize("key", sorted(KEYS))
 def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
-    """A key with another value than its default is in the comments, in the notes, or in the error."""
+    """A key whose value differs from its default must appear in the comments, in the notes, or in the error."""
     file = tmp_path / "mesh"
     lines = ["topology = mesh;", "k = 4;", "n = 1;", "routing_function = dor;", "routing_delay = 0;"]
     value = "2" if key in ("k", "n") else _other_value(key)
@@ -90,7 +90,7 @@ def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
 
 
 def test_pipelines_take_as_long_as_measured() -> None:
-    """Zero-load latency of one router of BookSim2 at load 0.002, less its two links and the cycle at the end."""
+    """Zero-load latency of one router of BookSim2 at load 0.002, minus its two links and the cycle at the end."""
     measured = {
         1.0: {(0, 1, 1, 1): 3, (0, 1, 1, 2): 4, (1, 1, 1, 1): 4, (2, 1, 1, 1): 5, (2, 2, 1, 1): 6, (2, 2, 2, 1): 7},
         2.0: {(0, 1, 1, 1): 2, (0, 1, 1, 2): 3, (1, 1, 1, 1): 2, (1, 2, 1, 1): 3, (1, 2, 2, 1): 3, (2, 2, 2, 2): 5},
@@ -150,7 +150,7 @@ def test_what_routing_does_otherwise_is_reported() -> None:
 
 
 def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
-    """credit_delay is 2, and a credit takes one cycle more than its wire; it takes no less than that."""
+    """credit_delay is 2, and a credit takes one cycle more than its link. It never takes less than that."""
 
     def credits(*settings: str) -> str:
         return str(imported("mesh88.cfg", "wait_for_tail_credit=0", *settings)["router"]["credit_delay"])
@@ -178,7 +178,7 @@ def test_every_hop_on_tree4_has_all_vcs_of_its_own() -> None:
 
 
 def test_a_vc_that_waits_for_its_tail_credit_holds_one_packet() -> None:
-    """As if its buffer had room for one packet, and packets entered empty buffers only."""
+    """The VC behaves as if its buffer had room for one packet, and packets could enter only empty buffers."""
     waits = imported("mesh88.cfg", "packet_size=6")
     assert waits["links"]["default"]["buffer"] == "6flits"
     assert waits["router"]["flow_control"] == "virtual_cut_through"
@@ -196,7 +196,10 @@ def test_loads_are_flits_whatever_the_rate_is() -> None:
 
 
 def test_bursts_keep_their_length_and_their_peak() -> None:
-    """alpha 0.05 and beta 0.1: on for 10 cycles, a third of the time; so the peak is three times the load."""
+    """With alpha 0.05 and beta 0.1, bursts last 10 cycles and take a third of the time.
+
+    So the peak is three times the load.
+    """
     on = imported("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "injection_rate=0.1")["traffic"]["injection"]
     assert on == {"on_off": {"mean_on": "10cycles", "peak": pytest.approx(0.3)}}
     words = ("injection_process=on_off", "burst_alpha=0.05", "burst_beta=-1.0", "burst_r1=0.4", "injection_rate=0.1")
@@ -228,7 +231,7 @@ def test_requests_are_answered() -> None:
         "write_reply_size=5",
     )
     traffic = imported("mesh88.cfg", *words, "injection_rate=0.02")["traffic"]
-    # a reply leaves a cycle after its request has come
+    # a reply leaves one cycle after its request has arrived
     assert (traffic["packet"], traffic["reply"]["packet"], traffic["reply"]["turnaround"]) == (
         "2flits",
         "5flits",
@@ -245,7 +248,9 @@ def test_requests_are_answered() -> None:
 
 
 def test_replies_take_a_cycle_longer_as_in_booksim() -> None:
-    """4x4 mesh: requests take 19.5 cycles on average without contention, replies 20.5, so packets 20.0.
+    """In a 4x4 mesh, requests take 19.5 cycles on average without contention, and replies 20.5.
+
+    So packets take 20.0 cycles.
 
     BookSim2 (28f4329, seed 3, 20,000 cycles per sample) measured 20.01 at a rate of 0.005.
     """
@@ -258,7 +263,10 @@ def test_replies_take_a_cycle_longer_as_in_booksim() -> None:
 
 
 def test_packets_of_several_sizes_have_their_weights() -> None:
-    """A size is drawn for each packet by weight; a list of weights is filled up with its last number."""
+    """The size of each packet is chosen at random by weight.
+
+    A short list of weights is extended with its last number.
+    """
 
     def traffic(*settings: str) -> dict[str, Any]:
         found: dict[str, Any] = imported("mesh88.cfg", *settings)["traffic"]
@@ -334,7 +342,7 @@ def test_an_approximation_carries_its_measured_band(name: str, key: str, setting
 
 
 def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
-    """Latencies of an import, measured again: a mesh as BookSim2's, and min_adapt, where the two part."""
+    """Latencies of an import, measured again: a mesh like BookSim2's, and min_adapt, in which the simulators differ."""
     text = "topology = mesh; k = 8; n = 2; num_vcs = 4; vc_buf_size = 8; vc_busy_when_full = 1;"
     file = tmp_path / "mesh.cfg"
     for name, settings, (rate, there, here) in [
@@ -350,7 +358,7 @@ def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
 
 
 def test_a_list_has_the_routers_of_each_dimension() -> None:
-    """A fork's `k = {4,4}`; BookSim2 has one number."""
+    """Forks accept `k = {4,4}`; BookSim2 accepts one number."""
     assert imported("mesh88.cfg", "k={4,4}")["topology"] == {"mesh": {"widths": [4, 4], "terminals_per_router": 1}}
     assert imported("mesh88.cfg", "k={4,2,3}", "n=3")["topology"]["mesh"]["widths"] == [4, 2, 3]
     assert "lists are a fork's" in notes_of("mesh88.cfg", "k={4,4}")["k"]
@@ -367,7 +375,7 @@ def test_several_subnets_are_planes_with_a_share_of_the_load_each() -> None:
     notes = {note.key: note for note in found.notes}
     assert notes["subnets = 2"].kind == "approximated"
     assert "BookSim2 draws the subnet of each packet" in notes["subnets = 2"].text
-    # each plane is the network alone: the same latency of a lone packet
+    # each plane is the whole network, so an uncontended packet has the same latency
     one = convert([str(PEER / "mesh88.cfg"), "injection_rate=0.05"], "x")
     assert found.zero_load == pytest.approx(one.zero_load, rel=1e-9)
 
@@ -427,7 +435,7 @@ def test_a_command_without_a_file_is_an_error(capsys: pytest.CaptureFixture[str]
     assert "there is no file" in capsys.readouterr().err
 
 
-# Networks that are written out: paths and lengths against the definitions.
+# Networks that are written to files: paths and lengths, compared with the definitions.
 
 
 def steps(network: wiring.Wiring, following: Callable[[int, int], int], at: int, to: int) -> list[int]:
@@ -441,7 +449,10 @@ def steps(network: wiring.Wiring, following: Callable[[int, int], int], at: int,
 
 
 def test_a_flattened_butterfly_on_the_floor() -> None:
-    """4x4 routers with 2x2 terminals: rows of eight terminals, links as long as two times their way."""
+    """4x4 routers with 2x2 terminals form rows of eight terminals.
+
+    A link is twice as long as its distance in routers.
+    """
     network = wiring.flatfly(4, 2, 4, 4, noc=True)
     assert len(network.links) == 16 * 6 // 2
     assert network.terminals[:10] == [0, 0, 1, 1, 2, 2, 3, 3, 0, 0]
@@ -461,7 +472,8 @@ def test_express_links_shorten_far_ways_along_the_edges() -> None:
     assert network.terminals[:18] == [place // 2 for place in range(16)] + [0, 0]
     plain, express = wiring.mesh_order(8, express=False), wiring.mesh_order(8, express=True)
     assert steps(network, plain, 0, 7) == [2] * 7
-    # from (0, 0) to (7, 0): 7 is more than 3, so over the express link of 8 cycles to (4, 0), then three steps
+    # from (0, 0) to (7, 0): 7 is more than 3, so the path takes the express link of 8 cycles to (4, 0), then three
+    # steps
     assert steps(network, express, 0, 7) == [8, 2, 2, 2]
     assert steps(network, express, 63, 56) == [8, 2, 2, 2]
     assert steps(network, express, 7 * 8, 0) == [8, 2, 2, 2]
@@ -481,7 +493,7 @@ def test_anynet_takes_the_ways_of_least_latency() -> None:
     network = anynet.read((PEER / "network.anynet").read_text(), "network")
     assert network.links == {(0, 1): 3, (0, 2): 1, (1, 3): 2, (2, 3): 1, (3, 4): 1}
     following = anynet.shortest(network, "network")
-    # 0 to 3: over 2 in 2 cycles, over 1 in 5
+    # from 0 to 3: over 2 in 2 cycles, over 1 in 5 cycles
     assert (following(0, 3), following(0, 4), following(1, 2)) == (2, 2, 3)
 
 
@@ -509,12 +521,13 @@ def test_a_latency_of_one_direction_gives_the_other_1_cycle_and_credits_those_of
     network = anynet.read("router 0 node 0 router 1 15\nrouter 1 node 1", "f")
     assert (network.links, network.back) == ({(0, 1): 15}, {(0, 1): 1})
     assert network.graph() == "router 0 node 0 router 1 15\nrouter 1 node 1 router 0 1\n"
-    # a credit for a flit of the channel of 15 cycles takes 15 cycles, on the channel of 1 cycle; and vice versa
+    # a credit for a flit of the channel of 15 cycles takes 15 cycles, on the opposite channel of 1 cycle; and vice
+    # versa
     assert network.credit_latencies() == {15: {1}, 1: {15}}
     other = anynet.read("router 1 node 1 router 0 15\nrouter 0 node 0", "f")
     assert (other.links, other.back) == ({(0, 1): 1}, {(0, 1): 15})
     assert anynet.read("router 0 node 0 router 1 5\nrouter 1 node 1 router 0 5", "f").credit_latencies() == {}
-    # 0 to 2: over 1 in 4 cycles, straight in 9; back straight in 1
+    # from 0 to 2: over 1 in 4 cycles, directly in 9 cycles; back directly in 1 cycle
     ring = anynet.read("router 0 node 0 router 1 2 router 2 9\nrouter 1 router 2 2\nrouter 2 node 1", "f")
     following = anynet.shortest(ring, "f")
     assert (following(0, 2), following(2, 0)) == (1, 0)
@@ -530,7 +543,7 @@ def test_an_import_of_a_latency_of_one_direction_sets_the_latency_of_its_credits
     found, _ = links("router 0 node 0 router 1 15\nrouter 1 node 1\n")
     assert found["latency15"] == {"credit_latency": "1cycle"}
     assert found["latency1"] == {"credit_latency": "15cycles"}
-    # channels of 1 cycle answer such of 15 and of 7 cycles: one class can't say both
+    # channels of 1 cycle carry credits for channels of 15 and of 7 cycles, which one link class cannot express
     found, text = links("router 0 node 0 router 1 15 router 2 7\nrouter 1 node 1\nrouter 2 node 2\n")
     assert "latency1" not in found
     assert found["latency15"] == found["latency7"] == {"credit_latency": "1cycle"}
@@ -543,7 +556,7 @@ def test_a_router_that_can_not_be_reached_is_named() -> None:
         anynet.shortest(apart, "f")
 
 
-# Patterns that are written out: weights against the definitions.
+# Patterns that are written to files: weights, compared with the definitions.
 
 
 def shares(text: str, source: int, terminals: int = 64) -> dict[int, float]:
@@ -571,7 +584,10 @@ def test_destinations() -> None:
 
 
 def test_models_send_where_the_matrix_says() -> None:
-    """Patterns that have a model here and a matrix in other cases: both must be one pattern."""
+    """Some patterns are a model in Weft in some cases and a matrix in others.
+
+    The two forms must be the same pattern.
+    """
     for text in (
         "bitcomp",
         "bitrev",
@@ -616,7 +632,7 @@ def test_a_zero_load_latency_of_too_many_paths_is_reported_with_its_error(
 
 
 def test_runs_of_batches_are_points_each() -> None:
-    """Every one of the runs has all the batches: 3 x 2."""
+    """Each of the runs has all batches: 3 x 2."""
     batch = imported("cmesh.cfg", "sim_type=batch", "sim_count=3", "batch_count=2", "seed=5")
     assert batch["sweep"] == {"seed": list(range(5, 5 + 3 * 2))}
     assert "write batch_count = 33; or less" in refused(
@@ -630,7 +646,7 @@ def test_what_measures_nothing_is_refused() -> None:
 
 
 def test_a_list_and_a_number_of_one_key_are_reported(tmp_path: Path) -> None:
-    """As BookSim2, which reads the number only where it finds no list."""
+    """BookSim2 reads the number only if there is no list; the import does the same."""
     file = tmp_path / "ring"
     file.write_text("topology = torus;\nk = 4;\nn = 1;\nrouting_function = dim_order;\npacket_size = {2};\n")
     found = convert([str(file), "packet_size=5"], "x")
@@ -754,7 +770,7 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
 
 
 def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scenario and two files next to it; the disk is full at the last of the three."""
+    """The import writes the scenario and two files next to it. The disk is full at the third file."""
     found = convert([str(PEER / "anynet.cfg")], "net")
     assert len(found.scenario.files) == 2
     plain, written = Path.write_bytes, []

@@ -1,4 +1,4 @@
-"""Imported configurations beside what BookSim2 measured with them."""
+"""Imported configurations, compared with measurements of BookSim2."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3
-# Much shorter than the peer's runs; the judge knows how far such runs scatter.
+# Much shorter than the peer's runs; the judge considers how much such runs scatter.
 PHASES = [("measure.warmup", "500cycles"), ("measure.window", "1500cycles")]
 
 
@@ -47,8 +47,9 @@ CURVES = [row for row in rows() if row["must_match"] != "info"]
 
 @pytest.mark.parametrize("row", LOW, ids=title)
 def test_the_zero_load_latency_is_that_of_booksim(row: dict[str, str]) -> None:
-    """A mean over this number of packets, whose latencies spread by at most 40 %; at load 0.01 they meet now and
-    then.
+    """The mean is over this number of packets, whose latencies spread by at most 40 %.
+
+    At load 0.01 packets sometimes meet.
     """
     found = imported(row)
     point = found.scenario.points()[0]

@@ -1,4 +1,4 @@
-"""Algorithm and bus bandwidth of a ring all-reduce on 8, 32 and 64 accelerators, by closed form."""
+"""Algorithm and bus bandwidth of a ring all-reduce on 8, 32 and 64 accelerators, compared with a closed form."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ traffic:
 def steps_in_cycles(ranks: int) -> int:
     """Each rank sends 2 (n - 1) parts of S / n, one after the other.
 
-    Inside a node a part takes 25 ns and its bytes at 450 GB/s, rounded up to cycles. With more nodes, the border of two
-    nodes decides: each of 8 interfaces sends an eighth of each part, a flit per cycle and without a gap. The last flit
-    arrives 3 cycles after the cycle in which it is sent: two links of 1 cycle, and one of the router.
+    Inside a node a part takes 25 ns plus its bytes at 450 GB/s, rounded up to cycles. With several nodes, the transfer
+    between two nodes decides: each of 8 interfaces sends an eighth of each part, one flit per cycle without gaps. The
+    last flit arrives 3 cycles after the cycle in which it is sent: two links of 1 cycle each, and one cycle of the
+    router.
     """
     part = SIZE // ranks
     if ranks == 8:
@@ -51,7 +52,8 @@ def steps_in_cycles(ranks: int) -> int:
 
 @pytest.mark.parametrize("ranks", [8, 32, 64])
 def test_bandwidths_are_those_of_the_closed_form(ranks: int, tmp_path: Path) -> None:
-    # a node more than the ranks need where they are on one node, since a router has two terminals at least
+    # if all ranks are on one node, the network has one more node than needed, because a router has at least two
+    # terminals
     text = SCENARIO.format(nodes=max(ranks // 8, 2), ranks=ranks)
     results = weft.load(text).run(tmp_path / "results", watch=False)
     (row,) = pl.read_parquet(results.file(0, "collectives.parquet")).iter_rows(named=True)
@@ -59,7 +61,7 @@ def test_bandwidths_are_those_of_the_closed_form(ranks: int, tmp_path: Path) -> 
     assert (row["ranks"], row["calls"], row["mean_cycles"]) == (ranks, 1, cycles)
     algorithm = 8 * SIZE / (cycles * CYCLE)
     assert row["algorithm_bandwidth_bits_per_second"] == pytest.approx(algorithm)
-    # nccl-tests: the bytes that a rank must send at least are 2 (n - 1) / n of the vector
+    # nccl-tests: a rank must send at least 2 (n - 1) / n of the bytes of the vector
     assert row["bus_bandwidth_bits_per_second"] == pytest.approx(algorithm * 2 * (ranks - 1) / ranks)
-    # never above what the narrowest place carries: 450 GB/s in a node, 8 interfaces of 50 GB/s between nodes
+    # never more than the narrowest part carries: 450 GB/s inside a node, 8 interfaces of 50 GB/s between nodes
     assert row["bus_bandwidth_bits_per_second"] < 8 * (450e9 if ranks == 8 else 400e9)

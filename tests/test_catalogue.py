@@ -1,4 +1,4 @@
-"""The catalogue of hardware: runs, designs and bills price a network by the same numbers, and say so."""
+"""The catalogue of hardware. Runs, designs and bills use the same prices for a network, and name them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_run_and_a_design_differ_by_the_traffic_alone(tree: Results) -> None:
     seconds = run["window_seconds"]
     traffic = run["energy_routers_dynamic_j"] / seconds
     assert run["power_mean_w"] == pytest.approx(design + traffic, rel=1e-9)
-    # 10 pJ/bit at each router: about 5.4 of them cross a packet's path, at a tenth of 1,024 * 400 Gb/s
+    # 10 pJ/bit at each router: a packet's path crosses about 5.4 routers, at a tenth of 1,024 * 400 Gb/s
     assert 0.01 < traffic / design < 0.05
     power = _engine.catalogue_power("400Gb/s", "dr", "dac", "switches")
     ports = 2 * 2048 + 1024
@@ -73,7 +73,7 @@ def test_a_table_for_a_document_ends_with_its_prices(tree: Results, tmp_path: Pa
     def written(*words: str) -> str:
         out = tmp_path / f"t{ending}"
         assert main([*words, "--out", str(out)]) == 0
-        # LaTeX breaks no line of a cell, so that a long note has several rows
+        # LaTeX does not break lines in a cell, so a long note has several rows
         return re.sub(r"} \\\\\n\\multicolumn.*footnotesize", "", out.read_text(encoding="utf-8"))
 
     prices, root = f"energy and power are priced by: {NAME}", str(tree.root)
@@ -109,7 +109,7 @@ def test_designs_of_a_scenario_have_the_hardware_that_it_names(
     assert row["power_w"] == pytest.approx(2 * 32 + 16)
     (row,) = json.loads(output(str(file), "--json", "--catalogue", "800Gb/s", "--cables", "dr"))
     assert row["power_w"] == pytest.approx(Hardware.of("800Gb/s", "dr").power_w(20, 4, 32, 16))
-    # designs side by side have one kind of hardware, and the remedy says which
+    # compared designs must have the same kind of hardware, and the remedy names it
     for second in (other, bare):
         refused = output(str(file), str(second), status=2)
         assert "--catalogue 400Gb/s --cables dr --terminal-cables dac" in refused
@@ -123,7 +123,7 @@ def test_prices_of_a_design_are_those_of_the_catalogue() -> None:
     assert prices is not None
     figures = {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == 800}
     assert prices.router.at(64) == pytest.approx(64 * figures["switch per port"])
-    # two modules, a fibre and 30 m of it; passive copper is one part whatever its length
+    # two modules, a fibre and its 30 m; passive copper is one part of any length
     link = 2 * figures["dr price"] + figures["dr fibre"] + 30 * figures["dr fibre per metre"]
     assert prices.cables(1, 30) == pytest.approx(link)
     assert prices.terminal_cables(10, 20) == pytest.approx(10 * figures["dac price"])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# 16 routers under a policy that switches links, with a warm-up that ends by itself, and all recordings.
+# 16 routers under a policy that switches links, with an automatic warm-up, and all recordings.
 SCENARIO: dict[str, Any] = {
     "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
     "links": {"default": {"latency": "10cycles", "vcs": 6, "buffer": "32flits"}},
@@ -61,14 +61,14 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The files of the point from a run without a break."""
+    """The files of the point from a run without interruption."""
     out = tmp_path_factory.mktemp("reference")
     weft.load(SCENARIO).run(out)
     return files(out)
 
 
 def files(out: Path) -> dict[str, bytes]:
-    """The files of finished points whose bytes depend on the scenario alone."""
+    """The files of finished points whose bytes depend only on the scenario."""
     found = out.glob("points/[!.]*/*")
     return {path.name: path.read_bytes() for path in found if path.name != "run.json"}
 
@@ -90,7 +90,7 @@ def wait_until(process: Copy, reached: Callable[[], object]) -> None:
 
 
 def stop_in_the_middle(file: Path, out: Path, how: signal.Signals, *more: str) -> str:
-    """Start a run and send it a signal when it has a checkpoint; returns what it said."""
+    """Start a run and send it a signal as soon as it has a checkpoint; returns its output."""
     with start(file, out, "--checkpoint-every", "2000cycles", *more) as process:
         wait_until(process, lambda: checkpoint(out))
         process.send_signal(how)
@@ -112,7 +112,7 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     said = capfd.readouterr().out
     assert f"at cycle {kept['cycle']:,} after" in said
     assert "--checkpoint-every 2000cycles" in said, "the command that goes on writes checkpoints, too"
-    # another number of threads, and no further checkpoints
+    # with another number of threads, and without further checkpoints
     assert main(["run", str(file), "--out", str(out), "--no-picture", "--threads", "2"]) == 0
     assert "warning" not in capfd.readouterr().err
     assert files(out) == reference
@@ -129,7 +129,7 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
     file: Path, tmp_path: Path, reference: dict[str, bytes]
 ) -> None:
-    """Kills at any time, also while a checkpoint is written; each run comes further than the one before."""
+    """Kills happen at any time, also while a checkpoint is written. Each run makes progress."""
     out, draw, kills = tmp_path / "out", random.Random(3), 0
     while not files(out) and kills < 200:
         threads, before = str(draw.choice([1, 2])), status_of(out)
@@ -139,7 +139,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
             time.sleep(draw.uniform(0, 0.03))
             process.kill()
         kills += 1
-    weft.load(SCENARIO).run(out)  # what is left, if the last one was killed after its results
+    weft.load(SCENARIO).run(out)  # run the remaining part, if the last run was killed after writing its results
     assert kills > 10
     assert files(out) == reference
     assert not list(out.rglob(".*.part"))
@@ -150,12 +150,12 @@ def status_of(out: Path) -> int:
     path = checkpoint(out)
     try:
         return int(json.loads(path.read_bytes().split(b"\n", 1)[0])["cycle"]) if path else 0
-    except OSError:  # it was removed meanwhile
+    except OSError:  # the checkpoint was removed in the meantime
         return 0
 
 
 def interrupted(out: Path) -> Path:
-    """The checkpoint of a run that was broken off in the middle."""
+    """The folder of a run that was interrupted in the middle, with its checkpoint."""
 
     def after(_: weft.Status) -> None:
         if checkpoint(out):

@@ -58,13 +58,13 @@ def test_what_is_no_publication_is_a_comment() -> None:
             model = (family, name)
             found, comment = bibliography.entries([model]), bibliography.unpublished([model])
             assert all(entry.fields["title"] and entry.fields["author"] for entry in found), model
-            # every source is named once: as papers, or as it is
+            # every source is named once: either as papers or as text
             assert bool(found) != bool(comment), model
             if comment:
                 assert not re.search(r', "([^"]+)"', text), model
                 assert all(line.startswith("%") for line in comment.splitlines())
                 assert f"{family.rpartition('.')[2]} {name}: " in comment
-            assert "@" not in comment  # an entry would begin there
+            assert "@" not in comment  # an entry would begin with this sign
 
 
 def test_an_entry_has_authors_title_and_year() -> None:
@@ -75,7 +75,7 @@ def test_an_entry_has_authors_title_and_year() -> None:
     text = entry.bibtex()
     assert text.startswith("@misc{kim2008technology,")
     assert text.count("{") == text.count("}")
-    # a paper behind two models is one entry that names both
+    # a paper behind two models is one entry, which names the two models
     both = bibliography.entries([("topology", "dragonfly"), ("traffic.pattern", "mix")])
     assert [each.models for each in both if each.key == entry.key] == [("topology dragonfly", "pattern mix")]
 
@@ -99,7 +99,7 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     assert capsys.readouterr().out == output
     assert main(["cite"]) == 0
     assert re.findall(r"^@misc\{([^,]+),", capsys.readouterr().out, re.M) == ["weft"]
-    # the commit is in the record of each run, apart from the results
+    # the commit is in the record of each run, separate from the results
     assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
     assert _engine.COMMIT in output
 

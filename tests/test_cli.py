@@ -56,7 +56,7 @@ def test_a_stall_is_reported_and_the_others_are_saved(
 
 
 def test_the_replay_of_a_stall_can_be_pasted(ring: Path, tmp_path: Path) -> None:
-    """In a folder with a blank in its name, twice: the replay really runs the point."""
+    """The replay runs in a folder with a blank in its name, twice, and really runs the point."""
     out = tmp_path / "my results"
     weft = Path(sys.executable).parent / "weft"
     first = subprocess.run([weft, "run", ring, "--out", out], capture_output=True, text=True, check=False)
@@ -123,8 +123,9 @@ def test_an_error_names_file_line_and_column(small: Path, capsys: pytest.Capture
 def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`ugal_p` is compatible with links that are always on, and not with links that tcep turns off: the ninth point
-    of 16.
+    """`ugal_p` is compatible with links that are always on, but not with links that tcep switches off.
+
+    The ninth of the 16 points is the first such point.
     """
     sweep = ["--set", "sweep.power.policy=[always_on, tcep]", "--set", "sweep.routing=[ugal_p]"]
     for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
@@ -167,7 +168,7 @@ DRAGONFLY = "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_
 def test_every_combination_of_a_sweep_is_checked_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], sets: list[str], words: list[str]
 ) -> None:
-    """The first of the points that differ only in the policy could run."""
+    """Of the points that differ only in the policy, the first one could run."""
     arguments = [word for path in sets for word in ("--set", path)]
     for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
         assert main([*command, *arguments]) == 2
@@ -238,7 +239,8 @@ def test_check_shows_on_which_coordinates_the_facts_depend(small: Path, capsys: 
     (always_on, star) = [
         line for line in capsys.readouterr().out.splitlines() if line.startswith(("always_on ", "static"))
     ]
-    # 3 of the other 15 terminals share the router; over the star 6 of the 12 ordered pairs of routers are 2 hops apart
+    # 3 of the other 15 terminals are at the same router; over the star, 6 of the 12 ordered pairs of routers are 2 hops
+    # apart
     assert "0.8" in always_on.split()
     assert "1.2" in star.split()
 
@@ -263,9 +265,9 @@ def test_check_says_each_thing_once(small: Path, capsys: pytest.CaptureFixture[s
     output = capsys.readouterr().out
     assert output.count("topology:") == 1
     assert "12 points" in output
-    # 2 patterns x 2 routings; the loads imply the same.
+    # 2 patterns x 2 routings; all loads imply the same facts.
     assert sum(line.startswith(("uniform ", "tornado ")) for line in output.splitlines()) == 4
-    # 4 terminals and 3 + 3 links to the other routers of row and column.
+    # 4 terminals, and 3 + 3 links to the other routers of the row and the column.
     assert next(line for line in output.splitlines() if "radix" in line).split()[-1] == "10"
 
 
@@ -322,7 +324,7 @@ def test_the_keys_inside_a_parameter_that_is_a_list_are_listed(capsys: pytest.Ca
 
 
 def test_every_model_can_be_listed_with_every_key_that_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever is written in a scenario below a model has a row: keys of words, of items and of mappings.
+    """All keys that may be below a model in a scenario have a row: keys of words, of list items and of mappings.
 
     The command prints the list of the first model of each family.
     """
@@ -333,7 +335,7 @@ def test_every_model_can_be_listed_with_every_key_that_it_takes(capsys: pytest.C
         place = parameters.target(schema, place)
         parts = [place, *place.get("oneOf", [])]
         if frozenset(word for part in parts for word in part.get("properties", {})) & set().union(*families):
-            return set()  # a model of a family, which is listed by itself
+            return set()  # a model of a family, which is listed separately
         below = [each for part in parts for each in part.get("properties", {}).values()]
         own = {word for part in parts for word in part.get("properties", {})}
         return own.union(*map(named, [*below, *([place["items"]] if "items" in place else [])]))
@@ -368,7 +370,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_help_starts_at_once() -> None:
-    """No command pays for polars or matplotlib before it needs them."""
+    """No command imports polars or matplotlib before it needs them."""
     code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert not any(f"'{slow}'" in shown for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))
@@ -377,7 +379,7 @@ def test_help_starts_at_once() -> None:
 def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A value replaces a sweep before it, even if the path was set before that sweep."""
+    """A value replaces an earlier sweep over the path, even if the path was set before that sweep."""
     sets = ["--set", "seed=1", "--set", "sweep.seed=[2, 3]", "--set", "seed=4", "--set", "sweep.routing=[ugal_p]"]
     sets += ["--set", "sweep.traffic.pattern=[uniform]", "--set", "sweep.traffic.load=[0.1]"]
     assert main(["check", str(small), *sets]) == 0

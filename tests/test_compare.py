@@ -32,7 +32,7 @@ def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]
 
 
 def test_the_quantile_of_student() -> None:
-    """A degree of freedom gives Cauchy's distribution, two have a closed form, many give the normal one."""
+    """One degree of freedom gives Cauchy's distribution, two have a closed form, many give the normal distribution."""
     assert quantile95(1) == pytest.approx(math.tan(0.95 * math.pi / 2), rel=1e-6)
     assert quantile95(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-6)
     assert quantile95(1e6) == pytest.approx(1.96, abs=0.003)
@@ -40,7 +40,9 @@ def test_the_quantile_of_student() -> None:
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
-    """Means of 4 and of 7 normal values with unlike spreads: 95 % of Welch's intervals hold the true difference."""
+    """For means of 4 and of 7 normal values with unequal spreads, 95 % of Welch's intervals contain the true
+    difference.
+    """
     import numpy as np
 
     draws, trials = np.random.default_rng(1), 600
@@ -98,7 +100,7 @@ def test_points_of_only_one_are_named(tmp_path: Path) -> None:
 
 
 def test_models_that_both_never_share_are_what_is_compared(small: Path, tmp_path: Path) -> None:
-    """Two routings over the same patterns and loads; the scenarios show the differences."""
+    """The sets have two routings over the same patterns and loads. The scenarios show the differences."""
     sides = [
         weft.load(small, overrides={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")
     ]

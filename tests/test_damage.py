@@ -1,4 +1,4 @@
-"""Files of results that are missing, cut off, changed or of another version: one clear error, the rest is usable."""
+"""Result files that are missing, cut off, changed or of another version cause one clear error; the rest is usable."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ KEPT = {"measure.series": "{every: 250cycles, of: class}", "measure.transient": 
 
 @pytest.fixture
 def sweep(small: Path) -> Sweep:
-    """Twelve points with everything kept."""
+    """A sweep of twelve points that records everything."""
     return weft.load(small, overrides=KEPT)
 
 
 @pytest.fixture
 def whole(sweep: Sweep, tmp_path: Path, copies: Path) -> Results:
-    """Results of the sweep. All tests copy those of one run, which the sweep finds finished."""
+    """Results of the sweep.
+
+    They are copied from one run, which all tests share, so the sweep finds its points finished.
+    """
     shutil.copytree(copies, tmp_path / "whole")
     return sweep.run(tmp_path / "whole")
 
@@ -142,7 +145,10 @@ def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytes
 def test_a_table_that_is_damaged_inside_is_reported_and_left_out(
     sweep: Sweep, whole: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Same size, other bytes: found when it is read, left out of queries, and run again."""
+    """The file has the same size but other bytes.
+
+    The damage is found on reading, and the point is left out of queries and run again.
+    """
     sql = "select * from channels order by all"
     before = whole.query("select * from channels where point <> 3 order by all")
     path = whole.folder(3) / "channels.parquet"
@@ -173,7 +179,7 @@ def test_where_all_files_of_a_table_are_damaged_the_first_is_reported(whole: Res
 
 
 def test_a_scenario_without_keys_is_reported(whole: Results, tmp_path: Path) -> None:
-    """Same size, and no checksum, as older versions wrote it."""
+    """The file has the same size and no checksum, like files of older versions."""
     path = whole.folder(0) / "scenario.yaml"
     path.write_text("{}".ljust(path.stat().st_size))
     run = path.with_name("run.json")

@@ -1,4 +1,6 @@
-"""Design analysis without simulation: formulas against graphs, cuts against all cuts, prices, failures, the page."""
+"""Design analysis without simulation: formulas compared with graphs, cuts compared with all cuts, prices, failures, the
+page.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def test_formulas_of_bisections_hold(family: str) -> None:
 
 
 def by_enumeration(design: MeasuredDesign) -> int:
-    """The smallest cut over all halves whose terminals differ by no more than those of one router."""
+    """The smallest cut over all halves whose numbers of terminals differ by at most those of one router."""
     weights, routers = design.terminals.astype(int), len(design.terminals)
     links = design.links[:, :2].astype(int)
     best = len(links)
@@ -103,21 +105,22 @@ def test_cuts_are_never_below_the_true_minimum(topology: dict[str, Any]) -> None
     assert design.bisection["bisection_links"] >= true
     least = design.bisection["bisection_low_links"]
     assert least is None or least <= true
-    assert min(design.cut, design.facts["bisection_links"]) == true  # both searches together find it here
+    # here at least one of the two searches finds the true minimum
+    assert min(design.cut, design.facts["bisection_links"]) == true
 
 
 @pytest.mark.parametrize(("x", "y", "printed"), [(4, 4, 96), (5, 4, 120), (20, 20, 12_000)])
 def test_bisections_of_table_3(x: int, y: int, printed: int) -> None:
     design = one(flex(x, y))
     assert design.cut == design.bisection["bisection_links"] == printed
-    # eq. (8) is a lower bound as well
+    # eq. (8) is also a lower bound
     assert cuts.spectral_bound(design.links, design.terminals) == printed
 
 
 def test_the_cut_of_an_odd_axis_is_smaller_than_that_of_the_paper() -> None:
     design = one(flex(15, 20))
     assert design.cut <= 7_280
-    assert cuts.spectral_bound(design.links, design.terminals) == 6_750  # what eq. (8) says
+    assert cuts.spectral_bound(design.links, design.terminals) == 6_750  # the value of eq. (8)
     assert design.bisection["bisection_formula_links"] == 7_320
 
 
@@ -130,11 +133,11 @@ def test_the_bound_of_slim_flies_is_that_of_their_eigenvalues(q: int) -> None:
 def test_table_6_of_the_flex_paper() -> None:
     frame = compare(THOUSAND, Assumptions(seeds=2)).frame
     rows = {row["design"]: row for row in frame.to_dicts()}
-    # printed: 6.88e6, 2.75e6 and 3.05e6 (cut off), 16 ports x 320 routers x 2.8 W
+    # printed: 6.88e6, 2.75e6 and 3.05e6 (truncated), 16 ports x 320 routers x 2.8 W
     assert rows["fat tree"]["cost_usd"] == pytest.approx(6.88e6, rel=1e-3)
     assert rows["HyperX"]["cost_usd"] == pytest.approx(2.757e6, rel=1e-3)
     assert rows["FleX"]["cost_usd"] == pytest.approx(3.0595e6, rel=1e-4)
-    # printed: 5.16e6, which leaves the cables of the terminals out
+    # printed: 5.16e6, without the cables of the terminals
     dragonfly = rows["dragonfly"]
     assert dragonfly["cost_routers_usd"] + dragonfly["cost_cables_usd"] == pytest.approx(5.15e6, rel=1e-3)
     powers = {name: round(row["power_w"]) for name, row in rows.items()}
@@ -156,7 +159,7 @@ def test_moore_shares_of_fig_3() -> None:
 
 
 def test_failures_are_counted_as_links_that_are_taken_away() -> None:
-    design = one({"torus": {"widths": [5], "terminals_per_router": 1}})  # a ring: the second failure parts it
+    design = one({"torus": {"widths": [5], "terminals_per_router": 1}})  # a ring: the second failure disconnects it
     found = resilience.curve(design.design, 5, resilience.Failures(step=0.2, trials=50))
     assert found["failed_links"].to_list() == [1, 2, 3, 4, 5]
     assert found["connected_share"].to_list() == [1, 0, 0, 0, 0]
@@ -187,7 +190,7 @@ def test_intervals_are_those_of_wilson() -> None:
 
 
 def test_tolerances_of_table_5() -> None:
-    # of about 10,000 terminals; printed 65, 65, 80 (85 over all trials of ours), 75, 85 %
+    # networks of about 10,000 terminals; printed 65, 65, 80 (85 over all our trials), 75, 85 %
     topologies = {
         "fat tree": {"fat_tree": {"k": 34}},
         "dragonfly": {"dragonfly": {"routers_per_group": 14, "terminals_per_router": 7, "global_links_per_router": 7}},
@@ -211,7 +214,7 @@ def test_racks_stand_in_a_square_and_rings_are_folded() -> None:
 
 
 def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
-    # 5 groups of 4 routers with 2 terminals: two groups to a rack of 8 routers
+    # 5 groups of 4 routers with 2 terminals: two groups share a rack of 8 routers
     topology = {
         "dragonfly": {
             "groups": 5,
@@ -222,14 +225,15 @@ def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
     }
     wide = one(topology, packaging=Packaging(routers_per_rack=8, inside_m=0.5))
     assert wide.money["racks"] == 3
-    # all local links are inside, and the links between groups 0 and 1, and 2 and 3
+    # all local links, and the links between groups 0 and 1 and between 2 and 3, are inside racks
     local, between = 5 * 6, 10
     lengths = sorted(wide.cable_m.tolist())
     assert lengths[: local + 2] == [0.5] * (local + 2)
-    # racks 0 and 1: 4 pairs of groups; 0 and 2, 1 and 2: 2 pairs each, of which the latter are two pitches apart
+    # racks 0 and 1: 4 pairs of groups; racks 0 and 2, and racks 1 and 2: 2 pairs each; the latter racks are two pitches
+    # apart
     assert lengths[local + 2 :] == [3.0] * 6 + [4.0] * 2
     assert len(lengths) == local + between
-    # racks for 5 terminals: two routers each, groups are divided
+    # racks for 5 terminals hold two routers each, so groups are divided
     narrow = one(topology, packaging=Packaging(terminals_per_rack=5))
     assert narrow.money["racks"] == 10
     with pytest.raises(WeftError, match="a router with 2 terminals does not fit into a rack of 1 terminals"):
@@ -436,7 +440,7 @@ def test_every_form_of_a_fat_tree_is_compared() -> None:
         "pods": {"fat_tree": {"radix": 4}},
     }
     designs = compare(forms, Assumptions(seeds=2)).designs
-    # 6 ports: 3 down and 3 up, so 6 leaves of 3 terminals; 3 leaves on either side cut 9 links
+    # 6 ports: 3 down and 3 up, so 6 leaves with 3 terminals each; with 3 leaves on each side, 9 links are cut
     assert (designs[0].row["terminals"], designs[0].bisection["bisection_links"]) == (18, 9)
     assert [design.plan is not None for design in designs] == [True, True, False, True]
     assert designs[3].bisection == one({"fat_tree": {"k": 4}}, seeds=2).bisection

@@ -1,4 +1,4 @@
-"""Statements of the documents hold: commands exist, crates are named, models carry their headings, sizes stay small."""
+"""Statements of the documents are true: commands exist, crates are named, models have headings, sizes stay small."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(weft.__file__).parent
-# the command that belongs to this interpreter, whatever the search path says
+# the command of this interpreter, independent of the search path
 WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
 MAX_FILE_LINES = 800
-# Pages about the code, and in them: names of others, placeholders, and files.
+# Pages about the code, and words in them that are not names of code: names of other projects, placeholders, and files.
 ABOUT_CODE = ["ARCHITECTURE.md", "python/weft/README.md"] + [
     path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "crates").glob("*/README.md"))
 ]
@@ -46,7 +46,7 @@ def _commands(document: str) -> list[str]:
 
 
 def test_names_of_the_code_in_pages_exist() -> None:
-    """Each path and each identifier in backticks. A member is searched in the files that define its type."""
+    """Each path and each identifier in backticks. A member is looked up in the files that define its type."""
     sources = {path: path.read_text() for suffix in ("*.rs", "*.py", "*.js", "*.toml") for path in _tracked(suffix)}
     sources |= {ROOT / "Makefile": (ROOT / "Makefile").read_text()}
     words = {word for text in sources.values() for word in re.findall(r"\w+", text)}
@@ -77,7 +77,7 @@ def _tracked(pattern: str) -> list[Path]:
     return [ROOT / name for name in listed.stdout.split()] or sorted(ROOT.glob(f"**/{pattern}"))
 
 
-# Commands that take minutes as they are shown, and settings that make them short enough for a test.
+# Commands that take minutes as shown, and settings that make them short enough for a test.
 SHORTER = {
     "reproduce tcep": "--only 3",
     "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
@@ -88,16 +88,16 @@ SHORTER = {
 
 @pytest.fixture(scope="module")
 def command() -> Iterator[Path]:
-    """The command `weft`, one that starts at once."""
+    """The command `weft`, in a version that starts at once."""
     with warm() as folder:
         yield folder / "weft"
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
-    """A folder as a reader of the README has it: the files of a clone, the command, the scenarios that it shows.
+    """A folder like that of a reader of the README: the files of a clone, the command, and the scenarios of the README.
 
-    The tests share it, so that none runs points that another has run.
+    The tests share the folder, so that no test runs points that another test has run.
     """
     tmp_path = tmp_path_factory.mktemp("clone")
     for name in ("examples", "experiments", "tests"):
@@ -141,13 +141,13 @@ def test_every_command_of_the_readme_works_in_the_order_in_which_it_stands(clone
     for shown in commands:
         words = shown.split()
         command = _recipe(words[1]) if words[0] == "make" else shown
-        if ".venv/bin/weft" in command:  # the other targets of the Makefile are no commands of Weft
+        if ".venv/bin/weft" in command:  # the other targets of the Makefile are not commands of Weft
             _run(command, clone)
     assert (clone / "results" / "quickstart" / "report.html").is_file()
 
 
 def test_every_example_of_the_help_works(clone: Path) -> None:
-    """After the runs whose results it names."""
+    """Each example runs after the runs whose results it names."""
     _run("weft run examples/quickstart.yaml --report", clone)
     _run("weft run examples/faults.yaml --no-picture", clone)
     _run("weft run examples/bill.yaml --no-picture", clone)
@@ -168,7 +168,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_output_in_the_readme_is_that_of_its_scenario(clone: Path) -> None:
-    """The table of points, as `weft run` prints it."""
+    """The output is the table of points that `weft run` prints."""
     (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
     assert shown in _run("weft run my.yaml --no-picture", clone)
 
@@ -203,7 +203,7 @@ def test_every_model_has_its_headings(family: str, model: str) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """The headings are there, and the tests under `Validation` exist."""
+    """Check that the headings exist, and that the tests named under `Validation` exist."""
     header = [line for line in path.read_text().splitlines() if line.startswith("//!")]
     missing = [h for h in HEADINGS if f"//! {h}" not in header]
     assert not missing, f"{path} lacks {missing}"

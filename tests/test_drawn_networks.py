@@ -1,4 +1,4 @@
-"""Figures of papers that are drawings: they show the networks and the rules that Weft runs."""
+"""Figures of papers that are drawings. They must show the networks and the rules that Weft runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = Measured({})
 
 
 def test_every_figure_and_table_of_the_papers_is_there() -> None:
-    """By the numbers of the papers; letters of parts are left out."""
+    """Figures and tables are compared by the numbers of the papers. Letters of parts are left out."""
     wanted = {
         "tcep": ({*range(1, 16)}, 2),
         "ofar": ({*range(1, 8)}, 0),
@@ -77,14 +77,16 @@ def test_the_path_over_the_root_network_takes_four_hops() -> None:
 
 @pytest.mark.parametrize("h", [2, 3, 6])
 def test_under_adv_h_all_that_enters_a_router_goes_to_one_other(h: int) -> None:
-    """In the palm tree of 2 h routers to a group, all pairs but those at the ends carry what comes over h links."""
+    """In the palm-tree arrangement with 2 h routers per group, all pairs except those at the ends carry the traffic of
+    h links.
+    """
     pairs = closed_forms.transit_links(h, shift=h)
     assert all(abs(into - on) == 1 for into, on in pairs[: 2 * h - 1])
     assert closed_forms.valiant_bound(h, h).over_transit == pytest.approx((2 * h * h - 1) / (2 * h * h) / h)
 
 
 def test_the_dragonfly_has_the_links_of_the_formula() -> None:
-    """9 groups with 6 local links each, and a link between every two of 9 groups."""
+    """There are 9 groups with 6 local links each, and a link between any two groups."""
     drawn = ofar.fig1(NOTHING).numbers
     assert drawn is not None
     assert dict(drawn.group_by("kind").len().rows()) == {"local link": 9 * 6, "global link": 9 * 8 // 2}

@@ -52,7 +52,10 @@ def test_every_network_has_links_always_on_and_the_same_three_policies() -> None
 
 
 def test_the_table_has_means_paired_changes_and_the_front() -> None:
-    """Two seeds: times of 100 and 120 us with links always on, 10 % more under the policy, at half the energy."""
+    """Two seeds take 100 and 120 us with always-on links.
+
+    Under the policy they take 10 % longer and half the energy.
+    """
     rows = pl.DataFrame(
         {
             "application": ["MG"] * 4,
@@ -77,7 +80,10 @@ def test_the_table_has_means_paired_changes_and_the_front() -> None:
 
 
 def test_what_was_not_run_leaves_its_cells_empty() -> None:
-    """The tree has MG alone, with two seeds under `width` and one with links always on; the torus has no reference."""
+    """The tree has only MG, with two seeds under `width` and one seed with always-on links.
+
+    The torus has no reference.
+    """
     rows = pl.DataFrame(
         {
             "application": ["MG", "MG", "MG", "BigFFT"],

@@ -1,4 +1,4 @@
-"""The engine's words: Python takes its lists from the engine, so a new word can't be left out of a plot or a table."""
+"""The engine's words. Python reads the lists of words from the engine, so no plot or table can omit a new word."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
-# A state that only a later engine has.
+# A state that only a later version of the engine has.
 LATER = (*LINK_STATES, "dozing")
 ALL_RECORDS = {
     "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 1}},
@@ -45,7 +45,7 @@ ALL_RECORDS = {
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plots of an engine with one more power state."""
+    """Simulates an engine with one more power state, for plots."""
     monkeypatch.setattr(link_modes, "LINK_STATES", LATER)
 
 
@@ -136,7 +136,10 @@ def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
 
 
 def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
-    """The next hub asks for its star; a link carries a flit per cycle at most, so that no count of flits is as high."""
+    """The next hub requests its star.
+
+    A link carries at most a flit per cycle, so a count of flits is never as high as the rank.
+    """
     set = {"power.policy.tcep.rotate_hub": 1, "measure": {"window": "6000cycles", "control_packets": {}}}
     values = (
         weft.load(ROW_UNDER_TCEP, overrides=set).run(tmp_path / "tcep").control_packets(0)["value_flits"].drop_nulls()

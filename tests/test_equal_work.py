@@ -13,7 +13,7 @@ from weft.results.savings import Pair
 if TYPE_CHECKING:
     from pathlib import Path
 
-# 100 W, of which 40 W are for flits, 10 W of them in routers: 40 J in a second.
+# 100 W, of which 40 W are for flits, and 10 W of these in routers: 40 J of flits in a second.
 BASE: dict[str, Any] = {
     "power_mean_w": 100.0,
     "energy_dynamic_j": 40.0,
@@ -51,7 +51,7 @@ def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
     results = weft.load(PRICED).run(tmp_path / "priced")
     low, high = results.summaries
     assert high["energy_routers_dynamic_j"] > 3 * low["energy_routers_dynamic_j"] > 0
-    # 4 routers of 20 W; 12 channels between them and 32 of terminals, of 1 W each
+    # 4 routers of 20 W each; 12 channels between them and 32 channels of terminals, 1 W each
     assert [equal_work.static_w(each) for each in (low, high)] == pytest.approx([124.0, 124.0], rel=1e-9)
 
 
@@ -66,19 +66,19 @@ def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
 
 
 def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() -> None:
-    """Else all of its power would be that of its flits, and chance would explain a saving of 1 %."""
+    """Otherwise all power would belong to the flits, and chance would explain a saving of 1 %."""
     timed = BASE | {"completion_cycles": 2551, "packets": 10_000}
     assert equal_work.static_w(timed) == pytest.approx(60.0)
     assert Pair("", timed | {"power_mean_w": 99.0}, timed).saved == pytest.approx(1.0)
 
 
 def test_flits_that_are_missing_by_chance_save_nothing() -> None:
-    """1 % less is delivered, and so 1 % less of 40 W is drawn, by links that never slept."""
+    """1 % less is delivered, so the links draw 1 % less of 40 W although they never slept."""
     fewer = BASE | {"accepted_load": 0.495, "power_mean_w": 99.6}
     pair = Pair("", fewer, BASE)
     assert (pair.share, pair.shown) == (0.0, "")
     assert "no difference" in pair.powers()
-    # three standard deviations of the energy of 2 x 10,000 packets, half of the mean each: 1.5 * 40 W * sqrt(2e-4)
+    # three standard deviations of the energy of 2 x 10,000 packets, each half of the mean: 1.5 * 40 W * sqrt(2e-4)
     few = {"packets": 10_000}
     assert equal_work.chance_w(BASE | few, BASE | few) == pytest.approx(0.8485, rel=1e-3)
     within = Pair("", BASE | few | {"power_mean_w": 99.2}, BASE | few)
@@ -98,7 +98,7 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
 
 
 def test_windows_of_seeds_are_compared_one_by_one() -> None:
-    """Warm-ups that end by themselves differ by seed: their mean is the warm-up of no seed."""
+    """Automatic warm-ups differ between seeds. So their mean is not the warm-up of any seed."""
     failing = BASE | {"fault_parts": [{"part": "before"}]}
     seeds = equal_work.mean([failing, failing | {"warmup_cycles": 5000}])
     same = equal_work.mean([failing | {"warmup_cycles": 3000}] * 2)
@@ -127,7 +127,7 @@ def test_seeds_are_reported_as_their_mean() -> None:
 
 
 def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_settled() -> None:
-    """Found with links that woke during the warm-up: 1.6 % more is accepted than offered, and latencies fall."""
+    """The links woke during the warm-up, so 1.6 % more is accepted than offered, and latencies fall."""
     settled = BASE | {
         "offered_load": 0.55,
         "accepted_load": 0.5495,
@@ -142,6 +142,6 @@ def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_set
     assert soundness.is_sound(settled)
     assert soundness.flaws(draining) == [soundness.QUEUES_UNSETTLED]
     assert soundness.remedy(draining)
-    # as few packets, or as long latencies, do not tell
+    # with fewer packets, or longer latencies, there is no verdict
     assert soundness.is_sound(draining | {"packets": 20_000})
     assert soundness.is_sound(draining | {"packet_latency_mean_cycles": 8000.0})

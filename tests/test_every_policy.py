@@ -1,8 +1,10 @@
-"""Every power policy with every pattern and every kind of workload on small networks: the account closes, or a refusal.
+"""Every power policy with every pattern and every kind of workload on small networks.
 
-Policies, routings, patterns, injections and keys of `traffic` come from the engine: a new one is here by itself. A
-policy runs with the routings that go with it, by turns. Sources fall silent before the window ends, so that all that
-was made is delivered inside of it and every flit can be counted.
+Either the accounts balance, or the scenario is refused.
+
+Policies, routings, patterns, injections and keys of `traffic` come from the engine, so new ones are tested
+automatically. A policy runs with the compatible routings by turns. Sources stop before the window ends, so that all
+packets are delivered inside the window and every flit can be counted.
 """
 
 from __future__ import annotations
@@ -38,12 +40,12 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 TERMINALS = dict.fromkeys(NETWORKS, 16) | {"dragonfly": 20, "flex": 18}
 LOADS = (0.1, 0.6)
-# Every policy, routing and injection in the examples that it gives of itself.
+# Every policy, routing and injection, in the examples of its own documentation.
 EXAMPLES = _engine.examples()
 POLICIES = {
     f"{name}_{number}": {name: given[name]} for number, given in enumerate(EXAMPLES["power.policy"]) for name in given
 }
-# Needs of a pattern.
+# Properties that a pattern needs.
 PATTERNS: dict[str, Any] = {
     "hot_spot": {"targets": [0], "share": 0.1},
     "group_shift": {"shift": 1},
@@ -52,7 +54,7 @@ PATTERNS: dict[str, Any] = {
     "mix": [{"weight": 1, "pattern": "uniform"}, {"weight": 2, "pattern": "asymmetric"}],
     "within": {"terminals": 16, "pattern": "bit_reverse"},
 }
-# All keys of `traffic` but those of every run.
+# All keys of `traffic` except those of every run.
 USUAL = {"pattern", "load", "phases"}
 WORKLOADS: dict[str, dict[str, Any]] = {
     "loads": {"loads": [{"terminals": [0, 3], "load": 0.4}]},
@@ -77,7 +79,7 @@ def names(family: str) -> list[str]:
 
 
 def suits(network: str, pattern: str) -> bool:
-    """Whether they make sense together."""
+    """Whether a pattern makes sense on a network."""
     if pattern in OF_BITS:
         return network not in {"dragonfly", "flex"}
     if pattern in ON_GRIDS:
@@ -95,43 +97,46 @@ def traffics(network: str) -> dict[str, dict[str, Any]]:
 
 @cache
 def injections() -> list[dict[str, Any]]:
-    """The examples of injections that can make the loads of these tests."""
+    """The examples of injections that can produce the loads of these tests."""
     return [given for given in EXAMPLES["traffic.injection"] if makes(given, max(LOADS))]
 
 
 def makes(injection: dict[str, Any], load: float) -> bool:
-    """Whether it can make the load."""
+    """Whether an injection can produce the load."""
     policy, routing = EXAMPLES["power.policy"][0], EXAMPLES["routing"][0]
     return taken(scenario("1d", policy, routing, load, {"injection": injection})) is not None
 
 
 @cache
 def fitting(network: str) -> list[dict[str, Any]]:
-    """The routings that fit the network. A routing that is refused for another reason may go with some policy."""
+    """The routings that fit the network.
+
+    A routing that is refused for another reason may be compatible with some policy.
+    """
     return [routing for routing in EXAMPLES["routing"] if not misfits(network, routing)]
 
 
 def misfits(network: str, routing: dict[str, Any]) -> bool:
-    """Whether the routing can't run on the network, under any policy."""
+    """Whether the routing cannot run on the network under any policy."""
     refused = refusal(scenario(network, {"always_on": {}}, routing, LOADS[0], {}))
     return refused is not None and refused.path.startswith("routing")
 
 
 @cache
 def goes(network: str, policy: str, number: int) -> bool:
-    """Whether the engine takes the policy there with this one of the routings that fit."""
+    """Whether the engine accepts the policy on the network with fitting routing number `number`."""
     return taken(scenario(network, POLICIES[policy], fitting(network)[number], LOADS[0], {})) is not None
 
 
 @cache
 def refused_there(network: str, name: str) -> bool:
-    """Whether no routing can be combined with the first example of a policy there, nor so with its other examples."""
+    """Whether no routing can be combined with the examples of a policy on the network. The first example decides."""
     policy = next(each for each, given in POLICIES.items() if name in given)
     return not any(goes(network, policy, number) for number in range(len(fitting(network))))
 
 
 def going(network: str, policy: str, begin: int = 0) -> Iterator[dict[str, Any]]:
-    """The routings that can be combined with the policy there, from one of those that fit on. Each is tried once."""
+    """The routings that can be combined with the policy on the network, starting with number `begin`, each once."""
     (name,) = POLICIES[policy]
     fits = [] if refused_there(network, name) else fitting(network)
     turn = [(begin + number) % len(fits) for number in range(len(fits))]
@@ -139,12 +144,12 @@ def going(network: str, policy: str, begin: int = 0) -> Iterator[dict[str, Any]]
 
 
 def first(network: str, policy: str) -> dict[str, Any] | None:
-    """The first routing that can be combined with the policy there, if any can."""
+    """The first routing that can be combined with the policy on the network, if there is one."""
     return next(going(network, policy), None)
 
 
 def runs(network: str, policy: str, name: str) -> bool:
-    """Whether a traffic runs there under the policy; else the engine refuses the scenario."""
+    """Whether a traffic runs on the network under the policy. Otherwise the engine refuses the scenario."""
     return suits(network, name) and first(network, policy) is not None
 
 
@@ -152,8 +157,8 @@ def runs(network: str, policy: str, name: str) -> bool:
 def paired() -> set[tuple[str, str, str]]:
     """Network, policy and traffic of the runs of `make test`: each pair that can run is in one of them.
 
-    A policy meets a traffic on one of the networks on which both run, by turns. A network refuses each policy and each
-    traffic that it can't have in one of them.
+    A pair of policy and traffic runs on one of the networks that allow the two, by turns. If a network cannot have a
+    policy or a traffic, one run tests its refusal.
     """
     names = list(traffics(next(iter(NETWORKS))))
     policies = list(POLICIES)
@@ -171,7 +176,7 @@ def paired() -> set[tuple[str, str, str]]:
 
 
 def taken(tried: dict[str, Any]) -> _engine.Point | None:
-    """The point of the scenario, if nothing is wrong with it."""
+    """The point of the scenario, if the scenario is valid."""
     found = checked(tried)
     return None if isinstance(found, weft.ScenarioError) else found
 
@@ -195,7 +200,7 @@ def checked(tried: dict[str, Any]) -> _engine.Point | weft.ScenarioError:
 def scenario(
     network: str, policy: dict[str, Any], routing: dict[str, Any], load: float, traffic: dict[str, Any]
 ) -> dict[str, Any]:
-    """A run in which all links are managed that can be."""
+    """A run in which all links that can be managed are managed."""
     dragonfly = network == "dragonfly"
     silent = {} if "batch" in traffic else {"phases": [{"from": f"{SILENT}cycles", "load": 0}]}
     return {
@@ -210,7 +215,7 @@ def scenario(
 
 @pytest.fixture(autouse=True)
 def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file of a traffic matrix: every terminal to the third after it."""
+    """Writes the file of a traffic matrix, in which every terminal sends to the third terminal after it."""
     monkeypatch.chdir(tmp_path)
     for count in set(TERMINALS.values()):
         rows = [",".join("1" if to == (row + 3) % count else "0" for to in range(count)) for row in range(count)]
@@ -219,8 +224,8 @@ def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_key_of_traffic_is_tried() -> None:
     keys = set(_engine.schema()["$defs"]["Traffic"]["properties"])
-    # `workload`: the long form of `reply`, or of others, or a program, which needs no pattern (test_programs_run.py)
-    # `class` names a message class, of which these runs have none
+    # `workload`: the long form of `reply` or of other keys, or a program, which needs no pattern (test_programs_run.py)
+    # `class` names a message class, and these runs have no message classes
     assert keys - USUAL - {"injection", "workload", "class"} == set(WORKLOADS)
     assert names("traffic.workload") == ["open_loop", "request_reply", "programs", "scheduler"]
     assert {name for given in injections() for name in given} == set(names("traffic.injection"))
@@ -256,7 +261,7 @@ def test_policies_that_need_no_subnetworks_go_with_flex(network: str, policy: st
 
 @pytest.mark.parametrize("policy", [{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}, "always_on"])
 def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any) -> None:
-    """The two members of the trunk between two neighbours fail together; packets take the third layer."""
+    """The two members of the trunk between two neighbours fail together. Packets take a detour over the third layer."""
     tried = scenario("flex", {}, {"flex_minimal": {"detours": 1}}, 0.2, {}) | {
         "topology": {
             "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1, "trunk_width": 2},
@@ -271,7 +276,7 @@ def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any)
 
 
 def pairs(combinations: Iterable[tuple[str, str, str]]) -> set[tuple[str, str]]:
-    """Each two of network, policy and traffic that run together."""
+    """All pairs out of network, policy and traffic that run together."""
     return {pair for each in combinations if runs(*each) for pair in itertools.combinations(each, 2)}
 
 
@@ -286,7 +291,7 @@ def test_every_pair_that_can_run_is_run() -> None:
 def test_the_account_of_every_traffic_closes_or_it_is_refused(
     network: str, policy: str, wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every pair of policy, network and traffic in `make test`; all three together in `make test-all`."""
+    """`make test` has every pair of policy, network and traffic; `make test-all` has all combinations of the three."""
     transitions = elsewhere = 0
     turn_of_network = list(NETWORKS).index(network)
     for number, (name, traffic) in enumerate(traffics(network).items()):
@@ -296,7 +301,7 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             routing = first(network, policy) or EXAMPLES["routing"][0]
             check_refusal(scenario(network, POLICIES[policy], routing, LOADS[0], traffic), tmp_path, capsys)
             continue
-        # another traffic begins with another routing; a ring with bubbles takes no packets of several lengths
+        # each traffic starts with another routing; a ring with bubbles accepts no packets of several lengths
         begin = number * len(fitting(network)) // len(traffics(network))
         for load in in_turn(number // 2 + turn_of_network, LOADS):
             shown = (scenario(network, POLICIES[policy], each, load, traffic) for each in going(network, policy, begin))
@@ -323,14 +328,16 @@ def check_refusal(refused: dict[str, Any], folder: Path, capsys: pytest.CaptureF
 
 
 def check_account(summary: dict[str, Any], of: dict[str, Any], traffic: dict[str, Any], what: str) -> None:
-    """Everything made is delivered, every flit counted where it crossed, every cycle and joule is there."""
+    """Check that all packets are delivered, that every flit is counted on its channels, and that cycles and energy add
+    up.
+    """
     assert (summary["ending"], summary["missing_packets"]) == ("drained", 0), what
     assert summary["packets"] > 0, what
     slots = summary["window_cycles"] * sum(job["terminals"] for job in summary["jobs"])
     made, delivered = (round(summary[f"{kind}_load"] * slots) for kind in ("offered", "accepted"))
     assert made == delivered, what
     assert (of["injected"], of["ejected"]) == (made, made), what
-    if "reply" not in traffic:  # their lengths differ
+    if "reply" not in traffic:  # the lengths of requests and replies differ
         flits = summary["packet_flits"]
         hops = sum(hops * packets for hops, packets in enumerate(summary["hop_histogram"]))
         assert summary["packets"] * flits == made, what

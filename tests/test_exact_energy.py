@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# A chip at 2 GHz: 80 channels at 0.9 uW for 10 us; a flit of 32 b at 0.04 fJ/bit costs 1.28 fJ.
+# A chip at 2 GHz: 80 channels at 0.9 uW for 10 us. A flit of 32 b at 0.04 fJ/bit costs 1.28 fJ.
 CHIP = """
 name: chip
 cycle: 0.5ns

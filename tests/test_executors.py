@@ -1,4 +1,4 @@
-"""Sweeps on executors, and the claims that keep two workers from running the same point unnoticed."""
+"""Sweeps on executors, and the claims that prevent two workers from running the same point unnoticed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LOOK = Status(total=1, done=0, reused=0, running=0.0)
 SLOW = {"measure.window": "60000cycles"}
-# A script as a person writes it: a sweep on the processes of this machine.
+# A script like that of a user: a sweep on the processes of this machine.
 SCRIPT = """
 import sys, weft
 from concurrent.futures import ProcessPoolExecutor
@@ -147,7 +147,7 @@ def test_a_worker_that_dies_is_reported_and_finished_points_stay(small: Path, tm
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, how: signal.Signals) -> None:
-    """Ctrl-C ends the workers too; those of a killed run finish the point that they have begun."""
+    """Ctrl-C also ends the workers. The workers of a killed run finish the point that they have begun."""
     out, script = tmp_path / "out", tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
     command = [sys.executable, str(script), str(small), str(out), "60000cycles"]
@@ -166,7 +166,7 @@ def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, 
     weft.load(small, overrides=SLOW).run(out, executor=(pool := ThreadPoolExecutor(2)))
     pool.shutdown()
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # processes of a killed pool wait for ever
+        os.killpg(process.pid, signal.SIGKILL)  # the processes of a killed pool would wait forever
     assert kept.items() <= finished(out).items()
     assert not (out / "jobs").exists(), "what a killed run has left is removed"
 
@@ -194,12 +194,12 @@ def order_of(small: Path, root: Path) -> tuple[Order, list[str]]:
 
 
 def test_a_withdrawn_order_begins_no_further_point(small: Path, tmp_path: Path) -> None:
-    """Also if points are too short for a worker to look again before their end."""
+    """This is also true if points are so short that a worker does not check the order again before they end."""
     sweep = weft.load(small)
     order = Order(str(tmp_path), "gone")
     order.write(sweep.scenario, [()], "nobody")
     hashes = [point.hash for point in sweep.points]
-    assert order.points(hashes)  # known to this process from now on
+    assert order.points(hashes)  # this process now knows the points
     order.remove()
     done = worker.work(order, hashes)
     assert (done.withdrawn, done.ran) == (True, [])
@@ -233,7 +233,7 @@ def test_a_claim_of_a_dead_run_is_overruled_by_one_only(tmp_path: Path) -> None:
 
 
 def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Path) -> None:
-    """Slurm does so when its controller is killed before it has noted that the job has begun."""
+    """Slurm begins a job twice if its controller is killed before it has recorded that the job has begun."""
     names = []
     for _ in range(2):
         (beacon := Beacon(Store(tmp_path)))(LOOK)
@@ -247,7 +247,10 @@ def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Pa
 def test_a_point_that_two_runs_have_run_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run on another machine that was silent for long counts as dead; when it continues, it records that."""
+    """A run on another machine that has not written for long counts as dead.
+
+    If it continues, it records the second run.
+    """
     order, points = order_of(small, tmp_path)
     (silent := Beacon(Store(tmp_path)))(LOOK)
     path = tmp_path / silent.name

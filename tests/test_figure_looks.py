@@ -1,4 +1,4 @@
-"""A figure as it is asked for: size, words, legend, order, limits, style sheet; and its numbers."""
+"""A figure with the requested appearance: size, texts, legend, order, limits, style sheet; and its numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from weft.plot.kinds import KindName
     from weft.plot.style import Picture
 
-# Kinds that have no curves: bars, areas, maps and spans.
+# Kinds without curves: bars, areas, maps and spans.
 NO_CURVES = {
     "bill",
     "channel_heatmap",
@@ -51,13 +51,13 @@ SIZED = {"width": 4.5, "height": 5, "title": "What it shows"}
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two points, each of two jobs that end."""
+    """Two points, each with two jobs that end."""
     return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
 
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A point whose load changes in phases, with a bill of two of them."""
+    """A point whose load changes in phases, with a bill for two of the phases."""
     bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 0.4, "phase": 2}, {"share": 0.6, "phase": 2}]}
     return weft.load(DAY, overrides={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
 
@@ -96,7 +96,7 @@ def of_kind(recorded: Results, batches: Results, day: Results, ring: Results, qu
 
 
 def laid_out(drawing: Figure) -> Figure:
-    """The figure, drawn once, so that everything has its place."""
+    """The figure, after it was drawn once, so that all positions are known."""
     drawing.draw_without_rendering()
     return drawing
 
@@ -139,7 +139,10 @@ def test_in_a_column_nothing_is_clipped_and_the_legend_is_small(of_kind: Any, ki
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_every_kind_obeys_size_title_and_legend(of_kind: Any, kind: str) -> None:
-    """In `make test` a kind takes one of the places next to its panels, by turns. Labels at curves follow."""
+    """In `make test` each kind uses one of the legend positions next to its panels, by turns.
+
+    Labels at curves are tested below.
+    """
     for legend in in_turn(DRAWN.index(kind), [each for each in LEGENDS if each != "direct"]):
         drawing = of_kind(kind, **SIZED, legend=legend)
         assert list(drawing.get_size_inches()) == [4.5, 5]
@@ -247,7 +250,7 @@ def test_labels_at_the_ends_of_curves_do_not_overlap(recorded: Results) -> None:
     assert len(axes.texts) == 12
     assert words(drawing) == []
     boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
-    # extents with their arrows overlap; the texts themselves are a line apart
+    # extents that include their arrows overlap; the texts themselves are one line apart
     heights = sorted(float(text.get_position()[1]) for text in axes.texts)
     line = 7 / 72 * 100 / axes.bbox.height
     assert all(low + 0.9 * line <= high for low, high in pairwise(heights))
@@ -367,7 +370,7 @@ def test_folders_that_labels_have_swallowed_are_reported(made_up: Results, capsy
 
 
 def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) -> None:
-    """Options may also precede the folders."""
+    """The options of the command may also precede the folders."""
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     sheet = tmp_path / "paper.mplstyle"
     sheet.write_text(SHEET, encoding="utf-8")
@@ -452,7 +455,7 @@ def test_numbers_of_an_axis_of_time_do_not_touch() -> None:
     axes.tick_params(labelsize=7)
 
     def gaps() -> list[float]:
-        """Empty pixels between each number and the next."""
+        """Number of empty pixels between each number and the next."""
         drawing.canvas.draw()
         boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
         return [right.x0 - left.x1 for left, right in pairwise(boxes)]

@@ -1,4 +1,4 @@
-"""Flaws that are not those of a saturated point are marked wherever its numbers stand."""
+"""Flaws other than saturation are marked wherever the numbers of a point appear."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_typeset_search_has_the_marks_of_the_screen(flawed: Results, tmp_path:
 
 
 def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None:
-    """At the upper edge, where those of saturated points are; a sound point has none."""
+    """The crosses are at the upper edge, like the markers of saturated points. A sound point has none."""
     shares = dict.fromkeys((f"links_{state}_share" for state in LINK_STATES), 0.0)
     shares |= {"links_on_share": 0.4, "links_off_share": 0.6}
     kinds: list[dict[str, Any]] = [{}, {"warmup_settled": False}, {"whole_periods": False}, {"saturated": True}]
@@ -123,7 +123,7 @@ def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None
 
 
 def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Path) -> None:
-    """Not that with which the run began; and only points with the same loads are compared."""
+    """The figure does not name the load with which the run began. Only points with the same loads are compared."""
 
     def point(load: float, energy: float) -> tuple[dict[str, Any], dict[str, Any]]:
         unseen = {"phase": 1, "start_cycle": 0, "from_cycle": None, "to_cycle": None, "load": 0.01, "packets": 0}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
     from weft.plot.kinds import KindName
 
-# 36 terminals: one is the target, 9 are its sources, 27 are others.
+# 36 terminals: one is the target, 9 send to it, 27 are others.
 HOT: dict[str, Any] = {
     "name": "hot",
     "topology": {"torus": {"widths": [3, 3], "terminals_per_router": 4}},
@@ -69,9 +69,9 @@ def test_flows_are_a_frame_over_all_points(hot: Results) -> None:
 def test_cold_flows_lose_beside_a_hot_spot_and_not_beside_throttled_sources(hot: Results) -> None:
     cold = hot.flows.filter(pl.col("flow") == "cold")
     assert cold["sources"].to_list() == [27, 27]
-    # the others send 1/35 of their packets to the target, and these are hot; the target sends none of its own there
+    # the others send 1/35 of their packets to the target, and these packets are hot; the target sends none to itself
     offered = 0.2 * (26 * 34 / 35 + 1) / 27
-    # Packets of 2 flits per terminal and window are a Poisson count; 5 standard deviations
+    # The packets of 2 flits per terminal and window follow a Poisson distribution; 5 standard deviations
     deviation = 2 * np.sqrt(offered / 2 * 2000 * 27) / (2000 * 27)
     with_hot, throttled = cold["source_accepted_load"]
     assert throttled == pytest.approx(offered, abs=5 * deviation)
@@ -83,7 +83,8 @@ def test_check_names_the_bound_only_where_a_destination_is_sent_too_much(
 ) -> None:
     path = str(hot.folder(0) / "scenario.yaml")
     head = "most that the destinations accept of the load"
-    # 9 sources of 0.2 and 26/35 of 0.2 of the others exceed 1: the target accepts 1, and the others what they are sent
+    # 9 sources of 0.2 and 26/35 of 0.2 from the others exceed 1: the target accepts 1, and the others receive all their
+    # flits
     others = 0.2 / 35 * (9 * 27 + 26 * 26)
     assert main(["check", path]) == 0
     lines = next(line for line in capsys.readouterr().out.splitlines() if head in line)
@@ -94,7 +95,7 @@ def test_check_names_the_bound_only_where_a_destination_is_sent_too_much(
 
 def test_the_run_prints_and_writes_a_row_per_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "hot.yaml"
-    file.write_text(json.dumps(HOT), encoding="utf-8")  # JSON is YAML
+    file.write_text(json.dumps(HOT), encoding="utf-8")  # JSON is also YAML
     assert main(["run", str(file), "--no-picture", "--out", str(tmp_path / "out")]) == 0
     lines = capsys.readouterr().out.splitlines()
     head = next(k for k, line in enumerate(lines) if line.startswith("flows by source and destination"))
@@ -149,7 +150,7 @@ def test_the_tree_counts_the_full_ports_by_distance(hot: Results) -> None:
     is_full = occupancy.filter(pl.col("fullest_vc_flits") >= FULL * pl.col("vc_buffer_flits"))
     for cycle in (occupancy["cycle"][0], occupancy["cycle"][-1]):
         assert counts.filter(pl.col("cycle") == cycle)["full_ports"].sum() == (is_full["cycle"] == cycle).sum()
-    # a 3 x 3 torus: 1 router at the target, 4 at one hop, 4 at two; 4 links and 4 terminals each
+    # a 3 x 3 torus: 1 router at the target, 4 at one hop, 4 at two hops; 4 links and 4 terminals each
     first = counts.filter(pl.col("cycle") == occupancy["cycle"][0])
     assert first["distance_hops"].to_list() == [0, 1, 2]
     assert first["ports"].to_list() == [8, 32, 32]

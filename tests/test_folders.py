@@ -1,4 +1,4 @@
-"""Folders of results: named after the file of the scenario, safe, and never shared by two scenarios without a word."""
+"""Result folders: named after the scenario's file, with safe names, and never shared by two scenarios silently."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ["--no-picture", "--set", "sweep.traffic.load=[0.1]", "--set", "sweep.ro
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, in which the test runs."""
+    """An empty folder, which is the test's current folder."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
@@ -43,7 +43,7 @@ def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../escape", "/tmp/weft-escape", r'"a\nb"', "x" * 400, "..", "ü ö", r'"\u202e\t"'])
 def test_no_name_leads_out_of_results(here: Path, name: str) -> None:
-    """Names of a scenario in memory, which are its folder; refused names create nothing."""
+    """The name of a scenario in memory is also its folder. Refused names create no folder."""
     try:
         sweep = weft.load(text(name=name), overrides=ONE)
     except weft.ScenarioError:
@@ -86,7 +86,7 @@ def test_two_files_of_one_name_are_reported_before_anything_is_replaced(
     assert "holds the results of another sweep" in errors
     assert "would be lost" in errors
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
-    # the remedy works, and the first scenario continues in its place
+    # the remedy works, and the first scenario continues in its own folder
     out = re.search(r"such as (\S+),", errors)
     assert out
     assert main([*command, "b/net.yaml", "--out", out[1]]) == 0
@@ -117,7 +117,7 @@ def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
     assert main(["status", "results/net"]) == 0
     assert "4 of 4 done\n" in (output := capsys.readouterr().out)
     assert "4 in the folder that the sweep no longer has" in output
-    # they are not run again
+    # the points are not run again
     Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
     run = before.folder(1) / "run.json"
     again = weft.load("net.yaml").run()

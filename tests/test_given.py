@@ -1,4 +1,4 @@
-"""A value of a wrong type is refused in one sentence that names it, by every function that a program calls."""
+"""Every public function refuses a value of a wrong type with one sentence that names the value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCENARIO: dict[str, Any] = {
     "traffic": {"pattern": "uniform", "load": 0.1},
     "measure": {"warmup": "100cycles", "window": "200cycles"},
 }
-# Wrong values; each function takes some of these.
+# Wrong values; each function is called with some of these.
 MISTAKES: list[Any] = [
     5, -1, 10**30, 1.5, math.nan, True, None, b"x", "", "\0", "a\0b", "nowhere", "\udcff", "x" * 5000, "x/" * 3000,
     [], [1], [None], ["a"], (), set(), {}, {1: 2}, {"a": 1}, {"a": object()}, object(), Path("/nonexistent/a"),
@@ -42,7 +42,7 @@ def results(sweep: Sweep, tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def try_all(call: Callable[[Any], object], *mistakes: Any) -> None:
-    """Call with each mistake; a wrong value is refused with a remedy."""
+    """Call with each wrong value, and check that it is refused with a remedy."""
     for mistake in mistakes or MISTAKES:
         try:
             call(mistake)

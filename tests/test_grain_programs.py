@@ -1,4 +1,6 @@
-"""Programs with fine flits and with grains: run times and energies agree, or the reason of the difference is held."""
+"""Programs with fine flits and with grains: run times and energies agree, or the test covers the reason for the
+difference.
+"""
 
 from __future__ import annotations
 
@@ -62,16 +64,16 @@ sweep: {{grain: [null, 4KiB]}}
 
 @pytest.mark.parametrize("program", [*COLLECTIVES, "incast"])
 def test_run_time_and_energy_are_within_2_percent(program: str, tmp_path: Path) -> None:
-    """Packets whose flits follow each other move as grains do.
+    """Packets whose flits follow each other without gaps move like grains.
 
-    The energy is counted to the end of the 32 cycles in which the program ends. These are 2.048 us with grains: of a
-    run of more than 102.4 us they are less than 2 %.
+    The energy is counted until the end of the 32-cycle interval in which the program ends. With grains this interval is
+    2.048 us long, which is less than 2 % of a run of more than 102.4 us.
     """
     fine, coarse = ran(tmp_path, program, hold=True)
     assert fine["solution_seconds"] > 32 * 64e-9 / 0.02
     assert coarse["solution_seconds"] == pytest.approx(fine["solution_seconds"], rel=0.02)
     assert coarse["energy_total_j"] == pytest.approx(fine["energy_total_j"], rel=0.02)
-    # each bit costs the same on each link that it crosses, and the paths are the same
+    # each bit costs the same on each link, and the paths are the same
     assert coarse["energy_dynamic_j"] == pytest.approx(fine["energy_dynamic_j"], rel=1e-9)
     for one in (fine, coarse):
         cycles = one["window_cycles"] - one["solution_seconds"] / one["cycle_seconds"]
@@ -79,10 +81,12 @@ def test_run_time_and_energy_are_within_2_percent(program: str, tmp_path: Path) 
 
 
 def test_packets_that_share_a_link_in_turns_take_longer_than_grains(tmp_path: Path) -> None:
-    """Two packets whose flits alternate on a link both leave it late. Of two grains the first leaves early.
+    """If the flits of two packets alternate on a link, the two packets leave the link late.
+
+    Of two grains, the first leaves early.
 
     Dimension order fills the links of this torus in some rounds of the all-to-all, so packets meet there. The page
-    `docs/howto/grain.md` says that the difference exceeds 2 % here, and that `hold_switch` takes it away.
+    `docs/howto/grain.md` says that the difference exceeds 2 % in this case, and that `hold_switch` removes it.
     """
     (tmp_path / "alternating").mkdir()
     (tmp_path / "held").mkdir()
@@ -110,7 +114,7 @@ def all_to_all(size: int, spread_ns: int) -> str:
 
 
 def times(folder: Path, spread_ns: int) -> tuple[float, float]:
-    """Run times of such an all-to-all of 64 KiB over slow terminal links: with grains of 256 B, and of 4 KiB."""
+    """Run times of such an all-to-all of 64 KiB over slow terminal links, with grains of 256 B and of 4 KiB."""
     folder.mkdir()
     (folder / "all_to_all.goal").write_text(all_to_all(65_536, spread_ns), encoding="utf-8")
     file = folder / "scenario.yaml"
@@ -134,7 +138,7 @@ sweep: {grain: [256B, 4KiB]}
 
 
 def test_large_grains_leave_a_lockstep_that_small_ones_keep(tmp_path: Path) -> None:
-    """Ranks that begin together stay in step with small grains, and messages of different rounds do not meet.
+    """With small grains, ranks that begin together stay in step, and messages of different rounds do not meet.
 
     Ranks that begin at different times do not stay in step, with grains of either size. Then both sizes take longer,
     and agree.

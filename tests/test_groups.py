@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "cabinets.yaml"
-# Four leaves with two terminals each, below two levels of four routers without.
+# Four leaves with two terminals each, below two levels of four routers without terminals.
 TREE: dict[str, Any] = {
     "topology": {"k_ary_n_tree": {"k": 2, "n": 3}},
     "routing": "up_down",
@@ -62,7 +62,7 @@ def test_spines_sleep_at_a_low_load_and_pay_less(tree: Results) -> None:
     awake = weft.load(TREE, overrides={"power.router_price.asleep": "20W", "sweep.traffic.load": [0.004]})
     (other,) = awake.run(tree.root.parent / "awake").summaries
     saved = other["power_mean_w"] - tree.summaries[0]["power_mean_w"]
-    # 18 W less of each of 12 routers for the share of its time that it sleeps
+    # each of 12 routers draws 18 W less for the share of time in which it sleeps
     assert saved == pytest.approx(18 * 12 * low)
     assert other["power_always_on_mean_w"] == tree.summaries[0]["power_always_on_mean_w"]
     for summary in tree.summaries:
@@ -73,7 +73,7 @@ def test_a_bill_includes_the_sleep_of_routers(tree: Results) -> None:
     keys = {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": 0.004}]}
     (row,) = tree.bill(keys).frame.iter_rows(named=True)
     assert row["power_kw"] * 1e3 == pytest.approx(tree.summaries[0]["power_mean_w"])
-    # links that are always on keep routers awake: the saving covers links and routers
+    # links that are always on keep routers awake, so the saving covers links and routers
     asleep = 18 * 12 * tree.summaries[0]["routers_asleep_share"]
     assert row["saving_share"] * tree.summaries[0]["power_always_on_mean_w"] > asleep > 0
 

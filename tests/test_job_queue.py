@@ -33,7 +33,7 @@ def _trace(name: str, program: dict[str, Any], count: int) -> dict[str, Any]:
     return {"name": name, "count": count, "estimate": "20us", "programs": {"program": program}}
 
 
-# A queue of two traces, whose messages are under way at most looks of the scheduler.
+# A queue of two traces. Their messages are in flight at most checks of the scheduler.
 QUEUE = {
     "name": "two traces",
     "cycle": "1ns",
@@ -74,7 +74,7 @@ def scenario(arrivals: dict[str, Any], program: dict[str, Any] | None = None, **
 
 
 def log(text: str, path: Path, **more: Any) -> dict[str, Any]:
-    """Arrivals by a file."""
+    """Arrivals from a file."""
     path.write_text(text, encoding="utf-8")
     return {"swf": {"file": str(path), "runs": {"all": "job"}, "compression": COMPRESSION} | more}
 
@@ -91,7 +91,7 @@ def thousand() -> str:
 
 
 def check(table: pl.DataFrame, busy: pl.DataFrame, jobs: list[list[int]]) -> None:
-    """Every job ran once, after its submission, on terminals of its own; node-seconds are conserved."""
+    """Check that every job ran once, after its submission, on its own terminals. Node-seconds must be conserved."""
     assert sorted(table["number"]) == [job[0] for job in jobs]
     assert (table["start_cycles"] >= table["submit_cycles"]).all()
     assert (table["end_cycles"] == table["start_cycles"] + table["run_time_cycles"]).all()
@@ -124,7 +124,7 @@ def test_a_thousand_jobs_conserve_node_seconds(thousand: str, order: str, placem
         assert (row["submit_cycles"], row["terminals"]) == (1000 * submit, -(-processors // 4)), number
         assert abs(row["run_time_cycles"] - 1000 * run) <= 1, number
         assert row["slowdown"] == pytest.approx(1 + row["wait_cycles"] / row["run_time_cycles"])
-        # the bound of 10 s of the file is 10,000 cycles
+        # the bound of 10 s in the file is 10,000 cycles
         bounded = (row["wait_cycles"] + row["run_time_cycles"]) / max(row["run_time_cycles"], 10_000)
         assert row["bounded_slowdown"] == pytest.approx(max(1, bounded))
     if order == "fcfs":
@@ -142,7 +142,7 @@ def test_a_thousand_jobs_conserve_node_seconds(thousand: str, order: str, placem
 
 @pytest.fixture(scope="module")
 def dozen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """12 jobs with messages, which backfilling orders and a random placement spreads."""
+    """Results of 12 jobs with messages, ordered by backfilling and placed at random."""
     path = tmp_path_factory.mktemp("dozen") / "jobs.swf"
     text = swf(12, nodes=72, processors_per_node=1, mean_gap=30, seed=3)
     more = {"order": "easy", "placement": "random"}
@@ -192,7 +192,7 @@ def test_the_energy_of_programs_and_the_rest_are_the_bill(
 
 
 def test_a_length_is_the_run_time_alone(tmp_path: Path) -> None:
-    """A job alone on the machine takes the time of the file, except for delays that the ideal network lacks."""
+    """A job that is alone on the machine takes the time of the file, plus delays that an ideal network lacks."""
     text = "".join(f"{k} {k * 2000} -1 {run} 8 -1 -1 8 60 -1 1 1 1 1 1 -1 -1 -1\n" for k, run in ((1, 60), (2, 600)))
     case = scenario(log(text, tmp_path / "jobs.swf", latency="40ns"), RING, order="fcfs")
     table = weft.load(case).run(tmp_path / "out", watch=False).schedule(0)
@@ -209,13 +209,14 @@ def test_no_program_begins_late_next_to_others_that_send(tmp_path: Path) -> None
 def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     listed = {"list": [{"at": "1us", "trace": "job", "ranks": 70}, {"at": "2us", "trace": "job", "ranks": 5}]}
     table = weft.load(scenario(listed)).run(tmp_path / "list", watch=False).schedule(0)
-    # 70 and 5 do not fit together; the first ends after 10 us, and its nodes are free at the first look a period later
+    # 70 and 5 do not fit together; the first ends after 10 us, and its nodes are free at the first check one period
+    # later
     assert table["start_cycles"].to_list() == [1_000, 12_000]
     assert table["ranks"].to_list() == [70, 5]
     assert table["bounded_slowdown"].null_count() == 2, "no file, no bound"
     bounded = scenario(listed, slowdown_bound="20us")
     results = weft.load(bounded).run(tmp_path / "bounded", watch=False)
-    # they run for 10,000 cycles; the second waits 10,000 cycles before it
+    # the jobs run for 10,000 cycles; the second waits 10,000 cycles for the first
     assert results.schedule(0)["bounded_slowdown"].to_list() == [1, pytest.approx(20_000 / 20_000)]
     assert results.schedule(0)["slowdown"].to_list() == [1, pytest.approx(2)]
     poisson = scenario({"poisson": {"mean_gap": "3us"}}, trace={"count": 200})
@@ -224,7 +225,7 @@ def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     submits = [results.schedule(point)["submit_cycles"].sort() for point in (0, 1)]
     assert not submits[0].equals(submits[1])
     for gaps in (submit.diff().drop_nulls() for submit in submits):
-        # mean 3,000 cycles; of the mean of 199 exponential gaps the deviation is 3,000 / sqrt(199) = 213
+        # mean 3,000 cycles; the standard deviation of the mean of 199 exponential gaps is 3,000 / sqrt(199) = 213
         assert abs(float(gaps.mean()) - 3_000) < 3.5 * 213  # type: ignore[arg-type] # a number
 
 
@@ -241,7 +242,10 @@ def test_programs_of_the_time_after_the_end_are_not_counted(tmp_path: Path) -> N
 
 
 def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
-    """On routers of 2 terminals and groups of 8: 8 nodes are a group, 12 are two, and `random` has no such order."""
+    """With 2 terminals per router and 8 per group, 8 nodes form a group and 12 nodes take two.
+
+    `random` has no such order.
+    """
     for placement in ("compact", "by_group", "random"):
         listed = {"list": [{"at": "0us", "trace": "job", "ranks": ranks} for ranks in (8, 12)]}
         case = scenario(listed, placement=placement)
@@ -259,7 +263,7 @@ def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
 
 
 GOOD = "1 0 -1 60 4 -1 -1 8 120 -1 1 1 1 1 1 -1 -1 -1"
-# A fault of the second line: its place and reason, the word for `skip`, and a mended line.
+# Faults of the second line: place and reason, the word for `skip`, and a corrected line.
 FAULTS = {
     "2 5 -1 60 4": ("line 3: 5 fields, and a job has 18", "malformed"),
     GOOD.replace(" 4 ", " four "): ("line 3: field 5, the allocated processors: `four` is no number", "malformed"),
@@ -428,7 +432,7 @@ def test_a_report_and_a_table_show_the_queue(dozen: dict[str, Any], tmp_path: Pa
 
 
 def test_a_slowdown_that_is_not_defined_is_no_number_in_any_table(tmp_path: Path) -> None:
-    """Without `slowdown_bound` there is no bounded slowdown; a program that has not ended has no slowdown."""
+    """Without `slowdown_bound` there is no bounded slowdown. A program that has not ended has no slowdown."""
     results = weft.load(QUEUE).run(tmp_path / "queue", watch=False)
     bounded, plain = results.schedule(0).select("bounded_slowdown", "slowdown").get_columns()
     assert (bounded.null_count(), plain.null_count()) == (20, 0)

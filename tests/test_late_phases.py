@@ -1,4 +1,7 @@
-"""A phase that falls behind at first and then carries its load: marked, told and left out, wherever phases stand."""
+"""A phase that falls behind at first and then carries its load.
+
+It is marked, reported and left out wherever phases appear.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Links wake too late for the load of the second phase, which is all that its first half lacks.
+# Links wake too late for the load of the second phase. Only its first half accepts too little because of this.
 WAKING = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
 links:
@@ -40,7 +43,7 @@ measure: {warmup: 30000cycles, window: 46000cycles}
 
 @pytest.fixture(scope="module")
 def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Four phases; the second falls behind, the third delivers what that leaves."""
+    """Four phases. The second falls behind, and the third delivers the packets that the second has left."""
     return weft.load(WAKING).run(tmp_path_factory.mktemp("waking") / "waking")
 
 

@@ -1,4 +1,4 @@
-"""The rooms of a package: a room imports only the rooms below it, no files import in a circle, and names are unique.
+"""The rooms of a package: a room imports only the rooms below it, imports of files form no cycle, and names are unique.
 
 The core imports no other package of the project, and the other packages import only themselves and the core. The tests
 read the imports of every file: those at its top, inside functions, for types only, and by `import_module`.
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE = Path(weft.__file__).parent
-# Packages, and their rooms from the bottom to the top: a file imports its own room and the lines above its own. Rooms
-# of one line do not import each other. The last line is the package itself.
+# Packages, and their rooms from the bottom to the top. A file may import its own room and the rooms of lower lines.
+# Rooms on the same line do not import each other. The last line is the package itself.
 ROOMS = {
     "weft": (
         ("_engine",),
@@ -61,7 +61,7 @@ def levels(package: Path) -> dict[str, int]:
 
 
 def modules(package: Path) -> dict[str, Path]:
-    """Every file of a package by its dotted name, without the name of the package."""
+    """All files of a package by their dotted names, without the name of the package."""
     return {
         ".".join(part for part in path.relative_to(package).with_suffix("").parts if part != "__init__"): path
         for path in sorted(package.rglob("*.py"))
@@ -74,7 +74,7 @@ def room(module: str) -> str:
 
 
 def names_imported(path: Path) -> Iterator[str]:
-    """Imports of a file, with dots; of `from a import b` it is ``a.b``, be `b` a module or not."""
+    """Dotted names of the imports of a file. `from a import b` gives ``a.b``, whether `b` is a module or not."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Import(names=names):
@@ -104,7 +104,7 @@ def imports(package: Path) -> dict[str, set[str]]:
 
 
 def against_the_order(package: Path) -> list[str]:
-    """Imports of rooms that do not lie below, and rooms without a place in the order."""
+    """Imports of rooms that are not below, and rooms that are missing in the order."""
     level = levels(package)
     lines = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
     for module, others in imports(package).items():
@@ -116,7 +116,7 @@ def against_the_order(package: Path) -> list[str]:
 
 
 def circle(package: Path) -> list[str]:
-    """Files that import each other in a circle; none if there is none."""
+    """Files that import each other in a cycle; empty if there is no cycle."""
     try:
         TopologicalSorter(imports(package)).prepare()
     except CycleError as problem:
@@ -172,7 +172,7 @@ def test_every_room_of_the_order_exists(package: Path) -> None:
 
 
 def small_package(root: Path, files: dict[str, str]) -> Path:
-    """A package of the name `weft` that holds these files, and an empty ``__init__.py`` in each folder."""
+    """A package named `weft` with these files, and with an empty ``__init__.py`` in each folder."""
     for name, text in files.items():
         path = root / "weft" / name
         path.parent.mkdir(parents=True, exist_ok=True)

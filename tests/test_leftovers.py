@@ -1,4 +1,4 @@
-"""Files that killed processes leave are removed by the next run, and files of living ones are not."""
+"""The next run removes files that killed processes have left, but not files of living processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weft.results.store import replaced
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Begins to write a file and a point, says so, and waits.
+# Program that begins to write a file and a point, reports this, and waits.
 WRITER = """
 import sys, time, pathlib, weft.results.unfinished as u
 for path in map(pathlib.Path, sys.argv[1:]):
@@ -84,7 +84,7 @@ def test_a_process_that_got_the_number_of_a_dead_one_is_another(tmp_path: Path) 
 def test_writers_on_other_machines_are_judged_by_the_age_of_what_they_write(
     tmp_path: Path, age: int, stays: bool
 ) -> None:
-    """Also the names of older versions, which do not name the writer."""
+    """This includes the names of older versions, which do not identify the writer."""
     name = unfinished.beside(tmp_path / "file.txt").name
     pid = name.split("-")[1]
     elsewhere = f".file.txt.{'0' * 12}-{pid}-1-{'a' * 32}.part"

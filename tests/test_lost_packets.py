@@ -1,4 +1,7 @@
-"""Points that lose packets at faults, listed or at random: marked everywhere, never praised, and no saving."""
+"""Points that lose packets at listed or random faults.
+
+They are marked everywhere, never called best, and have no saving.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def _run(folder: Path, name: str, more: dict[str, Any]) -> Results:
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    """Runs under a policy that sleeps, with listed and with random faults; and random ones beside links always on."""
+    """Runs under a sleeping policy with listed and with random faults; and random faults also with always-on links."""
     folder = tmp_path_factory.mktemp("broken")
     alone = {"bill": BILL, "sweep.power.policy": SLEEPS}
     beside = {"bill": BILL, "fault_model": RANDOM, "sweep.power.policy": ["always_on", *SLEEPS]}
@@ -73,7 +76,7 @@ def test_what_failed_is_no_saving_however_it_failed(broken: dict[str, Results], 
     assert note.startswith("no savings: links that failed draw no power, which is no saving")
     text = "\n".join(lines(yearly))
     assert re.search(r"[\d.]+ % of its packets were dropped \(a link or router had failed\)", text)
-    # also in Python, and in a notebook
+    # the marks also appear in Python, and in a notebook
     assert str(yearly) == repr(yearly) == text
     answer = " ".join(sentences(Sources([results])))
     assert "are dropping packets" in answer
@@ -84,7 +87,7 @@ def test_links_always_on_save_nothing_against_themselves(broken: dict[str, Resul
     answer = " ".join(sentences(Sources([broken["on"]])))
     assert " % less" not in answer
     assert savings.lines(broken["on"]) == []
-    # nor is there a line of links always on above the measured ones
+    # there is also no line for always-on links above the measured ones
     for kind in ("on", "beside"):
         figure = draw.figure("power", Choice.of([broken[kind]]))
         axes = figure.axes[0]
@@ -97,12 +100,12 @@ def test_links_always_on_save_nothing_against_themselves(broken: dict[str, Resul
 def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(broken: dict[str, Results]) -> None:
     (beside,) = savings.measured(broken["beside"])
     assert (beside.reference, len(beside.pairs)) == ("always_on", 2)
-    # they lose more than 3 %, and are compared by nobody
+    # the points lose more than 3 %, so they are not compared with any point
     assert not beside.good
     assert "dropping packets" in savings.left_out(beside.pairs)
     frame = broken["beside"].bill().frame
     assert frame["note"].to_list()[0] is None, "links that are always on are the baseline"
-    # where the two deliver the same, the bill names the loss next to the saving; otherwise no remedy is invented
+    # if the two points deliver the same, the bill names the loss next to the saving; otherwise it invents no remedy
     text = "\n".join(lines(broken["beside"].bill()))
     if frame["saving_share"][1] is None:
         assert "no other load and no longer window changes that" in text
@@ -151,7 +154,7 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
     (curve,) = curves(Sources([results]))
     assert (curve["latency"], curve["steady_load"], curve["accepted"]) == (None, None, None)
     assert re.fullmatch(r"up to [\d.]+ % of the packets are dropped at 0.02, 0.1", curve["saturation"])
-    # in a document, in figures and in comparisons
+    # the marks in a document, in figures and in comparisons
     out = tmp_path / "points.md"
     assert main(["export", str(results.root), "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A command, an option or a name that does not exist: one error, and the one that was meant."""
+"""A command, an option or a name that does not exist causes one error, which suggests the name that was meant."""
 
 from __future__ import annotations
 

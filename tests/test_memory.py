@@ -1,4 +1,4 @@
-"""Memory: the estimate next to that of runs, refusals, and the end of a process that gets no more."""
+"""Memory: estimates compared with runs, refusals, and the end of a process that gets no more memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weft.runs import memory
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Runs the first point of a scenario; prints by how much that raised the peak of the process [bytes].
+# Program that runs the first point of a scenario, and prints the increase of the peak memory of the process [bytes].
 _MEASURE = """
 import sys
 import weft
@@ -66,7 +66,7 @@ def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -
     measured = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     estimated = weft.load(file).points[0].memory(1, 0)
     shown = f"measured {measured:,}, estimated {estimated}"
-    # 1.27 to 1.46 times what was measured when this was written
+    # 1.27 to 1.46 times the memory measured when this test was written
     assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, shown
     assert estimated["most_bytes"] > 0.9 * measured, shown
 
@@ -119,7 +119,7 @@ def test_the_least_limit_counts(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_fits(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A sweep of which one point at a time fits into memory, and two do not."""
+    """A sweep whose points fit into memory one at a time, but not two at the same time."""
     needs = [memory.expected(point) for point in weft.load(small).points]
     monkeypatch.setattr(memory, "left", lambda: memory.Left(int(1.2 * max(needs)), "the machine"))
     return small
@@ -141,20 +141,21 @@ def test_too_much_is_refused_and_each_way_out_works(
     assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
 
 
-# The deeper the buffers, the more memory they may fill; nearly no page of it is touched while queues are short.
+# The deeper the buffers, the more memory they may fill. While queues are short, almost no page of this memory is
+# touched.
 DEEP = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "2000flits"}}
-TORNADO = {"pattern": "tornado", "load": 0.9}  # dimension order carries 0.25 of it in rings of 4 with 4 terminals each
+TORNADO = {"pattern": "tornado", "load": 0.9}  # in rings of 4 with 4 terminals each, dimension order carries only 0.25
 
 
 def deep(routing: str, **traffic: Any) -> weft.Sweep:
-    """A network that takes far more memory when it saturates."""
+    """A sweep over a network that needs far more memory when it saturates."""
     given = scenario({"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}, routing, links=DEEP)
     return weft.load(given | {"traffic": given["traffic"] | traffic})
 
 
 @pytest.fixture
 def short_queues_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine has memory for the deep network while its queues are short, and not when all buffers are full."""
+    """Simulates a machine whose memory fits the deep network with short queues, but not with all buffers full."""
     needs = deep("minimal").points[0].memory(1, 0)
     assert needs["most_bytes"] > 1.5 * needs["at_load_bytes"]
     between = (needs["most_bytes"] + needs["at_load_bytes"]) // 2
@@ -179,7 +180,7 @@ def test_what_full_buffers_would_take_is_a_warning_and_the_run_goes_on(
 def test_a_point_that_is_sure_to_saturate_counts_with_full_buffers() -> None:
     with pytest.raises(ScenarioError, match="a point takes about"):
         deep("minimal", **TORNADO).check(jobs=1)
-    with pytest.warns(weft.MemoryWarning, match="all buffers fill"):  # it may find other paths
+    with pytest.warns(weft.MemoryWarning, match="all buffers fill"):  # an adaptive routing may find other paths
         deep("ugal_p", **TORNADO).check(jobs=1)
 
 
@@ -237,7 +238,7 @@ def test_where_not_even_one_fits_a_smaller_network_is_the_remedy(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is that of Linux")
 def test_a_process_that_gets_no_more_memory_ends_with_one_line(tmp_path: Path) -> None:
-    """Under `ulimit -v`; without --force-memory the run is refused before."""
+    """The process runs under `ulimit -v`. Without --force-memory the run would be refused before it begins."""
     topology = {"dragonfly": {"routers_per_group": 16, "terminals_per_router": 8, "global_links_per_router": 8}}
     file = written(tmp_path, scenario(topology, "dragonfly_minimal"))
     limited = (

@@ -1,4 +1,4 @@
-"""A load that is saturated although the network carries a higher one is named, with its settings."""
+"""If a load is saturated although the network carries a higher load, Weft names it, with settings that decide."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_a_saturated_load_below_a_carried_one_is_named(
         assert "measure.warmup" in sentence, "a remedy with numbers"
 
 
-# Nine groups of eight terminals that all send to the next group, over the one global link between two groups. OFAR
-# leaves that link only at full queues, and these hold 256 flits per VC.
+# Nine groups of eight terminals, which all send to the next group over the one global link between the two groups. OFAR
+# avoids that link only when queues are full, and these queues hold 256 flits per VC.
 ADVERSE = """\
 topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
 links:
@@ -47,9 +47,11 @@ sweep: {traffic.load: [0.2, 0.4]}
 
 
 def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp_path: Path) -> None:
-    """Eight terminals share a link of a flit per cycle: the minimal share is 1 / (8 load), and detours carry the rest.
+    """Eight terminals share a link of one flit per cycle.
 
-    Longer runs carry each of the two loads. At the lower load the queues take longer to fill.
+    So the share of minimal packets is 1 / (8 load), and the others take detours.
+
+    At the lower load, queues take longer to fill. Longer runs carry each of the two loads.
     """
     early = weft.load(ADVERSE).run(tmp_path / "early")
     assert [summary["saturated"] for summary in early.summaries] == [True, False]

@@ -1,4 +1,4 @@
-"""Modes that a scenario names: in the output of commands, tables, plots and reports."""
+"""Link modes that a scenario defines, in the output of commands, tables, plots and reports."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ def test_tables_have_the_modes_of_the_scenario(lanes: Results) -> None:
 
 
 def test_energy_of_idle_links_is_that_of_their_lanes(lanes: Results) -> None:
-    """Links between routers and of terminals cost 0.342 W per lane: a mode of n lanes n times as much in each ns."""
+    """Links between routers and of terminals cost 0.342 W per lane.
+
+    So a mode of n lanes costs n times 0.342 W in each ns.
+    """
     watts = dict.fromkeys(("on", "draining", "waking"), 12) | {"six": 6, "three": 3, "one": 1, "off": 0, "shadow": 0}
     for row, summary in enumerate(lanes.summaries):
         channels = lanes.channels(row)

@@ -91,7 +91,7 @@ def test_a_sweep_shows_what_it_sweeps_and_a_scenario_its_text() -> None:
 
 
 class Display(types.ModuleType):
-    """In place of `IPython.display`: keeps what was shown."""
+    """Replaces `IPython.display`, and stores the shown objects."""
 
     def __init__(self) -> None:
         super().__init__("IPython.display")
@@ -109,7 +109,7 @@ class Display(types.ModuleType):
 
 @pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> Display:
-    """A notebook runs the test, as far as can be seen."""
+    """Makes Weft believe that a notebook runs the test."""
     display = Display()
     shell = types.SimpleNamespace(kernel="a kernel")
     package = types.ModuleType("IPython")

@@ -1,4 +1,4 @@
-"""A network in which nobody sends: every figure is drawn without a warning, or refused in words."""
+"""A network in which no terminal sends. Every figure is drawn without a warning, or refused with an error message."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Four terminals of the heavy job share a link to the complement of their router; the light job uses other routers.
+# Four terminals of the heavy job share one link to the complementary router; the light job uses other routers.
 BESIDE = """\
 topology: {hyperx: {widths: [4, 2], terminals_per_router: 4}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
@@ -62,7 +62,7 @@ def test_a_job_next_to_a_saturated_one_has_its_latency(beside: Results, tmp_path
     cells = {line.split()[0]: line.split() for line in lines[3:]}
     assert cells["heavy"][4:6] == ["sat", "sat"]
     assert cells["light"][4] == f"{light['packet_latency_mean_cycles']:.1f}+"
-    # the jobs share no router, so the light one is as fast as next to a silent one, except for packets in flight
+    # the jobs share no router, so the light job is as fast as next to a silent one, except for packets in flight
     (alone,) = weft.load(BESIDE, overrides=ALONE).run(out=tmp_path / "alone").summaries
     own = alone["jobs"][1]
     assert own["missing_packets"] == 0
@@ -115,7 +115,7 @@ def test_the_answer_of_batches_is_their_completion(batch: Results, tmp_path: Pat
         assert row[1] == f"{np.mean(times):.0f}"
         # 4.303 is the 97.5 % quantile of Student's t with two degrees of freedom
         assert float(row[2]) == pytest.approx(4.303 * np.std(times, ddof=1) / np.sqrt(3), abs=0.51)
-        assert row[3] == "480/480"  # 3 seeds, 8 terminals, 20 packets each
+        assert row[3] == "480/480"  # 3 seeds, with 8 terminals and 20 packets each
     assert tables.jobs(batch) == []
     assert batch.plot(tmp_path / "plot.png").is_file()
     drawing = batch.plot.figure("jobs")

@@ -1,4 +1,4 @@
-"""OTF2: archives that the writer of the package ``otf2`` makes, sizes of collectives, refusals."""
+"""OTF2: archives written with the package ``otf2``, sizes of collectives, refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ RECORD_H = Path(__file__).parent.parent / "capture" / "record.h"
 
 
 class Written:
-    """An archive of 4 ranks while it is written. A call takes 100 ticks, and begins 50 ticks after the one before."""
+    """An archive of 4 ranks that is being written.
+
+    A call takes 100 ticks, and begins 50 ticks after the end of the previous call.
+    """
 
     def __init__(self, folder: Path) -> None:
         otf2: Any = pytest.importorskip("otf2", reason="needs the package otf2")
@@ -40,7 +43,7 @@ class Written:
         everyone = made.group("", kinds.COMM_GROUP, mpi, members=self.locations)
         odd = made.group("", kinds.COMM_GROUP, mpi, members=[self.locations[3], self.locations[1]])
         self.world = made.comm("MPI_COMM_WORLD", group=everyone)
-        # the ranks 3 and 1, in this order
+        # ranks 3 and 1, in this order
         self.odd = made.comm("odd", group=odd, parent=self.world)
         self.writers = [self.archive.event_writer_from_location(location) for location in self.locations]
         self.now = [1000] * RANKS
@@ -63,7 +66,7 @@ class Written:
         self.writers[rank].measurement_on_off(self.now[rank], modes.ON)
 
     def collective(self, rank: int, name: str, comm: Any, root: int, sums: tuple[int, int]) -> None:
-        """A blocking collective: `name` is that of OTF2, `sums` are the bytes it sends and receives."""
+        """A blocking collective. `name` is its name in OTF2, `sums` are the bytes that it sends and receives."""
         operation = getattr(self.names.CollectiveOp, name)
         end = ("mpi_collective_end", [operation, comm, root, *sums])
         self.call(rank, f"MPI_{name.capitalize()}", ("mpi_collective_begin", []), end)
@@ -88,7 +91,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         written.call(rank, "MPI_Waitall", *ends)
         written.collective(rank, "BCAST", world, 2, (32 * RANKS * (rank == 2), 32))
         written.collective(rank, "ALLREDUCE", world, none, (8 * RANKS, 8 * RANKS))
-        # in the order of the ranks 1, 2, 3 and 4 blocks of 10 bytes
+        # in the order of the ranks: 1, 2, 3 and 4 blocks of 10 bytes
         written.collective(rank, "GATHERV", world, 0, (10 * (rank + 1), 100 * (rank == 0)))
         if rank % 2 == 1:
             written.collective(rank, "ALLTOALL", written.odd, none, (40, 40))
@@ -115,12 +118,12 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 def test_an_archive_becomes_a_program(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = _answer(capsys, "info", archive)
-    # a message of 64 and one of 1000 bytes per rank, and one of 5 bytes from rank 3 to rank 1
+    # per rank a message of 64 bytes and one of 1000 bytes, and one message of 5 bytes from rank 3 to rank 1
     assert (facts["ranks"], facts["messages"], facts["bytes"]) == (4, 2 * 4 + 1, 4 * (64 + 1000) + 5)
     assert facts["collectives"] == {"all_reduce": 4, "all_to_all": 2, "barrier": 4, "broadcast": 4, "gather": 4}
     assert (facts["unmatched"], facts["wildcards"]) == ([], 0)
-    # Between two calls are 50 ticks of 2 ns. MPI_Comm_rank is no record: its neighbours have one computation in common.
-    # 9 further calls follow it at each rank, and 2 more at the odd ones.
+    # There are 50 ticks of 2 ns between two calls. MPI_Comm_rank is not a record, so the computations before and after
+    # it are one. 9 further calls follow at each rank, and 2 more at the odd ranks.
     gaps = 4 * (2 + 9) + 2 * 2
     assert facts["compute_ns"] == gaps * 50 * 2
     assert [note["code"] for note in facts["assumptions"]] == ["not_recorded", "wall_clock"]
@@ -159,12 +162,12 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path, capsys: pyt
 
 
 def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The C library of the package prints a trace of its calls, which the error replaces."""
+    """The package's C library prints a trace of its calls. The error must replace this trace."""
     folder = tmp_path / "archive"
     shutil.copytree(archive, folder)
     file = next(folder.glob("**/1.evt"))
     whole = file.read_bytes()
-    # the library reads an empty file as an error or as no events, as memory that it has not set happens to be
+    # the library reads an empty file as an error or as no events, depending on uninitialised memory
     for length in (0, 1, len(whole) // 2):
         file.write_bytes(whole[:length])
         message = _refused(capfd, folder)
@@ -176,7 +179,7 @@ def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: py
 def test_an_archive_with_too_few_events_is_refused(
     archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As where the library reads a file that was cut off to its end, and says nothing."""
+    """The library may read a cut-off file to its end without reporting an error."""
     location: Any = pytest.importorskip("otf2.definitions").Location
     has = location.number_of_events.fget
     monkeypatch.setattr(location, "number_of_events", property(lambda each: has(each) + 1))
@@ -210,7 +213,7 @@ def _completed(operation: str, sums: list[tuple[int, int]], root: int = 0) -> li
 
 
 def test_sizes_of_blocks_follow_from_the_sums_of_the_ranks() -> None:
-    # 3 ranks; sums as Score-P writes them, and with MPI_IN_PLACE none at the root
+    # 3 ranks; sums as written by Score-P; with MPI_IN_PLACE the root has no sum
     assert _completed("BCAST", [(24, 8), (0, 8), (0, 8)]) == [[0, 8]] * 3
     assert _completed("REDUCE", [(0, 24), (8, 0), (8, 0)]) == [[0, 8]] * 3
     assert _completed("ALLTOALL", [(24, 24)] * 3) == [[8]] * 3

@@ -1,4 +1,4 @@
-"""Points that are compared although their windows are in other cycles: their sources offered other loads by chance."""
+"""Comparisons of points whose windows cover different cycles. So their sources offered different loads by chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that a message prints are pasted into a shell, as a reader does, and do what the message says."""
+"""Commands that messages print are pasted into a shell, as a reader would do, and do what the message says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = SMALL.partition("sweep:")[0]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose name a shell would take apart."""
+    """A folder whose name a shell would split."""
     folder = tmp_path / "my (1) sweeps & 'more'"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -36,7 +36,7 @@ def results(here: Path) -> str:
 
 
 def pasted(command: str) -> subprocess.CompletedProcess[str]:
-    """Run by a shell in which `weft` is this one."""
+    """Run a command in a shell in which `weft` is this installation."""
     script = f'weft() {{ {shlex.quote(sys.executable)} -m weft "$@"; }}\n{command}'
     return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
 
@@ -60,7 +60,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
     results: str, command: list[str], after: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The folder that the next command needs is the one that the message names."""
+    """The next command needs the folder that the message names."""
     shown = refused(capsys, *(word.format(results) for word in command))
     found = re.search(r"in a folder of its own, (.*):\n\s*(weft run .*)", shown)
     assert found, shown
@@ -83,7 +83,9 @@ def test_commands_that_name_a_folder(here: Path, results: str, capsys: pytest.Ca
 
 
 def test_a_choice_is_one_word_and_chooses(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Values with brackets and spaces; paths with one end; models that only their options tell apart."""
+    """The choices have values with brackets and spaces, paths with the same last part, and models that differ only in
+    options.
+    """
     routings = ["{ugal_p: {threshold: 1flit}}", "{ugal_p: {threshold: 2flits}}"]
     axes = (
         f"  routing: [{', '.join(routings)}]\n  links.default.latency: [10cycles]\n  links.dim0.latency: [10cycles]\n"

@@ -22,7 +22,8 @@ from weft.results import notes, soundness, tables
 if TYPE_CHECKING:
     from weft.api.results import Results
 
-# A ring of eight: uniform traffic over it saturates near 0.5. The last phase has time to deliver what the third left.
+# A ring of eight routers. Uniform traffic saturates it near 0.5. The last phase has time to deliver the packets that
+# the third has left.
 DAY = """\
 name: day
 topology: {torus: {widths: [8], terminals_per_router: 1}}
@@ -44,7 +45,7 @@ measure: {warmup: 2000cycles, window: 58000cycles}
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A day with a rush hour that the network can't carry, and two phases outside the window."""
+    """Results of a day with a rush hour that the network cannot carry, and with two phases outside the window."""
     return weft.load(DAY).run(tmp_path_factory.mktemp("day") / "day")
 
 
@@ -153,7 +154,7 @@ def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
 def test_a_phase_that_is_not_judged_is_no_example_of_anything(
     day: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It has no savings, is marked in table and figure, and leaves open where the network saturates."""
+    """The phase has no savings and is marked in table and figure. The saturation load of the network stays open."""
     assert day.summaries[0]["saturated"] is False
     open_ = [phase | {"saturated": None} for phase in day.summaries[0]["phases"]]
     summary = day.summaries[0] | {"saturated": None, "phases": open_}
@@ -185,7 +186,7 @@ def test_a_load_is_carried_only_if_no_phase_with_it_is_open() -> None:
 
 
 def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path) -> None:
-    """The example on a tree of 16 terminals. Night, morning and evening need no more than a spanning tree there."""
+    """The example on a tree of 16 terminals. At night, in the morning and in the evening a spanning tree is enough."""
     policies = ["always_on", {"elastic_tree": {"epoch": "1us", "wake": "1us"}}]
     example = Path(__file__).parent.parent / "examples" / "fat_tree_day.yaml"
     scenario = weft.load(example, overrides={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
@@ -197,14 +198,14 @@ def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path)
 
 
 def test_a_saturated_phase_says_what_waits_and_not_only_what_it_accepts(tmp_path: Path) -> None:
-    """A phase that works off the backlog of another one accepts nearly all that it is offered."""
+    """A phase that delivers the backlog of another phase accepts nearly all of its offered load."""
     known: dict[str, Any] = {"packets": 1000, "packet_latency_p50_cycles": 0}
     first = known | {"phase": 1, "start_cycle": 0, "from_cycle": 0, "to_cycle": 1000, "saturated": True}
     second = known | {"phase": 2, "start_cycle": 1000, "from_cycle": 1000, "to_cycle": 2000, "saturated": True}
     first |= {"load": 0.4, "offered_load": 0.4, "accepted_load": 0.3}
     second |= {"load": 0.05, "offered_load": 0.05, "accepted_load": 0.04956}
     results = made(tmp_path / "phased", [({}, {"packets": 1000, "phases": [first, second]})])
-    # 0.1 * 1000 flits are left, and 0.44 more of 50 that are offered
+    # 0.1 * 1000 flits remain, and 0.44 more of the 50 that are offered
     text = "0.04956 of 0.05 flits/terminal/cycle are accepted, 100 flits/terminal wait in the source queues as it ends"
     assert any(
         text in line and "201 % of what it is offered), and 100 as it began" in line for line in notes.lines(results)

@@ -1,4 +1,4 @@
-"""Threads that stay on cores: refusals, and the cores of threads meanwhile."""
+"""Pinned threads: refusals, and the cores of threads during a run."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def figure(results: Results) -> Figure:
-    """The usual figure."""
+    """The default figure."""
     return figure_of("load", Choice.of([results]))
 
 
 def loads(line: Line2D) -> list[float]:
-    """Where the points of a line stand."""
+    """Horizontal positions of the points of a line."""
     return [float(x) for x in np.atleast_1d(np.asarray(line.get_xdata()))]
 
 

@@ -27,7 +27,7 @@ def points(results: Results, *wanted: Any) -> list[int]:
 
 
 def test_points_are_chosen_by_number_and_by_coordinates(made_up: Results) -> None:
-    """Points of `made_up`: two patterns, two policies, four loads, the last changes fastest."""
+    """The points of `made_up` have two patterns, two policies and four loads. The last coordinate changes fastest."""
     assert points(made_up) == list(range(16))
     assert points(made_up, "3") == points(made_up, 3) == [3]
     assert points(made_up, "load=0.2") == points(made_up, {"traffic.load": 0.2}) == [1, 5, 9, 13]
@@ -58,7 +58,7 @@ def test_the_exact_match_is_among_those_that_are_wanted_besides(tmp_path: Path) 
 
 
 def test_what_the_sweep_did_not_set_can_be_chosen_too(recorded: Results) -> None:
-    """The end of a path is enough, but all of its words count."""
+    """The last part of a path is enough, but all given words must match."""
     assert points(recorded, "seed=2,load=0.1,pattern=tornado,routing=ugal_p") == [21]
     assert points(recorded, "power.policy=idle_timeout") == list(range(24))
 
@@ -107,7 +107,10 @@ def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
-    """By number, by values that the sweep did not set, with options that hold commas; ambiguous paths are refused."""
+    """Points are chosen by number, by values that the sweep did not set, and with options that contain commas.
+
+    Ambiguous paths are refused.
+    """
     model = {"ugal_p": {"threshold": "2flits", "nonminimal": 3}}
     results = made(
         tmp_path / "rules",
@@ -221,7 +224,7 @@ def test_bars_are_the_confidence_over_the_seeds(tmp_path: Path) -> None:
         ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
         for load, (low, high) in zip((0.1, 0.4), ends, strict=True):
             values = [summary[name] for summary in results.summaries if summary["load"] == load]
-            # 4.303: the 97.5 % quantile of Student's t with two degrees of freedom
+            # 4.303 is the 97.5 % quantile of Student's t with two degrees of freedom
             half = 4.303 * np.std(values, ddof=1) / np.sqrt(3)
             assert (high - low) / 2 == pytest.approx(half, rel=1e-3)
             assert (high + low) / 2 == pytest.approx(np.mean(values))
@@ -251,7 +254,7 @@ def test_an_axis_of_latencies_is_cut_where_a_curve_rises_into_saturation(tmp_pat
 
     steep = {"packet_latency_mean_cycles": 4000.0}
     over = {"saturated": True, "ending": "saturated"}
-    # six times the lowest latency, 20 cycles, and 15 % of room
+    # six times the lowest latency of 20 cycles, plus 15 % of room
     assert top((0.3, steep), (0.4, over)) == pytest.approx(1.15 * 6 * 20)
     assert top((0.3, steep | {"warmup_settled": False})) == pytest.approx(1.15 * 6 * 20)
     # a sound point that is not next to saturation is shown in full

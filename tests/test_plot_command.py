@@ -1,4 +1,6 @@
-"""``weft plot``, ``weft explain stall`` and ``results.plot``: files come out, bad input has a remedy."""
+"""``weft plot``, ``weft explain stall`` and ``results.plot``: they write files, and errors about bad input have a
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ def test_a_figure_is_written_in_the_format_that_is_asked_for(
 
 
 def test_fonts_are_in_the_file(made_up: Results, tmp_path: Path) -> None:
-    """TrueType in PDF (printers refuse the Type 3 that is matplotlib's default), outlines in SVG."""
+    """PDF files contain TrueType fonts, because printers refuse matplotlib's default Type 3.
+
+    SVG files contain outlines.
+    """
     pdf = made_up.plot(tmp_path / "picture.pdf").read_bytes()
     assert b"/FontFile2" in pdf
     assert b"/Type3" not in pdf

@@ -59,7 +59,7 @@ PLAIN = {
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two points of two jobs that end."""
+    """Two points with two jobs that end."""
     return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
 
 
@@ -85,7 +85,7 @@ def xy(line: Line2D) -> tuple[list[float], list[float]]:
 
 
 def cells_of(axes: Axes) -> NDArray[np.float64]:
-    """Cells of a map; not a number where there is none."""
+    """Cells of a map; NaN for missing cells."""
     cells = axes.images[0].get_array()
     assert cells is not None
     return np.ma.filled(cells, np.nan)
@@ -141,7 +141,10 @@ def test_curves_hold_means_over_seeds(recorded: Results, kind: str, quantity: q.
 
 
 def test_latency_over_accepted_load_ends_at_saturation(recorded: Results) -> None:
-    """Tornado over dimension order accepts 0.25 at most: hollow, at the upper edge, where it is accepted."""
+    """Tornado over dimension order accepts at most 0.25.
+
+    Beyond, a point is hollow, at the upper edge, at its accepted load.
+    """
     tornado = drawn("latency_accepted", recorded).axes[1]
     assert len(xy(named(tornado, "dimension_order"))[0]) == 2
     hollow, _ = [line for line in tornado.get_lines() if line.get_label() == "_saturated"]
@@ -153,7 +156,10 @@ def test_latency_over_accepted_load_ends_at_saturation(recorded: Results) -> Non
 
 
 def test_bands_of_an_overlay_are_confidence_over_seeds(recorded: Results) -> None:
-    """Two seeds: one degree of freedom, where t is Cauchy: tan(0.475 pi); half width t * s / sqrt(2)."""
+    """Two seeds have one degree of freedom, for which t follows Cauchy's distribution: tan(0.475 pi).
+
+    The half width is t * s / sqrt(2).
+    """
     latency = drawn("overlay", recorded).axes[0]
     (band,) = [each for each in latency.collections if each.get_label() == "_band ugal_p"]
     rows = recorded.frame.filter(
@@ -220,7 +226,7 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
     assert latency[-1] == summary["packet_latency_max_cycles"]
     assert shares[-1] == pytest.approx(100)
     for name, quantity in q.PERCENTILES.items():
-        # the least latency that this share of packets have at most
+        # the smallest latency that at least this share of packets do not exceed
         first = latency[np.argmax(shares >= float(name) - 1e-9)]
         assert first == summary[quantity.column]
     slow, tail = xy(above)
@@ -233,7 +239,10 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
 
 
 def test_a_curve_of_a_million_latencies_is_thinned_without_being_changed() -> None:
-    """Of very many steps a figure draws some, so near that no eye sees the others."""
+    """If there are very many steps, the figure draws only some.
+
+    These are so close that no eye can see the difference.
+    """
     from weft.plot.distribution import thin
 
     values = np.arange(20, 1_000_020, dtype=float)
@@ -263,7 +272,7 @@ def test_hops_are_those_of_the_histogram(recorded: Results) -> None:
 
 
 def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Path) -> None:
-    """Of 4 + 4 packets 8 take 20 cycles or more, 5 more than 20 (1 and 4 of these), and 1 more than 30."""
+    """Of 4 + 4 packets, 8 take 20 cycles or more, 5 take more than 20 (1 and 4 per seed), and 1 takes more than 30."""
     seen = ([[20, 3], [30, 1]], [[30, 3], [50, 1]])
     runs = [({"seed": seed}, {"latency_histogram": each}) for seed, each in enumerate(seen)]
     results = made(tmp_path / "seeds", runs)
@@ -276,10 +285,10 @@ def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Pat
     (band,) = drawing.axes[0].collections
     assert str(band.get_label()).startswith("_range")
     assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["2 seeds together, and their range"]
-    # up to 20 cycles 3 of 8, up to 30 cycles 7 of 8
+    # up to 20 cycles: 3 of 8; up to 30 cycles: 7 of 8
     (line,) = drawn("latency_cdf", results).axes[0].get_lines()
     assert xy(line) == ([20, 20, 30, 50], [0, 100 * 3 / 8, 100 * 7 / 8, 100])
-    # a single seed is as before
+    # a single seed gives the same as before
     (line,) = drawn("latency_ccdf", results, "seed=1").axes[0].get_lines()
     assert xy(line) == ([30, 50], [1, 1 / 4])
 
@@ -457,7 +466,8 @@ def test_jobs_have_a_bar_each(batches: Results) -> None:
     widths = [bar.get_width() for bar in bars]
     times = [[job["completion_cycles"] for job in summary["jobs"]] for summary in batches.summaries]
     assert widths == [sum(each) / 2 for each in zip(*times, strict=True)]
-    # the interval of two values with mean m: half their difference, times Student's t of one degree of freedom
+    # the interval of two values with mean m: half their difference, multiplied by Student's t with one degree of
+    # freedom
     halves = [12.706 * abs(a - b) / 2 for a, b in zip(*times, strict=True)]
     numbers = figure("jobs", Choice.of([batches])).numbers
     assert numbers is not None
@@ -478,7 +488,7 @@ def test_what_was_not_kept_is_asked_for_by_its_key(tmp_path: Path, kind: str) ->
     results = weft.load(PLAIN).run(tmp_path / "out")
     with pytest.raises(weft.ResultsError, match=KEPT[kind].replace(".", r"\.")) as caught:
         drawn(kind, results)
-    # no file of a scenario is known here that a command could name
+    # no scenario file is known here that a command could name
     assert caught.value.help.startswith("set measure.")
     assert "in another folder" in caught.value.help
 
@@ -494,7 +504,7 @@ def test_other_things_that_are_missing_are_named(recorded: Results, tmp_path: Pa
 
 
 def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
-    """Its batches know the latency only; over two seeds there is a band."""
+    """Its batches give an interval only for the latency. With two seeds there is a band."""
     for point, known in (("seed=1", False), ("load=0.1", True)):
         accepted = drawn("overlay", recorded, point, "seed=1,load=0.05").axes[1] if known else None
         accepted = accepted or drawn("overlay", recorded, point).axes[1]
@@ -503,7 +513,7 @@ def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
 
 
 def test_seeds_that_measured_nothing_do_not_count(tmp_path: Path) -> None:
-    """Two of three seeds know a latency: one degree of freedom, where t is tan(0.475 pi)."""
+    """Two of three seeds have a latency. So there is one degree of freedom, for which t is tan(0.475 pi)."""
     seen = {1: 20.0, 2: 24.0, 3: None, 4: None}
     runs = [
         ({"traffic.load": 0.1, "seed": seed}, {q.LATENCY.column: value}) for seed, value in seen.items() if seed < 4
@@ -523,7 +533,7 @@ def test_a_point_that_is_listed_twice_is_one_run(tmp_path: Path) -> None:
 
 
 def test_curves_stand_at_the_load_that_was_offered(tmp_path: Path) -> None:
-    """Phases and jobs offer another load than the one that is set."""
+    """Phases and jobs offer a different load from the one that the scenario sets."""
     runs = [({"traffic.load": load}, {"offered_load": 4 * load, "accepted_load": 4 * load}) for load in (0.05, 0.1)]
     results = made(tmp_path / "phases", runs)
     axes = drawn("load", results).axes[1]

@@ -1,4 +1,7 @@
-"""No run of a program is below its bounds: small random programs, with several interfaces and planes."""
+"""No run of a program is faster than its bounds.
+
+The programs are small and random, with several interfaces and planes.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ NETWORKS: dict[str, Any] = {
     "torus": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
     "planes of a torus": {"planes": {"count": 2, "of": {"torus": {"widths": [3, 3], "terminals_per_router": 1}}}},
 }
-# The keys of the workload, and whether the bound of the channels is known.
+# Keys of the workload, and whether the bound of the channels is known.
 WORKLOADS: list[tuple[str, dict[str, Any]]] = [
     ("one router", {"compute_scale": 0.5, "jitter": {"uniform": {"share": 0.3}}, "accepted": 1}),
     ("one router", {"rails": 2, "ranks_per_terminal": 2, "rail_choice": "local_rank", "overhead": "7ns"}),
@@ -77,13 +80,15 @@ def test_no_run_is_below_its_bounds(place: int, case: tuple[str, dict[str, Any]]
         (bound,) = bounds.of_point(sweep.points[0])
         (summary,) = sweep.run(tmp_path / f"out{seed}", watch=False).summaries
         assert summary["solution_seconds"] >= bound.least_s > 0, (seed, bound)
-        # the mean over interfaces says nothing of the channels of one network, and everything of planes
+        # the mean over interfaces determines nothing about the channels of one network, but all about planes
         rails_on_one = network != "planes of a torus" and workload.get("rail_choice") in ("striping", "hash")
         assert (bound.channels_s is None) == rails_on_one
 
 
 def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
-    """An all-to-all of 8 ranks, 300 bytes to each, on 4 nodes of two ranks: 2 * 6 messages of 300 B leave a node."""
+    """In an all-to-all of 8 ranks with 300 bytes to each rank, on 4 nodes of two ranks, 2 * 6 messages of 300 B leave a
+    node.
+    """
     collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
     program = {"program": {"collective": collective}, "ranks_per_terminal": 2}
 
@@ -93,10 +98,10 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
         (bound,) = bounds.of_point(weft.load(case).points[0])
         return bound
 
-    # both rules divide a node's 3,600 B evenly over two interfaces of 1 B/ns
+    # the two rules divide a node's 3,600 B evenly over two interfaces of 1 B/ns
     assert of(rail_choice="local_rank").injection_s == pytest.approx(1800e-9)
     assert of(rail_choice="striping").injection_s == pytest.approx(1800e-9)
-    # by the number of the receiving node: all 3,600 B for it come over one of its interfaces
+    # by the number of the receiving node: all 3,600 B for a node arrive over one of its interfaces
     assert of(rail_choice="destination").injection_s == pytest.approx(3600e-9)
     computes = {"collective": collective | {"gap": "1us"}}
     assert of(program=computes).compute_s == pytest.approx(1000e-9)
@@ -107,7 +112,10 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
 
 @pytest.mark.parametrize("in_job", [False, True])
 def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> None:
-    """16 ranks send 15 messages of 4,096 B each: 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns."""
+    """16 ranks send 15 messages of 4,096 B each.
+
+    These are 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns.
+    """
     case = {
         "link_speed": "512Gb/s",
         "flit": "64B",
@@ -189,7 +197,7 @@ sweep: {{grain: [null, 4KiB]}}
         (folder / "case.yaml").write_text(case.format(files))
         assert main(["check", str(folder / "case.yaml")]) == 0
         values.append(capsys.readouterr().out.replace(str(folder), ""))
-    # 1,000 flits of 64 B at a flit per ns
+    # 1,000 flits of 64 B at one flit per ns
     assert "1 µs" in values[0]
     assert values[0].count("fullest channel") == values[2].count("fullest channel") == 2  # without and with a grain
     assert [line for line in values[0].splitlines() if "µs" in line] == [
@@ -231,7 +239,7 @@ def test_a_large_program_gets_no_estimate_unasked_and_the_named_option_makes_it(
 def test_ranks_that_send_while_they_receive_are_not_faster_than_the_estimate(
     workload: dict[str, Any], ranks: int
 ) -> None:
-    """The inner ranks of a double tree send and receive at once, some of them to ranks of their node."""
+    """The inner ranks of a double tree send and receive at the same time, some of them to ranks of their own node."""
     programs = workload | {
         "program": {"collective": {"operation": "all_reduce", "ranks": ranks, "bytes": "16KiB"}},
         "collectives": {"algorithms": {"all_reduce": {"double_tree": {"segment": "1KiB"}}}},
@@ -274,7 +282,7 @@ training_step:
 
 
 def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Points of the same bounds share a table; where there are several tables each says of which points it is."""
+    """Points with the same bounds share a table. If there are several tables, each names its points."""
     scenario = tmp_path / "sizes.yaml"
     scenario.write_text(
         "topology: {torus: {widths: [2, 2], terminals_per_router: 1}}\nrouting: dimension_order\n"
@@ -295,7 +303,7 @@ def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize("size", ["1KiB", "3KiB", "20KiB"])
 def test_the_energy_of_a_program_covers_at_most_32_cycles_more_than_its_run_time(size: str, tmp_path: Path) -> None:
-    """Links that are always on draw 2.8 W each: 4 terminals have 8 channels."""
+    """Links that are always on draw 2.8 W each. The 4 terminals have 8 channels."""
     scenario = {
         "topology": {"single_router": {"terminals": 4}},
         "routing": "dimension_order",

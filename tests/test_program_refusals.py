@@ -1,4 +1,4 @@
-"""Bad programs of messages: one error each, with its place and a remedy that works, or a warning."""
+"""Bad programs of messages. Each causes one error with its place and a remedy that works, or a warning."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_check_names_the_job_whose_program_can_not_finish(tmp_path: Path, caps
 
 
 def of_step(change: Callable[[str], str], folder: Path, name: str = "dense_70b") -> ScenarioError:
-    """The error of an example with a change."""
+    """The error for an example after a change of its text."""
     text = (EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8")
     file = folder / "step.yaml"
     file.write_text(change(text), encoding="utf-8")
@@ -132,7 +132,7 @@ def test_errors_in_parameters_have_a_remedy(
 
 
 def test_a_model_that_is_too_large_to_be_counted_is_refused(tmp_path: Path) -> None:
-    """No number overflows: the model has 2^60 parameters and more."""
+    """No number overflows, although the model has 2^60 parameters and more."""
     large = "model: {layers: 1048576, hidden: 1048576, heads: 64, feed_forward: 1048576, vocabulary: 1048576"
     experts = ", experts: {count: 1048576, per_token: 1}}"
 
@@ -153,7 +153,7 @@ def test_commands_refuse_what_would_take_all_memory_or_say_nothing(
         assert main(["trace", *map(str, words)]) == 2
         return capsys.readouterr().err
 
-    # 2 ranks and 2 operations, of 100 million that are allowed
+    # 2 ranks and 2 operations, of at most 100 million
     assert "write 25000000 copies or fewer" in refused("remap", program, "--tile", 10**9, "--out", out)
     assert "ask for fewer nodes" in refused("remap", program, "--nodes", 10**6, "--out", out)
     assert "weft trace info" in refused("make", program)
@@ -168,6 +168,6 @@ def test_times_and_bandwidths_of_a_node(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "program.goal").write_text(SHORT.format(100), encoding="utf-8")
     with pytest.raises(ScenarioError, match="would never arrive"):
         _ = weft.load(scenario(tmp_path, file="program.goal", local_bandwidth="0b/s")).points
-    # longer than the executor of `weft check` counts: there is no estimate, and the other bounds stay
+    # longer than the executor of `weft check` can represent: there is no estimate, and the other bounds are the same
     assert main(["check", str(scenario(tmp_path, file="program.goal", host_latency="2000s"))]) == 0
     assert "not made: times of its messages are above 2^40 ns" in capsys.readouterr().out

@@ -16,7 +16,7 @@ DATA = Path(__file__).parent / "data" / "programs"
 EXAMPLES = Path(__file__).parents[1] / "examples" / "programs"
 # LogGOPSim's default parameters
 PARAMETERS = ["--L", "2500ns", "--o", "1500ns", "--g", "1000ns", "--G", "6ns", "--O", "0ns", "--S", "65535"]
-# Finish times of the last rank that LogGOPSim prints [ns].
+# Finish times of the last rank, as printed by LogGOPSim [ns].
 TIMES = {
     "binary_tree_32.goal": 27_500,
     "binomial_bcast_np16_1024B.bin": 46_552,
@@ -52,7 +52,7 @@ def test_finish_times_name_the_parameters_of_the_model(capsys: pytest.CaptureFix
 def test_a_fraction_of_a_nanosecond_per_byte_is_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "one.goal"
     file.write_text("num_ranks 2\nrank 0 {\nsend 4b to 1\n}\nrank 1 {\nrecv 4b from 0\n}\n")
-    # o 1500, L 2500, taken in for o + 3 * 0.02 ns = 1500.06
+    # o 1500, L 2500, receive time o + 3 * 0.02 ns = 1500.06
     assert _json(capsys, "loggops", file, "--G", "0.02ns")["finish_ns"] == 5500.06
 
 
@@ -71,7 +71,7 @@ def test_a_program_is_the_same_in_all_formats(tmp_path: Path, capsys: pytest.Cap
 def test_info_counts_operations_and_draws_who_sends_to_whom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "matrix.svg"
     facts = _json(capsys, "info", DATA / "sweep3d_2x2.goal.xz", "--matrix", picture)
-    kinds = {"send": 6052, "receive": 6052, "compute": 11836}  # as the origin of the file counts them
+    kinds = {"send": 6052, "receive": 6052, "compute": 11836}  # as counted by the origin of the file
     assert (facts["ranks"], facts["kinds"], facts["edges"], facts["unmatched"]) == (4, kinds, 24220, [])
     assert "<svg" in picture.read_text()
     rows = (tmp_path / "matrix.svg.csv").read_text().splitlines()
@@ -126,7 +126,7 @@ def test_parameters_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFix
         "program:\n  collective: {operation: all_reduce, ranks: 8, bytes: 8000B}\n"
         "collectives:\n  algorithms:\n    all_reduce: {ring: {}}\n"
     )
-    # 14 rounds: o 1500, L 2500, o + 999 * 6 ns to take 1,000 bytes in
+    # 14 rounds: o 1500, L 2500, o + 999 * 6 ns to receive 1,000 bytes
     expected = 14 * (1500 + 2500 + 1500 + 999 * 6)
     assert _json(capsys, "loggops", file)["finish_ns"] == expected
     assert main(["trace", "make", str(file), "--out", str(out)]) == 0
@@ -212,7 +212,7 @@ def test_a_scenario_in_the_place_of_a_program_is_refused_as_such(
     )
     message = _refused(capsys, "info", scenario)
     assert "scenario.yaml is a scenario, where a program belongs" in message
-    # both remedies: `program` in a file of its own, and `weft check`
+    # both remedies: `program` in a separate file, and `weft check`
     alone = tmp_path / "alone.yaml"
     alone.write_text(program + "\n")
     assert main(["trace", "info", str(alone)]) == 0

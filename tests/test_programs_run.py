@@ -35,7 +35,7 @@ def ran(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     done = ran(tmp_path, PING)
     assert done.returncode == 0, done.stderr
-    # 10 cycles at each end, 100 flits, and 3 cycles until the first one has crossed the router
+    # 10 cycles at each end, 100 flits, and 3 cycles until the first flit has crossed the router
     assert "run time" in done.stdout
     assert "123 ns" in done.stdout
     results = weft.open_results(tmp_path / "results")
@@ -43,7 +43,7 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     assert (job["run_time_cycles"], job["messages"], job["message_bytes"]) == (123, 1, 100)
     ranks = pl.read_parquet(results.folder(0) / "ranks.parquet")
     assert ranks["finish_cycles"].to_list() == [10, 123]
-    # the receiver waits while the sender prepares the message, then while the message comes
+    # the receiver waits while the sender prepares the message, then until the message arrives
     assert ranks["wait_cycles"].to_list() == [0, 10]
     assert ranks["transfer_cycles"].to_list() == [0, 103]
 
@@ -57,7 +57,10 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     ],
 )
 def test_the_window_ends_with_the_program(queues: dict[str, object], tmp_path: Path) -> None:
-    """Not at `max_window`, which is 50 million times as far away; the run is looked at every 32 cycles."""
+    """The window does not last until `max_window`, which is 50 million times longer.
+
+    The run is checked every 32 cycles.
+    """
     scenario = {
         "topology": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
         "routing": "dimension_order",

@@ -1,4 +1,4 @@
-"""Run times of points, and their display."""
+"""Estimates of the run times of points, and their display."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PATIENCE = 60
 
 
 def point(load: float, size: str = "small") -> Point:
-    """A point as far as an estimate looks at it."""
+    """A point with only the properties that an estimate reads."""
     return cast("Point", SimpleNamespace(resolved={"topology": size, "seed": 1, "traffic": {"load": load}}))
 
 
@@ -43,8 +43,9 @@ def status(**changes: object) -> Status:
 
 @pytest.mark.parametrize(("points", "most"), [(1, 5988.0), (2, None)])
 def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(points: int, most: float | None) -> None:
-    """60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s, and the time of waiting points is
-    unknown.
+    """60,000 of 30,000,000 cycles take 12 s, so the rest up to the limit takes 5,988 s.
+
+    The time of waiting points is unknown.
     """
     resolved = {"topology": "t", "seed": 1, "traffic": {"load": 0.1}, "measure": {"warmup": "auto"}}
     slow = [cast("Point", SimpleNamespace(resolved=resolved, hash=str(n), coordinates={})) for n in range(points)]
@@ -57,7 +58,10 @@ def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(poi
 
 
 def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
-    """Programs end long before the limit of 10^11 cycles, so no time follows from it; others of the kind tell one."""
+    """Programs end long before the limit of 10^11 cycles, so the limit gives no time.
+
+    Other points of the kind give one.
+    """
     measure = {"stop": {"complete": {"max_window": "100000000000cycles"}}}
     resolved = {"topology": "t", "seed": 1, "traffic": {}, "measure": measure}
     programs = [cast("Point", SimpleNamespace(resolved=resolved, hash=str(n), coordinates={})) for n in range(2)]
@@ -77,7 +81,7 @@ def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
 
 
 def test_points_are_weighed_by_their_load() -> None:
-    """Load 0.9 weighs 1.0 with the idle network, load 0.4 half of that."""
+    """Load 0.9 has a weight of 1.0 including the idle network, load 0.4 half of this weight."""
     estimate = Estimate([point(0.9), point(0.4), point(0.4)])
     assert estimate.all_left([], workers=1) is None, "nothing is known yet"
     estimate.begin(0)
@@ -86,7 +90,7 @@ def test_points_are_weighed_by_their_load() -> None:
     assert estimate.all_left([], workers=2) == pytest.approx(10.0)
     estimate.begin(1)
     assert estimate.left(1, fraction=0.0, seconds=4.0) == pytest.approx(6.0)
-    # halfway after 4 s: half of the 8 s of its own pace, and half of the 10 s of the other
+    # halfway after 4 s: half of the 8 s at its own pace, and half of the 10 s of the other point
     assert estimate.left(1, fraction=0.5, seconds=4.0) == pytest.approx(5.0)
     assert estimate.all_left([(1, 0.5, 4.0)], workers=2) == pytest.approx((5 + 10) / 2)
     assert estimate.left(1, fraction=1.0, seconds=9.0) == pytest.approx(1.0), "deliveries end when those of others did"
@@ -97,7 +101,7 @@ def test_points_of_another_kind_have_a_price_of_their_own() -> None:
     for place, seconds in ((0, 1.0), (1, 99.0)):
         estimate.begin(place)
         estimate.learn(place, seconds)
-    # one large one as the other, one of an unknown kind as the mean
+    # one large point like the other, one of an unknown kind like the mean
     assert estimate.all_left([], workers=1) == pytest.approx(99 + (1 + 99) / 2)
 
 
@@ -137,7 +141,7 @@ def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
 
 
 def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines after 10 s, 15 s later, 22.5 s later, ...; a minute apart in the end; and one at the end."""
+    """Lines come after 10 s, then 15 s later, 22.5 s later, and so on, at last every minute; one more at the end."""
     now = [0.0]
     monkeypatch.setattr(progress, "perf_counter", lambda: now[0])
     shown = io.StringIO()
@@ -171,7 +175,9 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
 
 
 def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each point waits until it was shown: before its first cycle, together with another one, and after its last."""
+    """Each point waits until it was shown: before its first cycle, together with another point, and after its last
+    cycle.
+    """
     statuses: list[Status] = []
     shown, usual = Condition(), Checkpoints.run
 
@@ -202,7 +208,7 @@ def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path, monkey
     assert {flight.hash for flight in flights} <= {point.hash for point in sweep.points}
     assert "tornado, dimension_order, 0.4" in {flight.words for flight in flights}
     assert all(each.running == sum(flight.fraction for flight in each.flying) for each in statuses)
-    # 500 cycles of warm-up and 500 of the window; further ones deliver the last packets
+    # 500 cycles of warm-up and 500 of the window; further cycles deliver the last packets
     done = [min(1, flight.cycles / 1000) for flight in flights]
     assert [flight.fraction for flight in flights] == pytest.approx(done)
     assert {0, 1} <= set(done)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         ("A link that sleeps wakes where a packet waits.", ""),
         ("A link that sleeps wakes where a packet waits that asked.", "three relative"),
         ("So it goes on.", "vague verb"),
-        ("It goes on.", ""),  # too short to be hard
+        ("It goes on.", ""),  # the sentence is too short to be hard
         ("`what is told` and [goes with it](page.md) are code.", ""),
     ],
 )

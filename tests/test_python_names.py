@@ -1,4 +1,6 @@
-"""Names of the Python interface: kinds of figures that tools see, models as objects, and old names that still work."""
+"""Names of the Python interface: kinds of figures that tools can find, models as objects, and old names that still
+work.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def test_old_names_still_work_and_warn() -> None:
 
 @pytest.mark.parametrize("family", _engine.examples())
 def test_every_example_of_a_model_is_an_object(family: str) -> None:
-    """Models whose parameters are a mapping."""
+    """The test covers models whose parameters are a mapping."""
     for example in _engine.examples()[family]:
         for name, parameters in example.items():
             if isinstance(parameters, dict):
@@ -76,7 +78,7 @@ def test_a_scenario_of_objects_is_that_of_its_text() -> None:
         ("tours", {}, "there is no model 'tours'", "did you mean `torus`"),
         ("torus", {"width": [4]}, "the model 'torus' has no parameter 'width'", "did you mean `widths`"),
         ("always_on", {"zzz": 1}, "the model 'always_on' has no parameter 'zzz'", "it has no parameters"),
-        # a routing and a policy have this name
+        # both a routing and a policy have this name
         ("slac", {"low": 0.1, "epoch": "1us"}, "the model 'slac' has no parameter 'epoch'", "its parameters: low"),
     ],
 )

@@ -127,7 +127,7 @@ def refused(path: Path) -> weft.ScenarioError:
 
 
 def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Path) -> None:
-    """Terminal s sends to s + 5, by the function and by a matrix."""
+    """Terminal s sends to s + 5, once by a function and once by a matrix."""
     rows = [[float(d == (s + 5) % 32) for d in range(32)] for s in range(32)]
     known = weft.load(SCENARIO, matrix=rows).run(ideas / "known").summaries[0]
     ours = weft.load(scenario(ideas, "neighbour")).run(ideas / "ours").summaries[0]
@@ -139,7 +139,8 @@ def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Pa
 def test_draws_are_a_table_that_the_seed_decides(ideas: Path) -> None:
     path = scenario(ideas, "drawn", draws=4000)
     row = weft.load(path).points[0].traffic_matrix()[3]
-    # each router of 2 terminals gets 1/16 of 0.4 flits per cycle; a binomial count of 8,000 draws, 5 deviations
+    # each router of 2 terminals gets 1/16 of 0.4 flits per cycle; a binomial count of 8,000 draws, 5 standard
+    # deviations
     expected, deviation = 0.4 / 16, 0.4 * math.sqrt(1 / 16 * 15 / 16 / 8000)
     assert all(abs(value - expected) < 5 * deviation for value in row)
     assert weft.load(path).points[0].traffic_matrix()[3] == row
@@ -148,7 +149,7 @@ def test_draws_are_a_table_that_the_seed_decides(ideas: Path) -> None:
 
 def test_weights_and_silence(ideas: Path) -> None:
     weights = matrix(scenario(ideas, "weighted"))
-    # terminals 10 and 11 of router 5 send 3/4 to terminal 0, and 1/4 to 11 and 12
+    # terminals 10 and 11 of router 5 send 3/4 to terminal 0, and 1/4 to terminals 11 and 12
     assert weights[5][0] == pytest.approx(2 * 0.2 * 3 / 4)
     assert weights[5][5] == pytest.approx(0.2 / 4)
     few = matrix(scenario(ideas, "few"))
@@ -222,7 +223,7 @@ def test_a_closure_becomes_constants() -> None:
 
 
 def test_defaults_are_those_of_the_definition() -> None:
-    """The text holds their values, whatever their names mean later."""
+    """The text contains the values of the defaults, even if their names get other values later."""
     made = []
     for step in (2, 4, 6):
 
@@ -233,7 +234,7 @@ def test_defaults_are_those_of_the_definition() -> None:
         made.append(skip)
     for skip, step in zip(made, (2, 4, 6), strict=True):
         matrix = weft.load(SCENARIO, overrides={"traffic.pattern": skip}).points[0].traffic_matrix()
-        assert matrix[0][step // 2] == pytest.approx(0.4)  # both terminals of router 0
+        assert matrix[0][step // 2] == pytest.approx(0.4)  # the two terminals of router 0
 
 
 def test_what_a_file_cannot_hold_is_refused() -> None:

@@ -119,7 +119,7 @@ def no_packet(router):
 """
 HYPERX = "{hyperx: {widths: [4, 4], terminals_per_router: 2}}"
 RING = "{torus: {widths: [6], terminals_per_router: 1}}"
-# Keys of a summary that name the scenario.
+# Keys of a summary that identify the scenario.
 NAMES = {"routing", "hash", "name", "scenario"}
 
 
@@ -196,7 +196,7 @@ def test_queues_decide(ideas: Path) -> None:
     pattern = "{matrix: {file: m.csv}}"
     rows = [[0] * 32 for _ in range(32)]
     for source in (0, 1):
-        rows[source][10 + source] = 1  # router 0 to router 5: two minimal paths
+        rows[source][10 + source] = 1  # router 0 sends to router 5: there are two minimal paths
     (ideas / "m.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
     drawn = numbers(scenario(ideas, "hop_index", pattern=pattern, load=0.8), "drawn")
     chosen = numbers(scenario(ideas, "adaptive", pattern=pattern, load=0.8), "chosen")
@@ -300,7 +300,10 @@ def square() -> dict[str, Any]:
 
 
 def test_two_shortest_ports_are_two_hops(ideas: Path) -> None:
-    """`return router.minimal_ports(...)` with two ports names no VC class. On 2 x 2 routers 0 and 3 have two paths."""
+    """`return router.minimal_ports(...)` with two ports names no VC class.
+
+    In a 2 x 2 grid, routers 0 and 3 have two paths.
+    """
     text = (ideas / "ideas.py").read_bytes()
     rows, _ = python_routes.routes(text, "ideas.py", "minimal", {}, square())
     hops = {(router, destination): hops for router, destination, lane, hops in rows if lane == 0}

@@ -26,7 +26,7 @@ KEPT = {"measure.series": "{every: 100cycles, of: channel}", "measure.transient"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A sweep of two loads with all tables, in a folder whose name would be a pattern."""
+    """A sweep of two loads with all tables, in a folder whose name looks like a file pattern."""
     root = tmp_path_factory.mktemp("kept")
     scenario = {
         "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 4}},
@@ -171,7 +171,7 @@ def test_export_refuses_a_table_that_does_not_exist(kept: Results, capsys: pytes
     assert main(["export", str(kept.root), "--table", "everything"]) == 2
     errors = capsys.readouterr().err
     assert "there is no table 'everything'" in errors
-    files = ", ".join(name for name in RECORDS if name != "flows")  # which the summary has
+    files = ", ".join(name for name in RECORDS if name != "flows")  # `flows` is in the summary instead
     tables = f"points, jobs, flows, message_classes, phases, fault_episodes, latencies, channels, {files}, groups"
     assert f"the tables are {tables}" in errors
 

@@ -1,7 +1,8 @@
 """States of the ranks of programs: critical path, pictures, time line, bounds, and the comparison of policies.
 
-The network of `ring` is a router with four terminals. It takes 1 cycle, each of the two terminal links 1, ejection 1.
-A flit is a byte and a cycle a nanosecond. So a message of n bytes arrives n + 3 ns after its first flit may leave.
+The network of `ring` is a router with four terminals. The router takes 1 cycle, each of the two terminal links 1 cycle,
+and ejection 1 cycle. A flit is one byte and a cycle one nanosecond. So a message of n bytes arrives n + 3 ns after its
+first flit may leave.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 RANKS_OF_RING, BYTES, OVERHEAD, GAP = 4, 400, 10, 50
-# 2 (P - 1) steps, in each of which everybody prepares a message of m / P, waits for one, and takes it in
+# 2 (P - 1) steps; in each, every rank prepares a message of m / P, waits for a message, and receives it
 STEPS = 2 * (RANKS_OF_RING - 1)
 TRANSFER = BYTES // RANKS_OF_RING + 3
 RUN_TIME = GAP + STEPS * (2 * OVERHEAD + TRANSFER)
@@ -63,7 +64,7 @@ def ring(**workload: Any) -> dict[str, Any]:
     }
 
 
-# A ring around a torus, whose links sleep while the ranks compute; two seeds.
+# A ring around a torus whose links sleep while the ranks compute; two seeds.
 SLEEPY = ring() | {
     "name": "sleepy",
     "topology": {"torus": {"widths": [4], "terminals_per_router": 1}},
@@ -91,9 +92,9 @@ def test_the_parts_of_a_critical_path_are_those_of_the_formula(on_router: Result
     expected = {"compute": GAP, "overhead": STEPS * 2 * OVERHEAD, "transfer": STEPS * TRANSFER, "wait": 0}
     assert path.by_state() == expected
     assert path.cycles == RUN_TIME == on_router.summaries[0]["jobs"][0]["run_time_cycles"]
-    # the steps abut
+    # the steps follow each other without gaps
     assert all(one.to_cycle == two.from_cycle for one, two in zip(path.steps, path.steps[1:], strict=False))
-    # each transfer comes from the rank before in the ring
+    # each transfer comes from the previous rank in the ring
     moved = [step for step in path.steps if step.state == critical_path.TRANSFER]
     assert len(moved) == STEPS
     assert all(step.peer == (step.rank - 1) % RANKS_OF_RING for step in moved)
@@ -117,7 +118,7 @@ def test_the_time_in_which_a_rank_does_not_compute_is_exposed(on_router: Results
 def test_a_cell_shows_the_state_that_fills_most_of_it(on_router: Results) -> None:
     states = on_router.recorded(0, "rank_states")
     exact = rank_grid.grid(states)
-    # a column per cycle
+    # one column per cycle
     assert exact.cells.shape == (RANKS_OF_RING, RUN_TIME)
     names = np.array([*critical_path.STATES, "nothing"])
     for row in states.iter_rows(named=True):
@@ -168,7 +169,7 @@ def test_a_program_is_explained_with_its_links(tmp_path: Path, capsys: pytest.Ca
     document = json.loads(capsys.readouterr().out)
     assert document["paths"][0]["by_state"]["transfer"] == STEPS * TRANSFER
     assert (document["watched"], document["transfers"]) == (STEPS, STEPS)
-    # the last packet has 4 flits (100 = 6 * 16 + 4): it enters behind 96 flits, and then takes 4 + 3 cycles
+    # the last packet has 4 flits (100 = 6 * 16 + 4): it is injected after 96 flits, and then takes 4 + 3 cycles
     assert (document["interface_cycles"], document["network_cycles"]) == (STEPS * 96, STEPS * 7)
     assert sum(link["transfers"] for link in document["links"]) == STEPS
 
@@ -193,11 +194,11 @@ def test_a_point_without_a_record_says_how_to_get_one(tmp_path: Path) -> None:
 
 def test_no_run_is_below_its_bounds(on_router: Results, tmp_path: Path) -> None:
     (own,) = bounds.of_point(weft.load(ring()).points[0])
-    # a rank sends and receives as many messages as there are steps; a terminal sends m / P in each of them
+    # a rank sends and receives a message in each step; a terminal sends m / P in each of them
     assert own.compute_s == pytest.approx((GAP + 2 * STEPS * OVERHEAD) * 1e-9)
     assert own.injection_s == pytest.approx(STEPS * BYTES / RANKS_OF_RING * 1e-9)
     assert own.channels_s == pytest.approx(own.injection_s)
-    # the executor counts the latency of a byte, without the cycle of its flit, and the bytes behind the first one
+    # the executor counts the latency of a byte without the cycle of its flit, and the bytes after the first one
     assert own.ideal_s is not None
     assert own.ideal_s == pytest.approx((RUN_TIME - STEPS) * 1e-9)
     seconds = on_router.summaries[0]["solution_seconds"]
@@ -269,7 +270,7 @@ def test_the_figure_of_solutions_joins_the_best(sleepy: Results) -> None:
     numbers = drawing.numbers
     assert numbers is not None
     assert numbers.height == 2
-    # the faster point is always one of the best
+    # the faster point is always on the front
     assert numbers.sort(of_programs.RUN_TIME.column)["best"][0]
     assert "[" in drawing.axes[0].get_xlabel()
 
@@ -322,7 +323,7 @@ def test_a_report_shows_ranks_and_the_answer_of_programs(page: Page) -> None:
     assert [count for name, count in named if name] == [1] * len(named)
     shown = page.texts(".findings li")
     assert any("Least run time" in sentence for sentence in shown)
-    # 788 cycles, of which 50 are computed
+    # 788 cycles, 50 of them for computation
     share = f"{100 * (RUN_TIME - GAP) / RUN_TIME:.3g} %"
     assert any(f"does not compute for {share} of the run time" in sentence for sentence in shown)
 

@@ -51,7 +51,7 @@ power:
 
 
 def _overlaps(drawing: Picture) -> list[str]:
-    """Labels of ticks that lie on each other, and titles that leave the figure."""
+    """Tick labels that overlap, and titles that extend beyond the figure."""
     canvas = FigureCanvasAgg(drawing)
     canvas.draw()  # type: ignore[no-untyped-call]
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""The remedy of a diagnosis ends it: each setting that a remedy names is written, and the point is run again."""
+"""The remedy of a diagnosis removes it: each setting that a remedy names is applied, and the point is run again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "tr
     "links.default.latency": "500cycles",
     "links.default.buffer": "1100flits",
 }
-# By code: the overrides with which a point has it, and those that its remedy replaces.
+# By code: overrides with which a point has the diagnosis, and the overrides that its remedy replaces.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("no_packet", {"traffic.load": 0.00001, "measure.window": "1000cycles"}),
     ("window_below_latency", LONG_LINKS | {"measure.window": "900cycles"}),
@@ -51,7 +51,7 @@ def _codes(results: Results) -> list[str]:
 
 
 def _remedy(results: Results, code: str) -> tuple[dict[str, str], str]:
-    """The settings of the remedy, or else the first one that its sentence names."""
+    """The settings of the remedy, or otherwise the first setting that its sentence names."""
     found = next(each["remedy"] for each in results.diagnoses[0] if each["code"] == code)
     named = re.findall(r"`(measure\.\w+): (\w+)`", found["text"])[:1]
     return found["settings"] or dict(named), found["text"]

@@ -1,4 +1,4 @@
-"""Drawings of networks: where routers stand and how links bend."""
+"""Drawings of networks: positions of routers, and bends of links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def network(
 
 
 def grid(widths: list[int]) -> list[list[int]]:
-    """Digits of the routers of a grid, dimension 0 fastest."""
+    """Digits of the routers of a grid; dimension 0 changes fastest."""
     return [list(reversed(digits)) for digits in product(*(range(width) for width in reversed(widths)))]
 
 
@@ -58,7 +58,7 @@ def test_links_over_other_routers_bend_around_them_and_all_to_one_side() -> None
         far = np.abs(np.asarray(digits)[start] - np.asarray(digits)[end]).max(axis=1)
         assert ((drawn.bend != 0) == (far > 1)).all()
         level = drawn.y[start] == drawn.y[end]
-        # the left of a direction to the right is up
+        # for a direction to the right, the left side is up
         to_the_right = np.sign(drawn.x[end] - drawn.x[start])
         assert (drawn.bend * to_the_right >= 0)[level].all()
         assert np.abs(drawn.bend).max() < 1, "an arc would touch the next row"

@@ -1,4 +1,4 @@
-"""How a report looks: legends, numbers, colours in light and dark, and on paper."""
+"""The look of a report: legends, numbers, colours in light and dark mode, and on paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Tornado fills the only link between neighbours at the higher load; one link in six carries nothing at any time.
+# At the higher load, tornado fills the only link between neighbours. One link in six never carries a flit.
 SLEEPING = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 2}}
 routing: dimension_order
@@ -68,7 +68,7 @@ def page(driver: webdriver.Chrome, results: Results) -> Iterator[Page]:
 
 
 def scheme(driver: webdriver.Chrome, name: str) -> None:
-    """As if the system asked for light or dark pages."""
+    """Emulates a system that requests light or dark pages."""
     features = [{"name": "prefers-color-scheme", "value": name}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
 
@@ -199,7 +199,7 @@ def test_paper_is_light_and_everything_fits_on_it(page: Page) -> None:
         " each => each.getBoundingClientRect().width)"
     )
     assert max(widths) <= room + 1
-    # Chromium repeats the head of a table on each page, but no part of it in a box of its own
+    # Chromium repeats the heading of a table on each page, but not in a separate box
     displays = "Array.from(document.querySelectorAll('#point-table thead button'), e => getComputedStyle(e).display)"
     assert set(page.ask(displays)) == {"contents"}
     page.do("dispatchEvent(new Event('afterprint'))")

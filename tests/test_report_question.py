@@ -1,4 +1,4 @@
-"""Choices of a person in a report, next to the defaults of the engine."""
+"""Values that a user has chosen, shown in a report next to the engine's defaults."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_follows_from_a_choice_is_not_one(tmp_path: Path) -> None:
 
 
 def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_path: Path) -> None:
-    """Two steps on a long ring need more VCs than there are by default, so links are compared as they are."""
+    """Two legs on a long ring need more VCs than the default, so the links keep their values in the comparison."""
     graph = {
         "nodes": [{"id": k} for k in range(24)],
         "links": [{"source": k, "target": (k + 1) % 24} for k in range(24)],

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from weft_papers.common.paper import Experiment
 
-# The experiment that takes a fraction of a second, with a figure that needs none.
+# An experiment that takes a fraction of a second, and a figure that needs no experiment.
 SMALLEST = dataclasses.replace(
     PAPER,
     experiments=[each for each in PAPER.experiments if each.name == "root"],
@@ -49,7 +49,7 @@ SMALLEST = dataclasses.replace(
 )
 
 
-# Claims that repeat settings or arithmetic of the model.
+# Claims that only repeat settings or arithmetic of the model.
 _CONSTRUCTED = {*range(1, 12), 15, 16, 19, *range(21, 25), 26, *range(48, 60), 83, 84, 86, 87, 88}
 
 
@@ -59,17 +59,17 @@ def judged(measured: Measured) -> dict[str, scoreboard.Row]:
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Numbers of the paper, except those of one experiment."""
+    """The numbers of the paper, with changes in one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Changes a number of a mechanism."""
+    """Makes a function that multiplies a number of a mechanism by a factor."""
     return paper_checks.scaled_where(pl.col("mechanism") == mechanism, column, factor)
 
 
 def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Lets a mechanism carry at most this load, and saturate beyond."""
+    """Makes a function that lets a mechanism carry at most this load, and saturate beyond it."""
     ours, load = pl.col("mechanism") == mechanism, pl.col("load")
     return lambda rows: rows.with_columns(
         accepted_load=pl.when(ours).then(pl.min_horizontal(load, most)).otherwise(pl.col("accepted_load")),
@@ -85,7 +85,7 @@ def panel(name: str, measured: Measured) -> tuple[Figure, Axes]:
 
 
 def lines(axes: Axes) -> dict[str, list[float]]:
-    """Heights of the lines of a legend."""
+    """Heights of the lines, by their legend entries."""
     return {str(line.get_label()): list(np.asarray(line.get_ydata(), float)) for line in axes.get_lines()}
 
 
@@ -197,7 +197,7 @@ def test_a_miss_names_the_mechanism_which_misses() -> None:
 
 
 def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
-    """Of the two patterns only tornado is off: TCEP carries 0.45 of the 0.57 that the baseline does."""
+    """Of the two patterns only tornado misses: TCEP carries 0.45, the baseline 0.57."""
     off = changed("tornado", carrying(0.45))
     row = judged(off)["T-036"]
     assert "tornado 0.789" in row.finding.because
@@ -249,7 +249,10 @@ def test_what_the_model_repeats_is_counted_apart() -> None:
 
 
 def test_throughput_is_the_last_load_below_saturation_with_other_definitions_beside_it() -> None:
-    """SLaC carries 0.125, accepts that at load 0.15, and 0.2 at load 1; the baseline carries 0.57."""
+    """SLaC carries 0.125, which it also accepts at load 0.15, and it accepts 0.2 at load 1.
+
+    The baseline carries 0.57.
+    """
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
     assert row.finding.value == pytest.approx(0.125 / 0.57)
@@ -268,7 +271,7 @@ def test_a_loss_is_judged_by_what_remains_within_three_points(left: float, answe
 
 
 def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
-    """TCEP starts with all links on at the higher loads."""
+    """Changes rows so that TCEP starts with all links on at the higher loads."""
     begun = (pl.col("mechanism") == TCEP) & (pl.col("load") >= 0.45)
     policy = pl.when(begun).then(pl.lit(json.dumps({"tcep": {"initial": "all_on"}}))).otherwise(pl.col("policy"))
     return rows.with_columns(policy.alias("policy"))
@@ -284,14 +287,14 @@ def test_where_links_start_all_on_is_said() -> None:
 
 
 def literal(rows: pl.DataFrame) -> pl.DataFrame:
-    """SLaC ran with the literal low threshold at one load."""
+    """Adds rows in which SLaC ran with the literal low threshold at one load."""
     found = rows.filter(pl.col("mechanism") == SLAC, pl.col("load") == 0.2)
     found = found.with_columns(mechanism=pl.lit(LITERAL), links_on_mean=pl.lit(0.3), accepted_load=pl.lit(0.15))
     return pl.concat([rows.filter(pl.col("mechanism") != LITERAL), found])
 
 
 def test_both_readings_of_slac_have_to_meet_what_its_release_decides() -> None:
-    """With the literal threshold links are off at a load from which on SLaC is to save nothing."""
+    """With the literal threshold, links are off at a load at which SLaC should save nothing."""
     for claim, factor in (("T-039", 0.8), ("T-040", 0.01)):
         off = changed("tornado", scaled("energy_network_per_bit_pj", factor, LITERAL))
         finding = judged(off)[claim].finding
@@ -311,7 +314,7 @@ def test_both_readings_of_slac_have_to_meet_what_its_release_decides() -> None:
 
 
 def test_a_throughput_that_the_loads_do_not_tell_apart_is_not_judged() -> None:
-    """All saturate between 0.8 and 1, so that one may carry 0.8 to 1.25 times as much as the other."""
+    """All mechanisms saturate between 0.8 and 1. So one may carry 0.8 to 1.25 times as much as another."""
     coarse = changed("uniform", lambda rows: rows.filter(~pl.col("load").is_in([0.85, 0.9, 0.95])))
     row = judged(coarse)["T-031"]
     assert row.finding.answer == "not run"
@@ -349,7 +352,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
 
 
 def test_saturated_points_say_nothing_of_energy() -> None:
-    """A mechanism that is saturated at every load has no energy to compare, however much it needs."""
+    """A mechanism that is saturated at every load has no energy to compare, even if it uses a lot."""
     full = pl.when(pl.col("mechanism") == SLAC).then(pl.lit(value=True)).otherwise(pl.col("saturated"))
     for claim, experiment in (("T-040", "tornado"), ("T-045", "bursty")):
         rows = judged(changed(experiment, lambda rows: rows.with_columns(full.alias("saturated"))))
@@ -375,7 +378,7 @@ def test_the_widest_gap_is_known_only_between_loads() -> None:
 
 
 def test_very_low_loads_are_those_up_to_half_of_what_slac_carries() -> None:
-    """SLaC carries 0.125; one load of those up to half of it at which it is slower than TCEP is enough for a miss."""
+    """SLaC carries 0.125. If it is slower than TCEP at one load up to half of this, the claim is missed."""
     at = [(pl.col("load") == load) & (pl.col("mechanism") == SLAC) for load in (0.05, 0.1)]
     for slow, answer in zip(at, ("missed", "met"), strict=True):
         later = (pl.when(slow).then(2).otherwise(1) * pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
@@ -414,7 +417,7 @@ def test_a_mapping_that_one_did_not_complete_is_counted() -> None:
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """Whatever a mechanism's numbers are, claims are answered, and figures drawn or said to be absent."""
+    """Whatever a mechanism's numbers are, claims get an answer, and figures are drawn or reported as absent."""
     mechanisms = (BASELINE, TCEP, SLAC)
     check_report(PAPER, ideal(), experiment, mechanisms, value)
 
@@ -429,11 +432,11 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
     drawing, _ = panel(name, ideal())
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
     plain = {"Inner links", "Share of active links", "Mapping, in the order of energy", "Paths, concentrated / random"}
-    # under bars of applications are their names
+    # the names of applications are below their bars
     plain |= {"SLaC / TCEP", "Energy per flit / baseline's", *[""] * (name in ("1", "13", "14", "sensitivity"))}
     for axes in drawing.axes:
         if axes.axison:
-            # rows with names, or next to a panel whose rows have names
+            # rows with names, or a panel next to a panel whose rows have names
             has_names = len(axes.get_yticks()) == 0 or axes.get_yticklabels()[0].get_text()
             named = [axes.get_xlabel(), *([] if has_names else [axes.get_ylabel()])]
             assert all("[" in label or label in plain or label == "Flits/cycle" for label in named), named
@@ -441,7 +444,7 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
 
 @pytest.mark.parametrize("delivered", [True, False])
 def test_saturated_latencies_stand_at_the_upper_edge(delivered: bool) -> None:
-    """Also where no packet of the window was delivered, so that no latency is known."""
+    """This is also true if no packet of the window was delivered, so that there is no latency."""
     latency = pl.when(~pl.col("saturated") | delivered).then(pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
     _, axes = panel("9b", changed("tornado", lambda rows: rows.with_columns(latency)))
     found = lines(axes)
@@ -485,7 +488,10 @@ def test_a_figure_without_its_mechanism_says_so() -> None:
 
 
 def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
-    """Against the summaries; DVFS costs less than the baseline, for the lowest rate draws 0.54 of its power."""
+    """Frames are compared with the summaries.
+
+    DVFS costs less than the baseline, because the lowest rate draws 0.54 of the power.
+    """
     text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
     small = {
         "topology.hyperx.widths": "[4, 4]",
@@ -508,7 +514,10 @@ def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
 
 
 def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
-    """At load 0.02 every channel that draws power carries less than a quarter: the lowest rate draws 0.54 of it."""
+    """At load 0.02 every powered channel carries less than a quarter of its bandwidth.
+
+    So all have the lowest rate, which draws 0.54 of the power.
+    """
     text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
     two = {
         "topology.hyperx.widths": "[4, 4]",
@@ -528,7 +537,7 @@ def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
 
 
 def test_what_rates_save_is_reported_with_the_loads() -> None:
-    """DVFS takes 0.85 of the baseline's energy at every load, TCEP and DVFS 0.8 of TCEP's."""
+    """At every load DVFS uses 0.85 of the baseline's energy, and TCEP with DVFS uses 0.8 of TCEP's energy."""
     (figure,) = PAPER.chosen(["rates"])
     assert figure.remark
     shown = figure.remark(ideal())
@@ -545,7 +554,10 @@ def test_what_rates_save_is_reported_with_the_loads() -> None:
 
 
 def test_links_are_drawn_against_latency_with_what_no_policy_can_do() -> None:
-    """The bound of a line of 8 routers of 8 terminals is 2 l / (1 + l), a third at load 0.2; the search finds more."""
+    """For a line of 8 routers with 8 terminals each, the bound is 2 l / (1 + l), a third at load 0.2.
+
+    The search keeps more links on.
+    """
     (figure,) = PAPER.chosen(["own"])
     assert figure.remark
     assert figure.remark(ideal()).startswith("fewest links: at load 0.2 60.0% of the links, 33.0 cycles (TCEP 70.0%")
@@ -632,7 +644,7 @@ def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_only_what_is_missing_or_damaged_is_run_again(tmp_path: Path) -> None:
-    """A summary is cut off, and a folder of a point is empty."""
+    """In the test, one summary is cut off and one point's folder is empty."""
     first = reproduce(SMALLEST, out=tmp_path)
     (_, results), *_ = first.ran
     assert len(results) == 2
@@ -680,10 +692,10 @@ def test_the_quick_run_varies_what_the_full_one_does() -> None:
 
 
 def _loads(experiment: Experiment, sets: Mapping[str, Any]) -> Counter[tuple[str, float | None]]:
-    """How often each policy runs at each load."""
+    """Number of runs of each policy at each load."""
     points = weft.load(PAPER.path(experiment.file), overrides=sets).points
     policies = (next(iter(point.resolved["power"]["policy"].items())) for point in points)
-    # the starts of TCEP differ, and the literal reading of SLaC comes on top
+    # TCEP starts in different ways, and the literal reading of SLaC adds runs
     names = ("literal" if keys.get("release") == "below_low" else name for name, keys in policies)
     return Counter(zip(names, (point.coordinates.get("traffic.load") for point in points), strict=True))
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from weft_papers.common.paper import Experiment
 
-# Claims that arithmetic contradicts, so that no run can meet them; the board gives the reason of each.
+# Claims that contradict arithmetic, so that no run can meet them. The scoreboard gives the reason for each.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 46, 50, 66, 69, 72, 80, 81, 84, 91, 92, 99, 100, 119, 137, 138, 139}
 # Claims whose formula the model repeats, and claims about networks chosen because they give the printed numbers.
 CONSTRUCTED = {24, 74, 75, 77, 78, 82, 86, 90, 94, 127, 128, 129}
@@ -48,17 +48,17 @@ def judged(measured: Measured) -> dict[str, scoreboard.Row]:
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """The rows for the numbers of the paper."""
+    """The rows of the scoreboard for the numbers of the paper."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Numbers of the paper, except those of one experiment."""
+    """The numbers of the paper, with changes in one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, *mechanisms: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Changes a number of some mechanisms."""
+    """Makes a function that multiplies a number of some mechanisms by a factor."""
     return paper_checks.scaled_where(pl.col("mechanism").is_in(mechanisms), column, factor)
 
 
@@ -73,7 +73,7 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_full_bandwidth_is_half_of_the_links_of_a_router() -> None:
-    """p = floor(k / 3) has one solution: half of the other ports, rounded down. Dragonflies have a = 2 p = 2 h."""
+    """p = floor(k / 3) is half of the other ports, rounded down. Dragonflies have a = 2 p = 2 h."""
     for name, by_size in networks.OF_SIZE.items():
         for topology in by_size.values():
             facts = networks.measured(topology).facts
@@ -153,7 +153,10 @@ def test_a_number_that_is_off_misses_its_claim(
 
 
 def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judge_it() -> None:
-    """UGAL on Slim Fly accepts all of 0.5 at five times the least latency: three times lie half way from 0.4 to 0.5."""
+    """UGAL on Slim Fly accepts all of load 0.5 at five times the least latency.
+
+    Three times is reached half way from 0.4 to 0.5.
+    """
     slow = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") == 0.5)
     held = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") <= 0.5)
     off = changed(
@@ -309,7 +312,9 @@ def test_every_table_has_its_lines_and_units(name: str) -> None:
 
 
 def test_fig_3_has_the_largest_networks_of_100_links_per_router() -> None:
-    """FleX 26x26x3, HyperX 51x51, Slim Fly with q = 64 (96 links: 65 and 66 are no prime powers, 67 has 101)."""
+    """These are FleX 26x26x3, HyperX 51x51, and Slim Fly with q = 64 (96 links; 65 and 66 are not prime powers, 67 has
+    101 links).
+    """
     (figure,) = PAPER.chosen(["3"])
     drawing = line_figures.drawn(figure, NOTHING)
     assert drawing.numbers is not None
@@ -332,13 +337,13 @@ def test_table_6_shows_both_fat_trees() -> None:
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", ["uniform", "bit_complement", "hot_spot", "periods", "layers", "larger"])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """Whatever a routing's numbers are, claims are answered, and figures drawn or said to be absent."""
+    """Whatever a routing's numbers are, claims get an answer, and figures are drawn or reported as absent."""
     wanted = {*curve(MINIMAL, FLEX, DRAGONFLY), *curve(LBR, FLEX, LARGER), "HyperX 6x6x6, minimal"}
     check_report(PAPER, ideal(), experiment, wanted & {*ideal()[experiment]["mechanism"]}, value)
 
 
 def tiny(each: Experiment) -> Experiment:
-    """An experiment of a second: a tenth of the routers, one load, hundreds of cycles."""
+    """The experiment in a form that takes a second: a tenth of the routers, one load, hundreds of cycles."""
     small: dict[str, Any] = {
         "k_ary_n_tree": {"k": 4, "n": 2},
         "dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2},
@@ -368,7 +373,7 @@ def tiny(each: Experiment) -> Experiment:
 
 
 def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it in small."""
+    """All experiments run in small size."""
     paper_checks.save_few_pictures(monkeypatch)
     done = reproduce(dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments]), out=tmp_path)
     assert [each.figure.name for each in done.shown if each.absent] == ["paths", "concentration"], (
@@ -382,7 +387,7 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
 
 
 def test_a_full_run_adds_loads_between_the_loads_at_the_knee_of_each_curve(tmp_path: Path) -> None:
-    """A curve without a knee gets none; two rounds of two loads divide each gap into nine parts, or fewer."""
+    """A curve without a knee gets no further loads. Two rounds of two loads divide each gap into at most nine parts."""
     (each,) = (each for each in PAPER.experiments if each.name == "bit_complement")
     sets = dict(tiny(each).quick[0]) | {"sweep.traffic.load": [0.05, 0.95]}
     sets |= {"zip.routing": sets.get("zip.routing", [{"flex_minimal": {"paths": "printed"}}, {"flex_minimal": {}}])}

@@ -41,19 +41,19 @@ def judged(measured: Measured) -> dict[str, scoreboard.Row]:
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """The rows for the numbers of the paper."""
+    """The rows of the scoreboard for the numbers of the paper."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Numbers of the paper, except those of one experiment."""
+    """The numbers of the paper, with changes in one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(
     column: str, factor: float, mechanism: str, pattern: str | None = None
 ) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Changes a number of a mechanism, under a pattern or under all."""
+    """Makes a function that multiplies a number of a mechanism by a factor, under one pattern or all."""
     it = pl.col("mechanism") == mechanism
     return paper_checks.scaled_where(it & (pl.col("pattern") == pattern) if pattern else it, column, factor)
 
@@ -78,9 +78,11 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_bounds_are_those_worked_out_by_hand() -> None:
-    """The spec's numbers for h = 6, and by hand for the smallest network that has an intermediate group, h = 1.
+    """The numbers of the specification for h = 6, and numbers by hand for h = 1, the smallest network with an
+    intermediate group.
 
-    There a group of 2 routers sends 2 w = 2 over the only group in between, by a global channel each: 1/2 over w = 2.
+    With h = 1 a group of 2 routers sends 2 w = 2 over the only intermediate group, each router over one global channel:
+    1/2 over w = 2.
     """
     bounds = [round(valiant_bound(6, shift).load, 3) for shift in range(1, 13)]
     assert bounds == [0.493, 0.329, 0.247, 0.197, 0.164, 0.141, 0.141, 0.164, 0.197, 0.197, 0.164, 0.141]
@@ -118,7 +120,7 @@ def test_the_cost_of_a_ring_is_that_of_the_networks_that_are_built() -> None:
 
 
 def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
-    """Two claims contradict arithmetic, and no run can meet them; the speed-up is 1 / 0.695 of the mean."""
+    """Two claims contradict arithmetic, so no run can meet them. The speed-up is 1 / 0.695, from the mean."""
     answers = {key: row.finding.answer for key, row in as_printed().items()}
     assert {key for key, answer in answers.items() if answer == "missed"} == {"O-008", "O-025"}
     assert "not run" not in answers.values()
@@ -131,7 +133,7 @@ def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
     [
         ("O-005", "minimal", scaled("accepted_load", 0.99, MIN)),
         ("O-006", "neighbours", scaled("accepted_load", 0.99, MIN)),
-        # the knees lie at 0.48 and 0.14: 2.5 times the loads of ADV+6 are 0.35
+        # the knees are at 0.48 and 0.14; 2.5 times the loads of ADV+6 is 0.35
         ("O-009", "knees", lambda rows: at_other_loads(rows, "ADV+6", 2.5)),
         ("O-012", "read_uniform", scaled("accepted_load", 0.8, OFAR, "UN")),
         ("O-013", "uniform", scaled(q.LATENCY.column, 0.85, PB)),
@@ -165,7 +167,7 @@ def test_a_number_that_is_off_misses_its_claim(
 
 @pytest.mark.parametrize(("claim", "fast"), [("O-021", PB), ("O-023", PB), ("O-022", None)])
 def test_adapting_is_judged_by_the_last_bin_that_is_off(claim: str, fast: str | None) -> None:
-    """Where PB's curve becomes flat it needs no period; where all curves become slow, none adapts fast."""
+    """If PB's curve becomes flat, PB needs no period. If all curves become slow, no mechanism adapts fast."""
     flat = pl.col("sent_latency").list.eval(0 * pl.element() + 200)
     slow = pl.col("sent_latency").list.eval(pl.element() + 100 * (pl.int_range(pl.len()).is_between(200, 240)))
     change = pl.when(pl.col("mechanism") == fast).then(flat).otherwise(pl.col("sent_latency")) if fast else slow
@@ -177,18 +179,18 @@ def test_adapting_is_judged_by_the_last_bin_that_is_off(claim: str, fast: str | 
 def test_a_response_is_the_mean_over_seeds_weighed_by_packets() -> None:
     found = response(ideal(), PB, "UN", to_adversarial=True)
     assert (found.times[0], found.times[-1]) == (-390, 2490)
-    # 200 + 300 exp(-t / 400) falls to 1.1 times 201.4, the mean of the last quarter, at t = 400 ln(300 / 21.5) = 1,054;
-    # bins are 20 cycles wide, and the last one before that has its middle at 1,050
+    # 200 + 300 exp(-t / 400) falls to 1.1 times 201.4 (the mean of the last quarter) at t = 400 ln(300 / 21.5) = 1,054.
+    # Bins are 20 cycles wide, and the middle of the last bin before that time is 1,050.
     assert found.final == pytest.approx(201.4, abs=0.1)
     assert found.adapted == 1050
     assert found.peak == pytest.approx(500, abs=10)
     twice = changed("transients", lambda rows: pl.concat([rows, scaled_bins(rows)]))
-    # half as many packets with twice the latency: (1 + 2 / 2) / (1 + 1 / 2)
+    # half the number of packets with twice the latency: (1 + 2 / 2) / (1 + 1 / 2)
     assert response(twice, OFAR, "UN", to_adversarial=True).final == pytest.approx(200 * 4 / 3)
 
 
 def scaled_bins(rows: pl.DataFrame) -> pl.DataFrame:
-    """Another seed: half as many packets in each bin, which take twice as long."""
+    """Rows of another seed, with half the number of packets in each bin and twice the latency."""
     return rows.with_columns(
         seed=pl.lit(2.0),
         sent_packets=pl.col("sent_packets").list.eval(pl.element() // 2),
@@ -207,7 +209,10 @@ def test_numbers_of_the_paper_are_judged_in_its_network_only() -> None:
 
 
 def test_bursts_of_both_readings_are_reported() -> None:
-    """2,000 packets decide where they were run in the network of the paper, else 200."""
+    """The bursts of 2,000 packets decide if they were run in the network of the paper.
+
+    Otherwise those of 200 packets decide.
+    """
     shown = as_printed()["O-027"].finding.measured
     assert "bursts of 2,000, h = 6" in shown
     assert "0.695 for 200 at h = 6" in shown
@@ -231,7 +236,7 @@ def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
 
 
 def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measured:
-    """Numbers of the paper, except those of runs of a mechanism that are stuck."""
+    """The numbers of the paper, except that some runs of a mechanism got stuck."""
     it = pl.col("mechanism") == mechanism
     it = it & (pl.col("load") == load) if load is not None else it
     return changed(experiment, lambda rows: rows.with_columns(stalled=pl.col("stalled") | it))
@@ -250,7 +255,9 @@ def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measu
     ],
 )
 def test_a_stuck_network_meets_no_claim(claim: str, experiment: str, mechanism: str, load: float | None) -> None:
-    """Not even the claim that throughput falls: its accepted load before it was stuck means nothing."""
+    """It does not even meet the claim that throughput falls, because its accepted load before it got stuck has no
+    meaning.
+    """
     assert as_printed()[claim].finding.answer == "met"
     row = judged(stalled(experiment, mechanism, load))[claim]
     assert row.finding.answer == "not run"
@@ -289,7 +296,7 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
     assert drawing.numbers is not None
     assert {"OFAR-E", "OFAR-E, 3 rings"} <= {*drawing.numbers["series"]}
     assert beyond.patterns_remark(ideal()).endswith("than the most under all of 2 patterns but UN (PAR).")
-    nearly = changed("patterns", scaled("accepted_load", 0.82, PAR, "UN"))  # 0.41 beside 0.4
+    nearly = changed("patterns", scaled("accepted_load", 0.82, PAR, "UN"))  # 0.41 compared with 0.4
     assert beyond.patterns_remark(nearly).endswith("under all 2 patterns."), "2.4 % are no difference"
     stuck = stalled("patterns", OFAR_E)
     assert beyond.patterns_remark(stuck).endswith("under all of 2 patterns but UN (PAR), hot_spot (PAR).")
@@ -313,7 +320,7 @@ def test_the_variant_is_reported_with_its_seeds_and_tcep_beside_always_on() -> N
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """Whatever a routing's numbers are, claims are answered, and figures drawn or said to be absent."""
+    """Whatever a routing's numbers are, claims get an answer, and figures are drawn or reported as absent."""
     mechanisms = {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}
     check_report(PAPER, ideal(), experiment, mechanisms, value)
 
@@ -335,7 +342,7 @@ def beyond_the_paper(shift: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_curves_of_a_small_network_have_the_levels_of_the_paper_s_beside_them() -> None:
-    """At h = 3 OFAR-L does not fall to PB, so what each accepts at h = 6 is drawn as a line."""
+    """At h = 3 OFAR-L does not fall to the level of PB. So the accepted loads at h = 6 are drawn as lines."""
     (figure,) = PAPER.chosen(["5b"])
     small = changed("advh", lambda rows: rows.with_columns(h=pl.lit(3, dtype=rows["h"].dtype)))
     for measured, are_drawn in ((small, True), (ideal(), False)):
@@ -354,7 +361,7 @@ def test_curves_of_uniform_traffic_have_no_levels_of_adversarial_traffic() -> No
 
 
 def small_sweeps(each: Experiment, sets: dict[str, Any], shift: dict[str, Any]) -> Experiment:
-    """The sweeps of an experiment that runs the scenario of another one, in small."""
+    """The sweeps, in small size, of an experiment that runs the scenario of another experiment."""
     patterns: dict[str, Any] = {}
     if each.name == "read_adversarial":
         patterns = {"zip.traffic.pattern": [shift] * 12}
@@ -367,7 +374,7 @@ def small_sweeps(each: Experiment, sets: dict[str, Any], shift: dict[str, Any]) 
 
 
 def tiny(each: Experiment) -> Experiment:
-    """An experiment of a fraction of a second: h = 2, one load, hundreds of cycles."""
+    """The experiment in a form that takes a fraction of a second: h = 2, one load, hundreds of cycles."""
     sets: dict[str, Any] = {
         "topology.dragonfly.routers_per_group": 4,
         "topology.dragonfly.terminals_per_router": 2,
@@ -401,7 +408,7 @@ def tiny(each: Experiment) -> Experiment:
 def test_every_experiment_runs_is_drawn_and_judged_and_is_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of it in small; the second time what is there is not run again, but what is damaged is."""
+    """All experiments run in small size. The second time, only damaged points are run again."""
     paper_checks.save_few_pictures(monkeypatch)
     small = dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments])
     done = reproduce(small, out=tmp_path)
@@ -460,7 +467,9 @@ def test_a_quick_run_has_a_smaller_network() -> None:
 
 
 def test_readings_tell_which_trigger_meets_which_claim() -> None:
-    """Under one trigger OFAR-L accepts less of ADV+6 than the bound, and OFAR less of uniform traffic than MIN."""
+    """Under one trigger, OFAR-L accepts less than the bound under ADV+6, and OFAR accepts less uniform traffic than
+    MIN.
+    """
     lost = (pl.col("trigger") == "unavailable") & (pl.col("mechanism") == OFAR)
     slow = changed("read_uniform", paper_checks.scaled_where(lost, "accepted_load", 0.8))
     finding = judged(slow)["O-012"].finding
@@ -477,6 +486,6 @@ def test_readings_tell_which_trigger_meets_which_claim() -> None:
     assert [each.split(":")[0] for each in table["granted or full"]] == ["met"] * 3
     assert figure.remark
     assert "granted 0.100 with 0.000 hops of a packet on the ring" in figure.remark(falls)
-    # at a size that is not the paper's nothing that holds there alone is judged
+    # at another size than the paper's, claims that hold only at the paper's size are not judged
     small = changed("uniform", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
     assert {judged(small)[each].finding.answer for each in ("O-013", "O-014")} == {"not run"}

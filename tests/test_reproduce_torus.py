@@ -35,7 +35,7 @@ from weft_papers.torus.network_runs import (
 )
 
 GIVEN = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15}
-# Measured by other papers.
+# Values measured by other papers.
 UNTESTABLE = {11, 12}
 DRAWN = [each.name for each in PAPER.figures if each.draw]
 
@@ -152,7 +152,7 @@ def test_a_claim_on_sets_asks_for_their_figures_or_a_full_run() -> None:
 
 @pytest.mark.parametrize("written", [{"sweep.seed": [3, 1, 2]}, {"sweep": {"seed": [3, 1, 2]}}])
 def test_some_of_the_seeds_of_a_sweep_can_be_run(written: dict[str, object]) -> None:
-    """Of the overrides of an experiment, and of its scenario."""
+    """The seeds may come from the overrides of an experiment, or from its scenario."""
     alone = {"zip": None, "traffic.load": 0.1, "sweep.traffic.load": [0.1]}
     small = dataclasses.replace(PAPER, experiments=[Experiment(IDLE, (alone | written,))])
     for seeds, ran in ((None, [3, 1, 2]), (2, [3, 1]), (9, [3, 1, 2])):
@@ -196,7 +196,7 @@ def test_a_table_has_every_change_beside_none(name: str, nodes: int, last: str) 
     each = 1 + len(COMPARED[nodes])
     assert dict(rows.group_by("change").len().iter_rows()) == {name: each * count for name, count in counts.items()}
     own = rows.filter((pl.col("application") == GRAPH500) & (pl.col("network") == last))
-    # run time and W_net as printed: their product is E_net
+    # run time and W_net as printed; their product is E_net
     run_time, w_net = {"1D-16X": (2.12, 0.43), "3D-4X": (1.015, 28 * 64 / (9 * 256))}[last]
     reference = REFERENCE[nodes]
     assert own[f"run time [{reference}]"].to_list() == pytest.approx([run_time] * own.height, abs=1e-3)

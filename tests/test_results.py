@@ -60,7 +60,10 @@ def test_an_error_has_a_place_and_a_remedy(small: Path) -> None:
 
 
 def test_flits_of_channels_are_the_hops_of_packets(tmp_path: Path) -> None:
-    """At the seams: over a window in which nothing is missing, flits between routers = packets x hops (about)."""
+    """Over a window in which nothing is missing, flits between routers are about packets x hops.
+
+    The window's edges cause small differences.
+    """
     results = weft.load(SCENARIO, overrides={"measure.window": "5000cycles"}).run(tmp_path)
     channels = results.channels(0)
     between = channels.filter(pl.col("link_class") != "terminal")["flits"].sum()
@@ -77,7 +80,7 @@ def test_results_open_again(small: Path, tmp_path: Path) -> None:
 
 
 def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
-    """Two sweeps of one file differ in folder, table and picture."""
+    """Two sweeps of the same file have different folders, tables and pictures."""
     plain, other = (
         weft.load(small),
         weft.load(small, overrides={"routing": {"ugal_p": {"threshold": "0flits"}}, "seed": 2}),
@@ -97,7 +100,7 @@ def test_lists_and_empty_models_are_words_in_the_title(small: Path) -> None:
 
 
 def test_swept_models_are_reported_apart_by_their_options(tmp_path: Path) -> None:
-    """Models that differ in an option only are different series, not seeds of one."""
+    """Models that differ only in an option are different series, not seeds of one series."""
     routings = ["dimension_order", *({"ugal_p": {"threshold": f"{flits}flits"}} for flits in (0, 9))]
     results = weft.load(SCENARIO | {"sweep": {"routing": routings}}).run(tmp_path)
     labels = ["dimension_order", "ugal_p(threshold 0flits)", "ugal_p(threshold 9flits)"]

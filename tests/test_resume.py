@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 
 # A test that waits for another process gives up after this time [s]. Processes take 20 times as long on a busy machine.
 PATIENCE = 600
-# Long enough to be cut off in the middle: a tenth of a second a point.
+# A window long enough to be interrupted in the middle: a tenth of a second per point.
 SLOW = 20000
 SHORT = {"measure.window": f"{SLOW}cycles"}
 
 
-# So many points finish, however late a signal comes: the next one lingers after its last cycle, until it is stopped.
+# This number of points finish, however late a signal comes. The next point waits after its last cycle until it is
+# stopped.
 MOST = 5
 LINGERS = f"""
 import sys, time, weft.cli
@@ -53,7 +54,7 @@ def run(own, point, clock, threads, blocks, control):
 Checkpoints.run = run
 """
 COMMAND = "import sys, weft.cli\nsys.exit(weft.cli.main(sys.argv[1:]))\n"
-# Words of a person who wants the results of an unfinished sweep.
+# Commands of a user who wants the results of an unfinished sweep.
 SCRIPT = """
 sweep = weft.load(sys.argv[1], overrides={"measure.window": "20000cycles"})
 try:
@@ -65,7 +66,7 @@ except KeyboardInterrupt:
 
 
 def start(small: Path, out: Path, command: str = "run", window: int = SLOW, before: str = "") -> Copy:
-    """Start a slow run of the sweep in another process. `before`: a program that comes before."""
+    """Start a slow run of the sweep in another process. `before` is code that runs first."""
     slow = ["--set", f"measure.window={window}cycles", "--jobs", "1"]
     return start_python(before + COMMAND, command, str(small), "--out", str(out), *slow)
 
@@ -87,8 +88,8 @@ def wait_until(process: Copy | subprocess.Popen[str], reached: Callable[[], bool
 
 
 def finished(out: Path) -> dict[str, int]:
-    """Time of writing of the summary of each finished point, by hash."""
-    summaries = out.glob("points/[!.]*/summary.json")  # a name with a dot is a folder that is being written
+    """Time at which the summary of each finished point was written, by hash."""
+    summaries = out.glob("points/[!.]*/summary.json")  # a folder whose name begins with a dot is still being written
     return {path.parent.name: path.stat().st_mtime_ns for path in summaries}
 
 
@@ -124,7 +125,10 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
 
 
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_path: Path) -> None:
-    """20 kills at any time, of points of milliseconds, so that kills hit writing too. Each third run gets further."""
+    """There are 20 kills at random times. Points take milliseconds, so kills also hit writing.
+
+    Every third run makes progress.
+    """
     out, draw = tmp_path / "out", random.Random(7)
     known: dict[str, int] = {}
     for kill in range(20):
@@ -212,7 +216,7 @@ def test_a_changed_scenario_runs_only_what_is_new(small: Path, tmp_path: Path) -
 def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
     small: Path, ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder that has one of the points, or none but the name, is gone on with."""
+    """A folder that contains one of the points, or has only the same name, is continued."""
     out, one = tmp_path / "out", {"routing": "ugal_p", "traffic.pattern": "uniform"}
     weft.load(small, overrides=one | {"traffic.load": 0.1}).run(out)
     before = (out / "sweep.json").read_bytes()
@@ -261,7 +265,7 @@ def test_a_damaged_point_is_run_again(small: Path, tmp_path: Path) -> None:
 
 
 class Unsaved:
-    """A result that writes one file, after which the disk may be full."""
+    """A result that writes one file. After that the disk may be full."""
 
     stalled = "stuck"
 
@@ -290,7 +294,10 @@ def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
 def test_what_leaves_unfinished_points_out_says_so_and_how_to_go_on(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Figures, exports and reports; the command that the line names runs the rest, and then nothing is said."""
+    """Figures, exports and reports print a line with the command that runs the rest.
+
+    After that command they print no line.
+    """
     out = tmp_path / "out"
     sets = ["--set", "sweep=null", "--set", "sweep.traffic.load=[0.05, 0.1]", "--set", "traffic.pattern=uniform"]
     assert main(["run", str(small), *sets, "--out", str(out), "--no-picture"]) == 0

@@ -1,4 +1,4 @@
-"""Routers of a graph file have the ids of the file: in tables, lives, drawings, figures and timelines."""
+"""Routers of a graph file have the ids of the file: in tables, packet histories, drawings, figures and timelines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def test_tables_and_drawings_have_the_ids(kind: str, tmp_path: Path) -> None:
     found = results(names, tmp_path)
     channels = found.channels(0)
     a, b, c = names
-    # the channel of each router to its terminal, then those to its neighbours; last those from the terminals
+    # first the channel of each router to its terminal, then the channels to its neighbours, last those from the
+    # terminals
     assert channels["from_router"].to_list() == [a, a, b, b, b, c, c, None, None, None]
     assert channels["to_router"].to_list() == [None, b, None, a, c, None, b, a, b, c]
     drawn = network_view.build(found.network(0), channels)

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from weft.results.store import Store
     from weft.runs.execute import Status
 
-# Dimension order sends the tornado traffic of all 4 terminals of a router over one channel: it accepts at most 1/4. A
-# point is saturated when half a window accepts 3 % and three standard deviations of its packets less than it offers:
+# Dimension order sends the tornado traffic of all 4 terminals of a router over one channel, so it accepts at most 1/4.
+# A point is saturated if half a window accepts less than it offers by 3 % and three standard deviations of its packets:
 # sqrt(0.25 * 64 * 2000) packets for 64 terminals, 2000 cycles and one-flit packets.
 BOUND = 0.25
 NOTICED = BOUND / (0.97 - 3 / math.sqrt(BOUND * 64 * 2000))
 TORNADO = {"traffic.pattern": "tornado", "measure.window": "4000cycles"}
 
 
-# 0.8 to 0.9 of the bursts over intermediates are carried by 4x4 routers.
+# 4x4 routers carry 0.8 to 0.9 of the bursts over intermediates.
 BURSTY = """\
 topology: {torus: {widths: [4, 4], terminals_per_router: 1}}
 routing: valiant
@@ -43,7 +43,7 @@ measure: {warmup: 1000cycles, window: 6000cycles}
 
 
 def search(loads: list[float], over: Callable[[float], bool | None]) -> tuple[Search, int]:
-    """A search with its verdicts, and how many it asked for."""
+    """A finished search, and the number of verdicts that it requested."""
     made, runs = Search(loads), 0
     while wanted := made.wanted():
         assert made.left() >= len(wanted)
@@ -88,7 +88,7 @@ def test_a_search_without_an_edge_says_so() -> None:
 
 def test_a_blurred_edge_is_reported_from_first_to_last_doubt() -> None:
     loads = steps(0.1, 1.0, 0.1)
-    # 0.5 is found between 0.4 and 0.5, but 0.7 is steady.
+    # The search finds 0.5 between 0.4 and 0.5, but 0.7 is steady.
     made, _ = search(loads, lambda load: load >= 0.5 and load != 0.7)
     assert made.bracket() == (0.4, 1.0, Verdict.MIXED)
 
@@ -99,9 +99,9 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
     def found(known: Callable[[float], bool | None]) -> tuple[float | None, float | None, Verdict]:
         return search(loads, known)[0].bracket()
 
-    # an open load below a carried one changes nothing
+    # an undecided load below a carried load changes nothing
     assert found(lambda load: None if load < 0.3 else load > 0.6) == (0.6, 0.7, Verdict.FOUND)
-    # 0.6 is open: the edge is between 0.5 and 0.7
+    # 0.6 is undecided: the edge is between 0.5 and 0.7
     assert found(lambda load: None if load == 0.6 else load > 0.6) == (0.5, 0.7, Verdict.OPEN)
     assert found(lambda load: None if load > 0.5 else False) == (0.1, None, Verdict.OPEN)
     assert found(lambda load: True if load > 0.5 else None) == (None, 0.6, Verdict.OPEN)
@@ -109,13 +109,13 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
 
 
 def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Although a drain would deliver all that they pile up."""
+    """They saturate although a drain would deliver all packets that they pile up."""
     file = tmp_path / "bursty.yaml"
     file.write_text(BURSTY, encoding="utf-8")
     sweep = weft.load(file)
     (row,) = sweep.saturation(tmp_path / "found", tolerance=0.1, lower=0.5).iter_rows(named=True)
     assert (row["verdict"], row["steady_load"], row["saturated_load"]) == ("found", 0.8, 0.9)
-    # where windows are too short to tell, the search says so, and the window that it names tells
+    # if windows are too short to decide, the search says so, and the window that it names decides
     arguments = [str(file), "--tolerance", "0.1", "--from", "0.2", "--to", "0.3"]
     assert main(["saturation", *arguments, "--out", str(tmp_path / "short")]) == 0
     output = capsys.readouterr().out
@@ -129,7 +129,7 @@ def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And the limit that it names lets it settle."""
+    """With the limit that the message names, the warm-up settles."""
     file = tmp_path / "bursty.yaml"
     file.write_text(BURSTY, encoding="utf-8")
     sets = ["traffic.load=0.6", "seed=4", "measure.warmup=auto", "measure.window=1000cycles"]
@@ -150,7 +150,7 @@ def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: 
     with pytest.raises(weft.ScenarioError, match="the load follows the network") as caught:
         weft.load(small, overrides={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.reply.outstanding"
-    # the remedy: requests that wait for no reply
+    # the remedy: requests that do not wait for replies
     open_loop = weft.load(small, overrides={**TORNADO, "traffic.reply": {}, "routing": "dimension_order"})
     assert open_loop.saturation(tmp_path, tolerance=0.4, lower=0.1)["verdict"].to_list() == ["found"]
 
@@ -179,7 +179,8 @@ def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
     row = frame.row(0, named=True)
     assert row["verdict"] == Verdict.FOUND
-    # at the bound itself nothing settles, and above it nothing is carried, however little is missing in a short window
+    # at the bound itself nothing settles, and above it nothing is carried, even if very little is missing in a short
+    # window
     assert row["saturated_load"] == pytest.approx(BOUND + 0.01)
     assert BOUND - 0.02 <= row["steady_load"] < BOUND
     assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)
@@ -210,7 +211,10 @@ def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
     ],
 )
 def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
-    """At least half of the runs decide; a stuck one counts as saturated. Open if those decide that are not judged."""
+    """At least half of the runs decide. A stuck run counts as saturated.
+
+    The load is open if runs without verdict would decide.
+    """
     judged = {"1": True, "0": False, "?": None}
     runs = {
         str(seed): {"saturated": judged[full], "ending": "stalled" if still == "1" else "delivered"}
@@ -236,13 +240,13 @@ def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted()
         return saturation_curve.over(points, store)
 
     assert [found(0.48, False), found(0.49, False), found(0.48, True)] == [None, False, False]
-    # 4 % less, of which three standard deviations of 40,000 packets, 1.5 %, may be chance
+    # 4 % less; three standard deviations of 40,000 packets, 1.5 %, may be chance
     assert found(0.48, False, packets=40_000) is False
     assert found(0.47, False, packets=40_000) is None
 
 
 def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The warm-up of the first search is too short, and the one that it names tells where the network saturates."""
+    """The warm-up of the first search is too short. With the warm-up that it names, the search finds the saturation."""
     file = tmp_path / "full.yaml"
     text = BURSTY.replace(", injection: {on_off: {mean_on: 64cycles}}", "").replace("6000cycles", "1000cycles")
     file.write_text(text.replace("1000cycles, window", "10cycles, window"), encoding="utf-8")
@@ -319,7 +323,7 @@ def test_the_command_prints_a_line_per_curve(small: Path, tmp_path: Path, capsys
 
 
 def _exported(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The table is one of those that `weft export` writes and `weft query` asks, in every format."""
+    """Check that `weft export` writes the table in every format, and that `weft query` can query it."""
     assert main(["export", str(folder), "--table", "saturation"]) == 0
     assert capsys.readouterr().out.startswith("traffic.pattern,")
     assert main(["query", str(folder), "select saturated_load from saturation where verdict = 'found'", "--csv"]) == 0

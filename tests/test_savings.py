@@ -1,4 +1,4 @@
-"""The end of `weft run`: savings of a policy against links that are always on, and their cost."""
+"""The end of `weft run`: savings of a policy compared with links that are always on, and their cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LOADS = (0.1, 0.2)
 
 
 def sentences(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None) -> str:
-    """The text on a sweep of an always-on policy and of one that switches links, with these numbers at its loads."""
+    """The text on a sweep of an always-on policy and a switching policy, with these changed numbers at its loads."""
     runs = [({"power.policy": "on", "traffic.load": load}, ON | (on or {})) for load in LOADS]
     runs += [
         ({"power.policy": {"gated": {"epoch": "9cycles"}}, "traffic.load": load}, GATED | numbers)
@@ -91,7 +91,7 @@ SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too 
 def test_a_point_that_says_nothing_is_not_praised_but_counted(
     tmp_path: Path, broken: dict[str, Any], reason: str
 ) -> None:
-    # it would be the greatest saving of all
+    # otherwise this would be the greatest saving of all
     text = sentences(tmp_path, {}, {"power_mean_w": 1.0, **broken})
     assert "1 W" not in text
     assert "(load 0.2)" not in text
@@ -122,7 +122,7 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
 def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At a load of 0.5, which is the capacity of the network, they never drain; the remedy works."""
+    """At a load of 0.5, the capacity of the network, these queues never drain. The remedy works."""
     file = tmp_path / "near.yaml"
     file.write_text(NEAR_CAPACITY, encoding="utf-8")
     own = "{tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}"
@@ -140,7 +140,10 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
 def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a very short window queues are short as well. They seem to forget fast, and only growing latencies tell."""
+    """In a very short window, queues are short.
+
+    They seem to settle fast, and only growing latencies show the problem.
+    """
     file = tmp_path / "growing.yaml"
     file.write_text(
         NEAR_CAPACITY.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8"
@@ -188,7 +191,7 @@ def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
 
 
 def test_most_and_least_are_those_of_the_shares_that_are_shown(tmp_path: Path) -> None:
-    """51.4 W of 1000 W are a smaller share than 50 W of 967 W, though more watts."""
+    """51.4 W of 1000 W is a smaller share than 50 W of 967 W, although it is more power."""
     on = [ON | {"power_mean_w": power} for power in (1000.0, 967.0)]
     own = [GATED | {"power_mean_w": 948.6}, GATED | {"power_mean_w": 917.0}]
     runs = [
@@ -231,7 +234,7 @@ def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
     own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
     text = sentences(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
     assert "the same share everywhere, as here (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
-    # the third one delivers what the second one has left
+    # the third phase delivers the packets that the second has left
     assert "of 6 pairs of points or phases: 2 saturated, 2 not settled (the backlog of a saturated phase)." in text
 
 
@@ -246,7 +249,7 @@ def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path:
     ]
     text = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
     assert "500 W less" in text
-    # the effect of both is not attributed to the policy
+    # the effect of both changes is not attributed to the policy
     assert text.startswith("gated with aware beside on with blind, for the same traffic")
     runs = [
         ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),
@@ -288,12 +291,12 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "tcep beside always_on" in text
     assert "Not compared" not in text
     assert "25 % of the links that it manages draw power; the network draws 14" in text
-    # tornado has no hub on its way: in each dimension most packets now take a second hop, over the hub
+    # tornado has no hub on its minimal path: in each dimension most packets now take a second hop, over the hub
     assert "cycles more" in text
 
 
 def test_one_limit_of_a_warm_up_is_named(tmp_path: Path) -> None:
-    """That of the engine, longer than twice the warm-up; where queues have not settled, theirs is longer still."""
+    """The engine's limit is longer than twice the warm-up. If queues have not settled, their limit is even longer."""
     engine = {
         "path": "measure.warmup_limit",
         "what": "the latencies had not settled",

@@ -1,4 +1,4 @@
-"""Sets of programs that a scheduler starts: when and where they run, the energy of the machine, and refusals."""
+"""Sets of programs that a scheduler starts: run times, placement, energy of the machine, and refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SET = (trace("narrow", 8, 4), trace("half", 16, 2), trace("wide", 32))
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """The set from three seeds of the scheduler."""
+    """Results of the set with three seeds of the scheduler."""
     swept = scenario(*SET) | {"sweep": {"traffic.workload.scheduler.seed": [1, 2, 3]}}
     return weft.load(swept).run(tmp_path_factory.mktemp("set") / "results", watch=False)
 
@@ -62,7 +62,10 @@ def test_every_trace_runs_once_and_the_last_end_is_the_run_time(results: Results
 
 
 def test_no_core_has_two_tasks_and_starts_follow_ends_by_a_period_or_two(results: Results) -> None:
-    """The period is 1 us, 1,000 cycles: each period frees programs that ended 1,000 to 1,999 cycles before."""
+    """The period is 1 us (1,000 cycles).
+
+    Each period releases cores of programs that ended 1,000 to 1,999 cycles before.
+    """
     for point in range(3):
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
         held: dict[int, list[tuple[int, int]]] = {}
@@ -81,7 +84,7 @@ def test_no_core_has_two_tasks_and_starts_follow_ends_by_a_period_or_two(results
 
 
 def test_idle_cores_count_as_idle_in_the_busy_share(results: Results) -> None:
-    """Busy: computations (no overhead is set) of all ranks, over 32 cores and the run time."""
+    """The busy share is the computation of all ranks (no overhead is set) divided by 32 cores and the run time."""
     frame = results.machine(Machine(idle_shares=(0.5,)))
     for point, busy in enumerate(frame["run_task"]):
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
@@ -127,7 +130,7 @@ def computing(name: str, ranks: int, us: int, count: int = 1) -> dict[str, Any]:
 
 
 def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
-    """16 nodes of 8 cores: 12 ranks are on nodes 0 and 1, the next 12 on the rest of node 1 and on node 2."""
+    """There are 16 nodes of 8 cores. 12 ranks are on nodes 0 and 1, the next 12 on the rest of node 1 and on node 2."""
     traces = (computing("twelve", 12, 20, 2), computing("three", 3, 5), trace("ring", 20, ranks_per_terminal=1))
     shared = scenario(*traces, cores_per_node=8, order="fcfs")
     results = weft.load(shared).run(tmp_path / "results", watch=False)
@@ -136,25 +139,27 @@ def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
     assert rows["allocated_terminals"].to_list() == ["0-1", "1-2", "3", "3-5"]
     assert rows["terminals"].to_list() == [2, 2, 1, 3]
     ranks = pl.read_parquet(results.file(0, "ranks.parquet"))
-    # no core twice: each node has as many ranks as cores, up to the last one that has any
+    # no core is used twice: each node has as many ranks as cores, up to the last node with ranks
     assert ranks.group_by("terminal").len().sort("terminal")["len"].to_list() == [8, 8, 8, 8, 8, 7]
     assert ranks["terminal"].to_list()[:12] == [0] * 8 + [1] * 4
     assert ranks["terminal"].to_list()[12:24] == [1] * 4 + [2] * 8
-    # computations of nodes that are shared take as long as those of others
+    # computations on shared nodes take the same time as on others
     assert rows["run_time_cycles"].to_list()[:3] == [20_000, 20_000, 5_000]
-    # core-cycles are conserved: the busy share of the 128 cores over time, and the ranks times their run times
+    # core-cycles are conserved: the busy share of the 128 cores over time equals the ranks times their run times
     busy = pl.read_parquet(results.file(0, "utilisation.parquet"))
     spans = busy["cycle"].diff().shift(-1).fill_null(0)
     cores = float((busy["utilisation"] * spans).sum()) * 128
     assert cores == pytest.approx(sum(rows["ranks"] * rows["run_time_cycles"]))
     assert max(busy["busy_terminals"]) == 6
-    # the account of the machine knows how many cores a node has
+    # the machine account knows the number of cores per node
     (run_task,) = results.machine(Machine(idle_shares=(0.5,)))["run_task"]
     assert run_task == pytest.approx(sum(ranks["compute_cycles"]) / (128 * max(ranks["finish_cycles"])))
 
 
 def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -> None:
-    """Each of 8 programs of 6 ranks is on two nodes of 4 cores or three, and sends as many messages as alone."""
+    """Each of 8 programs of 6 ranks is on two or three nodes of 4 cores, and sends the same number of messages as
+    alone.
+    """
     program = {"collective": {"operation": "all_to_all", "ranks": 6, "bytes": "600B", "repeat": 3}}
     ring = {"name": "ring", "programs": {"program": program, "local_latency": "100ns"}}
     many = scenario(ring | {"count": 8}, cores_per_node=4) | {"seed": 3}
@@ -167,7 +172,7 @@ def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -
     assert sent["message_bytes"] == 8 * of_one["message_bytes"]
     rows = schedule(together, 0)
     assert rows["start_cycles"].to_list() == [0] * 8
-    # 48 ranks have 12 nodes: 16 nodes of 4 cores are not needed
+    # 48 ranks use 12 nodes of 4 cores; 16 nodes are not needed
     assert pl.read_parquet(together.file(0, "ranks.parquet"))["terminal"].n_unique() == 12
     assert min(rows["run_time_cycles"]) >= schedule(alone, 0)["run_time_cycles"][0]
 

@@ -16,7 +16,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 
 
 def spelt(value: Any) -> Any:
-    """The tree of PyYAML, with the keys `on` and `off` as words, which they are in the YAML 1.2 of scenarios."""
+    """The tree of PyYAML, with the keys `on` and `off` as words, because YAML 1.2 of scenarios reads them as words."""
     if isinstance(value, list):
         return [spelt(each) for each in value]
     if isinstance(value, dict):
@@ -25,7 +25,7 @@ def spelt(value: Any) -> Any:
 
 
 def wrong(scenario: Any) -> list[str]:
-    """Faults of a scenario by the schema."""
+    """Faults of a scenario according to the schema."""
     found = Draft202012Validator(_engine.schema()).iter_errors(scenario)
     return [f"{problem.json_path}: {problem.message}" for problem in found]
 

@@ -1,5 +1,6 @@
-"""A point that began with a backlog, or is offered all that its paths carry, is flawed; each remedy is followed
-literally.
+"""A point is flawed if it began with a backlog, or is offered all that its paths can carry.
+
+Each remedy is followed literally.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Two terminals share each channel of half a flit per cycle: no more than 0.25 flits per terminal and cycle are carried.
+# Two terminals share each channel of half a flit per cycle, so at most 0.25 flits per terminal and cycle are carried.
 ROW = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 2}}
 links:
@@ -38,7 +39,7 @@ routing: minimal
 traffic: {pattern: tornado, packet: 4flits, load: 0.1}
 measure: {warmup: auto, window: 10us}
 """
-# 3,200 flits per terminal are left when the load falls.
+# 3,200 flits per terminal remain when the load falls.
 BURST = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
 links:
@@ -76,7 +77,10 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
 
 
 def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
-    """At 98 % of the capacity a queue falls by 2 % of it only: the accepted load is nearly the offered one."""
+    """At 98 % of the capacity, a queue shrinks only by 2 % of the capacity.
+
+    So the accepted load is nearly the offered load.
+    """
     phases = [{"from": "5us", "load": 0.245}]
     results = weft.load(BURST, overrides={"traffic.phases": phases}).run(tmp_path / "near")
     summary = results.summaries[0]
@@ -89,7 +93,7 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
 
 
 def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
-    """Tables that lead round a link that fails in the warm-up leave packets for the window."""
+    """After a link fails in the warm-up, new tables lead around it. Packets that waited remain for the window."""
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
     keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}
     keys |= {"measure.window": "5000cycles"}
@@ -196,7 +200,7 @@ def test_a_lower_load_comes_first_only_near_the_capacity(sign: dict[str, Any], i
     assert "5 % lower (0.475 in place of 0.5)" in shown
 
 
-# Links that went to sleep while others woke: packets wait for them, far below the capacity.
+# Links go to sleep while others wake: packets wait for them, far below the capacity.
 SLEEPY = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 1}}
 links:
@@ -277,7 +281,7 @@ def test_every_policy_that_is_said_to_leave_all_links_on_does(tmp_path: Path) ->
         assert summary["links_on_share"] in (None, 1.0)
 
 
-# A credit of the long link is back after 1 cycle in the router, 1000 on the link and 1001 back.
+# A credit of the long link returns after 1 cycle in the router, 1000 on the link and 1001 back.
 WIDE_AREA = """\
 topology: {mesh: {widths: [2], terminals_per_router: 1}}
 links:
@@ -291,7 +295,9 @@ sweep: {links.dim0.buffer: [500flits, 1800flits]}
 
 
 def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path: Path) -> None:
-    """A VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits 0.2498: 5 % less are 0.854 and 0.237."""
+    """A VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits carries 0.2498. 5 % less is 0.854 and
+    0.237.
+    """
     results = weft.load(WIDE_AREA).run(tmp_path / "wide")
     assert [summary["saturated"] for summary in results.summaries] == [True, False]
     shown = _notes(results)
@@ -309,7 +315,7 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
         assert weft.load(WIDE_AREA, overrides=remedy).run(tmp_path / buffer).flaws == [None]
 
 
-# All links but those of the terminals have one VC of a packet: 4 flits in the 22 cycles until a credit is back.
+# All links except those of terminals have one VC for one packet: 4 flits in the 22 cycles until a credit returns.
 SHORT_BUFFERS = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
 links: {default: {latency: 10cycles, vcs: 1, buffer: 4flits}, terminal: {latency: 1cycle}}

@@ -9,7 +9,7 @@ import pytest
 from browser import browser
 from weft.text.si import si
 
-# Value, unit, significant digits, text.
+# Value, unit, number of significant digits, text.
 NUMBERS = [
     (0.0, "J", 4, "0 J"),
     (28365.18, "W", 3, "28.4 kW"),

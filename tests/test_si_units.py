@@ -63,7 +63,7 @@ def test_a_figure_over_load_has_si_axes_also_of_points_that_differ_in_their_cycl
     ):
         assert row["packet_latency_mean_us"] == pytest.approx(us)
         assert row["accepted_gbps"] == pytest.approx(gbps)
-    # the line of equal loads ends where the axis of offered loads does
+    # the line of equal loads ends at the end of the axis of offered loads
     diagonal: Any
     (diagonal,) = [line for line in accepted.lines if line.get_label() == "_accepted = offered"]
     assert max(diagonal.get_xdata()) == pytest.approx(drawing.numbers["offered_gbps"].max())

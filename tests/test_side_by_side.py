@@ -1,4 +1,4 @@
-"""Sweeps of a paper run side by side: they overlap, wait for memory, and end after errors and Ctrl-C."""
+"""Sweeps of a paper run in parallel. They overlap, wait for memory, and end after errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def run(
 
 
 def until_stopped(control: Control) -> None:
-    """Be a point that never ends by itself."""
+    """Acts as a point that never ends by itself."""
     pause = Event()
     for _ in range(PATIENCE * 100):
         if control.stopped:
@@ -114,7 +114,10 @@ def until_stopped(control: Control) -> None:
 def test_points_of_the_next_sweep_run_beside_the_last_one_of_a_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first point ends once one of the next sweep runs. At most two points run, and their results are the same."""
+    """The first point ends as soon as a point of the next sweep runs.
+
+    At most two points run, and their results are the same.
+    """
     other, overlapped = Event(), []
 
     def before(load: float, _: Control) -> None:
@@ -159,7 +162,10 @@ def test_a_round_follows_its_first_one_while_others_run(tmp_path: Path, monkeypa
 def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second point of each sweep never ends. Once both run, the first ones are done, and Ctrl-C comes."""
+    """The second point of each sweep never ends.
+
+    When these two points run, the first ones are done, and Ctrl-C comes.
+    """
     both = rounds("one", [0.9, 0.8]), rounds("two", [0.3, 0.2])
     with monkeypatch.context() as patch:
 
@@ -260,7 +266,7 @@ def test_time_left_of_sweeps_that_share_workers() -> None:
     """Two last points of 20 s and 30 s take 30 s on two workers. With 50 s of waiting work they take 50 s."""
     tails = [status(4, 3, flight(20.0), left=20.0), status(4, 3, flight(30.0), left=30.0)]
     assert standing.joined(tails, 2).left_seconds == 30.0
-    waiting = status(10, 0, left=25.0)  # 50 s of computing, as if it had both workers
+    waiting = status(10, 0, left=25.0)  # 50 s of computing, as if the sweep had both workers
     assert standing.joined([*tails, waiting], 2).left_seconds == 50.0
     assert standing.joined([*tails, status(10, 0)], 2).left_seconds is None, "nothing is known of the third"
     assert standing.joined([status(4, 4)], 2).left_seconds is None, "nothing is left"
@@ -295,7 +301,7 @@ def test_a_terminal_shows_one_bar_with_points_of_several_sweeps() -> None:
 
 
 def test_each_folder_tells_how_far_its_sweep_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The beacons while both sweeps run: each has its own points."""
+    """While the two sweeps run, each has its own beacon with its own points."""
     from weft.runs import beacon
 
     said: list[list[int]] = []

@@ -1,6 +1,6 @@
-"""Sweeps that are handed to Slurm: submitting, following, cancelling, going on; a stand-in replaces Slurm's commands.
+"""Sweeps on Slurm: submitting, following, cancelling, continuing. A stand-in replaces Slurm's commands.
 
-`make test-slurm` does it with a real one.
+`make test-slurm` tests the same with a real Slurm.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SLOW = ["--set", "measure.window=150000cycles"]
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a stand-in for Slurm, whose commands are found."""
+    """The folder of a stand-in for Slurm, whose commands are on the search path."""
     state = tmp_path / "slurm"
     state.mkdir()
     for name in ("sbatch", "srun", "squeue", "scancel", "scontrol"):
@@ -73,7 +73,7 @@ def status_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any
 
 
 def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
-    """Submit jobs that never begin and of which Slurm then knows nothing; returns the command."""
+    """Submit jobs that never begin and that Slurm then does not know; returns the command."""
     command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
     (slurm / "hold").touch()
     assert main(command) == 0
@@ -83,7 +83,7 @@ def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
 
 
 def check_same(results: Results, reference: Results) -> None:
-    """The two have the same points with the same bytes; only `run.json` names place and time of the run."""
+    """Check that the two have the same points with the same bytes. Only `run.json` has machine and time of the run."""
     of = {path.relative_to(reference.root) for path in reference.root.glob("points/[!.]*/*")}
     assert {path.relative_to(results.root) for path in results.root.glob("points/[!.]*/*")} == of
     for path in of:
@@ -118,7 +118,7 @@ def test_an_array_gives_the_results_of_a_local_run(
 def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
     tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the experiment of the least work; the rules of the paper would take most of the time."""
+    """The test uses the smallest experiment and no rules, because the paper's rules would take most of the time."""
     whole = registry.paper("tcep")
     (figure,) = whole.chosen(["5"])
     small = dataclasses.replace(
@@ -146,7 +146,7 @@ def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
 def test_points_of_the_torus_paper_are_handed_over_once(
     tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No job begins, so that the same command submits nothing twice."""
+    """No job begins, and the same command submits nothing twice."""
     (slurm / "hold").touch()
     command = ["reproduce", "torus", "--full", "--only", "allocator", "--out", str(tmp_path), "--on", "slurm"]
     assert main(command) == 0
@@ -201,7 +201,7 @@ def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
 def test_cancelled_jobs_end_and_keep_what_is_finished(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also where Slurm does not answer: jobs see that their order is withdrawn."""
+    """This also works if Slurm does not answer, because jobs notice that their order is withdrawn."""
     out = tmp_path / "out"
     command = ["run", str(small), *SLOW, "--out", str(out), "--no-picture", "--on", "slurm", "--job-time", "10min"]
     assert main(command) == 0
@@ -272,7 +272,9 @@ def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytes
 def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of the same array, queued again; and of the next one, after a process was killed."""
+    """Jobs of the same array continue after they are queued again, and jobs of the next array after a process was
+    killed.
+    """
     out, window = tmp_path / "out", "measure.window=1000000cycles"
     one = ["--set", "sweep=null", "--set", window]
     command = ["run", str(small), *one, "--out", str(out), "--no-picture", "--on", "slurm", "--time-limit", "1h"]
@@ -297,7 +299,7 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
 def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
     """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended.
 
-    The checkpoint is before cycle `early`, far from the end of its point: the signal comes before the point ends.
+    The checkpoint is before cycle `early`, far from the end of the point. So the signal comes before the point ends.
     """
     until, before = (
         time.monotonic() + PATIENCE,
@@ -315,13 +317,16 @@ def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
 
 def written_since(out: Path, before: dict[Path, int]) -> bool:
     """Whether a checkpoint is newer than it was."""
-    with suppress(FileNotFoundError):  # it was removed meanwhile
+    with suppress(FileNotFoundError):  # the file was removed in the meantime
         return any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*"))
     return False
 
 
 def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
-    """The checkpoint that it writes as it ends is seen the next time; if there is none then, the job is stuck."""
+    """The checkpoint that a job writes at its end is noticed the next time.
+
+    If there is none by then, the job is stuck.
+    """
     pytest.importorskip("submitit")
     store = Store(tmp_path)
     job = SlurmJob(Order(str(tmp_path), "order", How(checkpoint_every="1h")), ["a" * 16], 1, 300.0)
@@ -452,7 +457,7 @@ def test_a_job_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Path,
 @pytest.mark.parametrize(
     ("ran", "seconds", "preempted", "fruitless", "again"),
     [
-        (0, 235.0, False, 0, False),  # warned a fifth before the end of a job of 5 minutes
+        (0, 235.0, False, 0, False),  # warned one fifth before the end of a job of 5 minutes
         (0, 235.0, True, 0, True),  # told to make room, late
         (0, 10.0, False, 0, True),
         (1, 235.0, False, 5, True),  # slow, but not stuck

@@ -1,4 +1,4 @@
-"""Ranking: saturated, stalled, unsettled and empty points are best in nothing, and a line says why."""
+"""Ranking: saturated, stalled, unsettled and empty points are never called best, and a line gives the reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Links that go off after less idle time than they take to switch, in a network whose links are blocked behind them.
+# Links go off after an idle time shorter than the time to switch, and links before them are blocked.
 COLLAPSE = """\
 name: collapse
 topology: {fat_tree: {k: 4}}
@@ -117,7 +117,7 @@ FLAWS: dict[str, dict[str, Any]] = {
 
 
 def points(root: Path, flawed: dict[str, Any]) -> Results:
-    """A plain point, and one that outdoes it in everything."""
+    """Results of a plain point, and of a flawed point with better numbers in everything."""
     return made(root, [({"traffic.load": 0.1}, PLAIN), ({"traffic.load": 0.2}, WONDER | flawed)])
 
 
@@ -168,7 +168,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     rings = lines["_best"]
     crossed = ("not settled", "not judged", "dropping", "with fewer", "measured over a part")
     assert ("_unsettled" in lines) == words.startswith(crossed)
-    # both at the load at which both are sound; at the other one there is nothing to be better than
+    # both points have rings at the load at which both are sound; at the other load there is no point to compare with
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     values = [text.get_text() for text in drawing.legends[0].get_texts()]
     over = words.startswith(("saturated", "stalled"))
@@ -176,7 +176,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
 
 
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
-    """Not in the figure, the table nor the row of the report is a load called carried of which that is not known."""
+    """Neither the figure nor the table nor the row of the report calls a load carried if this is not known."""
     why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
     results = points(tmp_path / "short", FLAWS[UNJUDGED] | {"warnings": [why]})
     drawing = draw.figure("load", Choice.of([results]))
@@ -227,7 +227,7 @@ def test_a_comparison_leaves_flawed_points_out(tmp_path: Path, words: str, capsy
 def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In jobs, exports and names of points; CSV has the flaw in words."""
+    """The sign appears in jobs, exports and names of points. CSV has the flaw as text."""
     job = {"job": "a", "terminals": 2, "offered_load": 0.1, "accepted_load": 0.1, "packet_latency_mean_cycles": 20.0}
     job |= {"packet_latency_p99_cycles": 30, "hops_mean": 1.5, "completion_cycles": None}
     jobs = [job | {"batch_packets": None}, job | {"job": "b", "batch_packets": None}]
@@ -363,7 +363,7 @@ def test_points_are_compared_phase_by_phase(tmp_path: Path, capsys: pytest.Captu
 def test_a_window_that_measures_next_to_nothing_is_reported(tmp_path: Path) -> None:
     few = made(tmp_path / "few", [({}, {"packets": 2, "window_cycles": 10})])
     assert "2 packets in the window of 10 cycles: too few for a mean or a percentile" in notes.lines(few)[0]
-    # one of the packets created in the window got through: many more were delivered in it
+    # only one of the packets created in the window was delivered, but many other packets were delivered in it
     over = {"packets": 1, "window_cycles": 50000, "saturated": True, "offered_load": 0.9, "accepted_load": 0.25}
     assert notes.lines(made(tmp_path / "over", [({}, over)]))[0] == (
         "saturated: of the packets created in the window of 50000 cycles 1 packet was delivered, the others wait; "
@@ -462,7 +462,7 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def collapsed(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A load that links carry when they are always on, and not when they go off too soon."""
+    """A load that always-on links carry, but links that go off too soon do not carry."""
     return weft.load(COLLAPSE).run(tmp_path_factory.mktemp("collapse") / "collapse")
 
 
@@ -505,7 +505,7 @@ BY_THE_CLOCK = {"timetable": {"off": [{"from": "0ns", "until": "3us"}], "period"
 
 
 def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_path: Path) -> None:
-    """More is accepted than offered in the whole window, and links go off by the clock, not for want of flits."""
+    """More is accepted than offered in the whole window, and links go off by the clock, not for lack of flits."""
     dark = {"links_on_share": 0.5, "links_off_share": 0.4, "links_shadow_share": 0.0, "link_transitions": 9}
     numbers = (
         PLAIN | dark | {"offered_load": 0.085, "accepted_load": 0.08506, "link_classes": [{"utilisation_max": 0.1}]}
@@ -524,7 +524,7 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
     )
     assert "packets of the window are not delivered within `measure.drain_limit` although" in shown
     assert "0.08506 of" not in shown
-    # under `trunk` heads take another member: no packet waits for one that sleeps
+    # under `trunk` heads use another member: no packet waits for a sleeping one
     (shown,) = (
         each["what"]
         for each in collapse.diagnoses(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
@@ -534,7 +534,7 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
 
 
 def _compared(root: Path, a: dict[str, Any], b: dict[str, Any], **point: Any) -> dict[str, dict[str, Any]]:
-    """The rows of a comparison of two single runs, by quantity; each knows an interval in which the other lies."""
+    """The rows of a comparison of two single runs, by quantity. Each run is within the interval of the other."""
     known = PLAIN | {"packet_latency_ci95_cycles": 500.0}
     sets = [made(root / name, [(point, known | each)]) for name, each in (("a", a), ("b", b))]
     return {row["quantity"]: row for row in sets[0].compare(sets[1]).iter_rows(named=True) if row.get("phase") != "1"}
@@ -560,7 +560,7 @@ def test_changes_at_set_times_are_no_chance(tmp_path: Path, capsys: pytest.Captu
     assert "+1000.0 %  not judged: changes in the window (the links that are on) are not chance" in output
     assert "not told apart" not in output
     assert "sweep the seed (seed: [1, 2, 3]) in both" in output
-    # a column of remarks has no head, and no rule
+    # a column of notes has no heading and no rule
     assert not any(line.endswith("  -") for line in output.splitlines())
 
 
@@ -581,7 +581,10 @@ def test_several_seeds_tell_chance_from_changes(tmp_path: Path) -> None:
 
 
 def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_same(tmp_path: Path) -> None:
-    """Requests that wait for links deliver less: the same flits on links always on are no measure of that."""
+    """Requests that wait for links deliver less.
+
+    So the cost of the same flits on always-on links is not a fair reference.
+    """
     on = PLAIN | {"energy_total_j": 10.0, "energy_total_fj": "10", "energy_always_on_fj": "10", "links_on_mean": 1.0}
     asleep = PLAIN | {"energy_total_fj": "9", "energy_always_on_fj": "10", "links_on_mean": 0.5}
     powers = ({"power_mean_w": 100.0}, {"power_mean_w": 80.0})
@@ -619,7 +622,7 @@ def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path)
 
 
 def test_the_load_of_a_phase_is_the_number_that_was_set(tmp_path: Path) -> None:
-    """Not the sum of floats over the terminals."""
+    """The number is not recomputed as a sum of floats over the terminals."""
     phases = [_phase(1, None) | {"load": 0.29999999999999993}]
     assert made(tmp_path / "phases", [({}, PLAIN | {"phases": phases})]).phases["load"].to_list() == [0.3]
 

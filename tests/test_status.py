@@ -1,4 +1,4 @@
-"""How far a sweep is, also while another process runs it."""
+"""Progress of a sweep, also while another process runs it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_stalled_missing_and_damaged_points_are_counted(
 
 def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    window = 400_000  # a run says how far it is once a second, and must not be done by then
+    window = 400_000  # a run reports its progress once a second, and must not be done by then
     with start(small, out, window=window) as process:
         wait_until(process, lambda: bool(at_work(out)) and bool(at_work(out)[0]["flying"]))
         found = status_of(out, capsys)
@@ -169,7 +169,7 @@ def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A byte of each file in turn is another; the sizes stay."""
+    """One byte of each file is changed in turn. The sizes stay the same."""
     sweep = weft.load(small, overrides={"sweep.traffic.load": [0.1], "sweep.traffic.pattern": ["uniform"]})
     results = sweep.run(tmp_path / "out")
     for path in sorted(path for path in results.folder(0).iterdir() if path.name != "run.json"):

@@ -1,4 +1,4 @@
-"""Control packets of routers: the page shows every kind, and figures have the numbers of the files."""
+"""Control packets of routers. The page shows every kind, and figures have the numbers of the files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_page_shows_every_kind_in_small_networks(shown: dict[str, Results]) 
         "fault": {"fault"},
     }
     assert all(kinds <= said[name] for name, kinds in wanted.items()), said
-    # those of other policies are not on this page
+    # words of other policies are not on this page
     assert set.union(*said.values()) == set.union(*wanted.values()) <= set(CONTROL_PACKETS)
     for results in shown.values():
         assert results.channels(0)["from_router"].max() <= 3  # type: ignore[operator] # a number

@@ -46,7 +46,7 @@ def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
 
 
 def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
-    """Programs are those of the environment of Weft, and pip does not look for Weft on an index."""
+    """Programs come from Weft's environment, and pip does not look for Weft on an index."""
     steps = re.search(r"```sh\n(.*?)```", (crate / "README.md").read_text(), re.S)
     assert steps
     programs = [line.split()[0] for line in steps[1].splitlines()]
@@ -55,7 +55,7 @@ def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
 
 
 def test_its_steps_use_profiles_that_it_has(crate: Path) -> None:
-    """Also on the page of the site; what runs in every cycle is optimised as in this repository."""
+    """The same applies to the page of the site. Code that runs in every cycle is optimised as in this repository."""
     pages = (crate / "README.md").read_text() + (ROOT / "docs" / "howto" / "rust_model.md").read_text()
     own, ours = (tomllib.loads((of / "Cargo.toml").read_text())["profile"] for of in (crate, ROOT))
     used = set(re.findall(r"--profile (\w+)", pages))
@@ -120,7 +120,7 @@ def test_bad_names_and_folders_are_refused(tmp_path: Path) -> None:
 
 
 def offer(folder: Path, name: str, code: str) -> None:
-    """An installed package that offers an engine."""
+    """Create an installed package that offers an engine."""
     (folder / f"{name}.py").write_text(code)
     shown = folder / f"{name}-1.0.dist-info"
     shown.mkdir()
@@ -128,7 +128,7 @@ def offer(folder: Path, name: str, code: str) -> None:
     (shown / "entry_points.txt").write_text(f"[weft.engine]\n{name} = {name}\n")
 
 
-# The engine of Weft under another version, as a package could offer it.
+# Weft's engine with another version, as a package could offer it.
 ENGINE = f"""\
 import importlib.util
 
@@ -146,7 +146,7 @@ def weft_with(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def installed(folder: Path, version: str) -> None:
-    """An installed Weft of a version, by its metadata."""
+    """Create the metadata of an installed Weft with a version."""
     shown = folder / f"weft_sim-{version}.dist-info"
     shown.mkdir()
     (shown / "METADATA").write_text(f"Metadata-Version: 2.1\nName: weft-sim\nVersion: {version}\n")
@@ -184,7 +184,7 @@ def test_two_engines_and_a_broken_one_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_crate_conforms_and_its_wheel_runs_a_scenario(crate: Path, tmp_path: Path) -> None:
-    """Builds against this folder, with its lock file. Packages of the registry are those of its target folder."""
+    """The crate is built against this folder, with its lock file. Registry packages come from its target folder."""
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     (crate / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
     more = {"CARGO_TARGET_DIR": target, "CARGO_PROFILE_DEV_DEBUG": "0", "PYO3_PYTHON": sys.executable}

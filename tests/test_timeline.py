@@ -1,4 +1,4 @@
-"""Traces of runs: valid in the Trace Event Format, and saying what the run did."""
+"""Traces of runs. They are valid in the Trace Event Format, and show what the run did."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLEEPY = {
     "power.policy": "{idle_timeout: {idle: 20cycles, transition: 10cycles}}",
     "measure.link_states": "{}",
 }
-# Fields of the format for an event of each phase that is used here, and their types.
+# Fields of an event of each phase used here, with their types, by the format.
 REQUIRED: dict[str, dict[str, Any]] = {
     "X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float), "pid": int, "tid": int, "args": dict},
     "M": {"name": str, "pid": int, "tid": int, "args": dict},
@@ -69,7 +69,7 @@ def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]
 
 
 def _check_nesting(slices: list[dict[str, Any]]) -> None:
-    """Slices of a track are in order, one in another or apart: never in part."""
+    """Check that slices of a track are in order, and either nested or disjoint."""
     open_ends: list[int] = []
     last = 0
     for event in slices:
@@ -83,7 +83,7 @@ def _check_nesting(slices: list[dict[str, Any]]) -> None:
 
 
 def laid_out(recorded: trace_file.Timeline) -> dict[str, Any]:
-    """A trace as its file has it."""
+    """A trace in the form of its file."""
     return {"displayTimeUnit": "ns", "otherData": recorded.about, "traceEvents": list(recorded.events())}
 
 
@@ -102,7 +102,7 @@ def test_a_trace_is_valid_and_its_tracks_have_names(traced: dict[str, Any]) -> N
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in traced["traceEvents"] if e["name"] == "thread_name"}
     packets = [name for (pid, _), name in names.items() if pid == tracing.PACKETS]
     links = [name for (pid, _), name in names.items() if pid == tracing.LINKS]
-    # 16 routers with 6 links each, a channel each way
+    # 16 routers with 6 links each, one channel in each direction
     assert (len(packets), len(links), len(set(links))) == (20, 96, 96)
     assert "link 0 -> 1 (port 4)" in links
     assert set(tracks) == set(names)
@@ -120,7 +120,7 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
         for event in slices
     ]
     assert sorted(lines) == sorted(spans.iter_rows())
-    # a packet's outermost slices abut from creation to delivery, in microseconds of cycles of 1 ns
+    # a packet's outermost slices follow each other without gaps from creation to delivery, in us, with cycles of 1 ns
     outer = {"queue", "link", "router", "tail"}
     for (pid, _), slices in tracks.items():
         if pid == tracing.PACKETS:
@@ -246,7 +246,7 @@ def test_a_file_that_can_not_be_written_is_reported_before_the_run(
     assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
 
 
-# A router that sends round requests its link, which is activated; all routers get the message.
+# A router that sends round requests its link, and the link is activated; all routers get the message.
 TALK = """\
 topology: {hyperx: {widths: [3], terminals_per_router: 4}}
 links:
@@ -261,7 +261,7 @@ measure: {warmup: 0cycles, window: 1000cycles}
 
 @pytest.fixture
 def talk(tmp_path: Path) -> Path:
-    """The file of a scenario in which routers talk."""
+    """The file of a scenario in which routers send control packets."""
     path = tmp_path / "talk.yaml"
     path.write_text(TALK, encoding="utf-8")
     return path
@@ -277,7 +277,7 @@ def trace_of(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
 
 
 def marks(trace: dict[str, Any]) -> list[tuple[int, str, int]]:
-    """Control packets of routers: router, words, cycle."""
+    """Control packets of routers: router, text, cycle."""
     control = [event for event in trace["traceEvents"] if event["pid"] == tracing.CONTROL and event["ph"] == "X"]
     return [(event["tid"] - 1, event["name"], event["args"]["from_cycle"]) for event in control]
 
@@ -323,11 +323,11 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     capsys.readouterr()
     assert len(marks(trace_of(tmp_path, talk, "--control-packets", "1"))) == 2
     assert "3 control packets left out" in capsys.readouterr().out
-    # one that is on its way at the end has no arrow
+    # a packet in flight at the end has no arrow
     cut = trace_of(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
     assert marks(cut) == [(2, "ack, to 1", 500)]
     assert not [event for event in cut["traceEvents"] if event["ph"] in "sf"]
-    # nor has one that left before the beginning
+    # a packet that left before the beginning also has no arrow
     late = trace_of(tmp_path, talk, "--from-cycle", "501")
     assert marks(late)[0][:2] == (1, "ack, from 2")
     arrows = [(event["ph"], event["id"]) for event in late["traceEvents"] if event["ph"] in "sf"]

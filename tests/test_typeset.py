@@ -96,7 +96,7 @@ def test_headings_have_units() -> None:
 
 
 def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Coordinates and chosen columns; a saturated point says so in place of its latency."""
+    """The table has coordinates and chosen columns. A saturated point has a word instead of its latency."""
     for ending in ("md", "tex"):
         assert main(["export", str(made_up.root), "--out", str(tmp_path / f"deep/t.{ending}")]) == 0
         assert capsys.readouterr().out == f"{tmp_path}/deep/t.{ending}\n"
@@ -219,7 +219,7 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
     head, _, *rows = (cells(line) for line in out.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
     column = head.index("Mean packet latency [cycles]")
     assert "Seed" not in head
-    # two values with mean m: half of their difference times 12.706, Student's t of one degree of freedom
+    # two values with mean m: half of their difference times 12.706, Student's t with one degree of freedom
     assert [row[column] for row in rows] == ["21.0 ± 12.7", "30.0\\~"]
     assert "means over 2 seeds" in out.read_text(encoding="utf-8")
     csv = tmp_path / "seeds.csv"

@@ -1,4 +1,4 @@
-"""Comparison with peers: mapping of rows, and the judge."""
+"""Comparison with other simulators ("peers"): mapping of rows, and the judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def a_case(must_match: MustMatch, *, band: float = 0.05, oblivious: bool = True) -> Case:
-    """A row whose peer measured 100 cycles, 2 hops and 0.4."""
+    """A row whose peer measured a latency of 100 cycles, 2 hops and an accepted load of 0.4."""
     return Case(
         line=2,
         peer="Peer",
@@ -71,7 +71,10 @@ def test_order_rows_are_between_peer_and_load() -> None:
 
 
 def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
-    """64 packets drawn with a probability of 0 scatter by sqrt(64) = 8, an eighth: 3 sigma are 3 * 0.05 * sqrt(1.2)."""
+    """64 packets created with a probability near 0 scatter by sqrt(64) = 8, an eighth.
+
+    So 3 sigma are 3 * 0.05 * sqrt(1.2).
+    """
     chance = chance_of_draws(0.4, 64, 0.0)
     assert chance == pytest.approx(0.05)
     assert chance_of_draws(0.4, 64, 0.75) == pytest.approx(0.025), "draws that are nearly sure scatter less"
@@ -86,7 +89,10 @@ def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
 
 
 def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() -> None:
-    """A burst has a given number of packets; in saturation links decide how many are accepted, not draws."""
+    """A burst has a fixed number of packets.
+
+    In saturation the links, not random draws, decide how many are accepted.
+    """
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-VAL-UN-10-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
     summary = {"saturated": False, "accepted_load": 0.0125, "packets": 4500, "packet_flits": 1}
@@ -96,7 +102,10 @@ def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() ->
 
 
 def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
-    """Beyond the bound those sources go on that do not cross the fullest channel, so the mean may be above it."""
+    """Beyond the bound, sources that do not cross the fullest channel still send more.
+
+    So the mean may be above the bound.
+    """
     within, beyond = (replace(ours(accepted=0.48), least=[least] * 5) for least in (0.45, 0.451))
     assert judge(a_case("order"), within).answer == "agrees"
     assert judge(a_case("order"), beyond).reasons == ("every terminal sends 0.4510 or more, above the bound 0.4500",)
@@ -105,14 +114,16 @@ def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
 
 
 def as_case(scenario: dict[str, Any], peer_accepts: float) -> Case:
-    """An order row of a scenario."""
+    """A row of a scenario with the criterion ``order``."""
     load = scenario["traffic"]["load"]
     theirs = Numbers(None, None, peer_accepts)
     return replace(a_case("order"), scenario=scenario, load=load, theirs=theirs)
 
 
 def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
-    """The diagonal of a torus of 8 x 8 sends to itself, and the fullest channel carries 3.5 of 64 terminals."""
+    """In an 8 x 8 torus, terminals on the diagonal send to themselves, and the fullest channel carries 3.5 of 64
+    terminals.
+    """
     transpose = {
         "topology": {"torus": {"widths": [8, 8], "terminals_per_router": 1}},
         "links": {"default": {"latency": "1cycle", "vcs": 4, "buffer": "16flits"}},
@@ -129,7 +140,10 @@ def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
 @pytest.mark.parametrize("load", [0.0, 0.01])
 @pytest.mark.parametrize("routing", [{"dragonfly_valiant": {"intermediate": "router"}}, "dragonfly_ugal"])
 def test_rows_without_a_bound_and_with_a_sampled_one_are_judged(load: float, routing: Any) -> None:
-    """Nobody sends at load 0: there is no bound. A dragonfly of 5,256 terminals has too many paths for an exact one."""
+    """At load 0 no terminal sends, so there is no bound.
+
+    A dragonfly of 5,256 terminals has too many paths for an exact bound.
+    """
     large = {
         "topology": {
             "dragonfly": {
@@ -225,7 +239,7 @@ FOGSIM = [
 
 
 def test_rows_of_fogsim_agree() -> None:
-    """A row of each routing, of each version of the peer, of each kind of judgement, and a burst."""
+    """The test has a row of each routing, each version of the peer and each criterion, and a burst."""
     cases = [case for case in read(GOLDEN / "fogsim.csv") if case.name in FOGSIM]
     assert len(cases) == len(FOGSIM)
     verdicts = run_cases.validate(cases, seeds=5, jobs=None)
@@ -233,7 +247,10 @@ def test_rows_of_fogsim_agree() -> None:
 
 
 def test_loads_of_fogsim_are_of_packets_that_take_eight_cycles() -> None:
-    """Packets of 8 phits are one flit over links of 1/8 flit per cycle; a burst is accepted by the time of its last."""
+    """Packets of 8 phits are one flit over links of 1/8 flit per cycle.
+
+    A burst's accepted load is over the time until its last packet.
+    """
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-MIN-ADV+1-5-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
     assert steady.load == 0.05 / 8
@@ -264,7 +281,7 @@ def test_a_bad_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_row_without_a_known_bound_is_judged_by_what_was_offered() -> None:
-    """No terminal sends when the run begins, or too many paths: no row ends with a traceback."""
+    """Cases: no terminal sends when the run begins, or there are too many paths. No row ends with a traceback."""
     unknown = replace(ours(accepted=0.4), bound=None)
     assert judge(a_case("order"), unknown).answer == "agrees"
 

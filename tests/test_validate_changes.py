@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 FILE = GOLDEN / "fogsim.csv"
 BIN = 50
-# Middles of 4 bins before the change and 20 behind it.
+# Middles of 4 bins before the change and 20 bins after it.
 TIMES = [BIN * (number + 0.5) for number in range(-4, 20)]
 
 
 def settling(bins_off: int, *, before: float = 100.0, after: float = 200.0) -> Response:
-    """Latency of 100 cycles, then 300 in this many bins, then 200."""
+    """A latency of 100 cycles, then 300 cycles for `bins_off` bins, then 200 cycles."""
     return Response(TIMES, [before] * 4 + [after + 100] * bins_off + [after] * (20 - bins_off))
 
 
 def row(name: str, theirs: int, *, of: str = "one change", band: float = 0.0) -> Case:
-    """A row whose peer differs in this number of bins."""
+    """A row in which `theirs` bins of the peer are off."""
     return Case(
         line=2,
         peer="Peer",
@@ -57,7 +57,7 @@ def judged(case: Case, ours: Response | None) -> Verdict:
 
 
 def ordered(*bins_off: tuple[int, int]) -> list[Verdict]:
-    """Rows a, b, ... of one change that differ in this number of bins: with the peer, and with us."""
+    """Rows a, b, ... of one change, with these numbers of bins that are off in the peer and in Weft."""
     names = "abcdef"
     return in_order([judged(row(names[k], theirs), settling(ours)) for k, (theirs, ours) in enumerate(bins_off)])
 
@@ -67,7 +67,8 @@ def test_a_response_settles_with_its_last_bin_that_is_more_than_a_tenth_off() ->
     assert (found.before, found.final, found.peak) == (100.0, 200.0, 300.0)
     assert found.adapted == 125.0, "the middle of the third bin"
     assert settling(0).adapted == 0.0
-    # the last quarter of 20 bins are 5: with the last bin at 310 the end is 222, and 200 is 9.9 % below it
+    # the last quarter of 20 bins has 5 bins: with the last bin at 310 the final latency is 222, and 200 is 9.9 % below
+    # it
     late = Response(TIMES, [100.0] * 4 + [200.0] * 19 + [310.0])
     assert late.final == 222.0
     assert late.adapted == TIMES[-1]
@@ -90,11 +91,11 @@ def test_seeds_are_merged_by_their_packets_and_bins_without_packets_are_left_out
 @pytest.mark.parametrize(
     ("bins_off", "fail"),
     [
-        (((0, 0), (1, 0)), ""),  # a bin apart and together are the same
-        (((0, 0), (1, 2)), "ab"),  # 75 cycles apart with us, 25 with the peer
-        (((0, 0), (4, 2)), ""),  # after it in both, if not as long after it
-        (((0, 4), (4, 0)), "ab"),  # the other way round
-        (((0, 0), (4, 4), (0, 9)), "abc"),  # c settles with a there, after both here
+        (((0, 0), (1, 0)), ""),  # one bin apart counts as together
+        (((0, 0), (1, 2)), "ab"),  # 75 cycles apart in Weft, 25 in the peer
+        (((0, 0), (4, 2)), ""),  # after it in both simulators, though not by the same time
+        (((0, 4), (4, 0)), "ab"),  # the opposite order
+        (((0, 0), (4, 4), (0, 9)), "abc"),  # c settles together with a in the peer, after both in Weft
         (((0, 1), (4, 4), (0, 0)), ""),
     ],
 )
@@ -125,7 +126,10 @@ def test_rows_of_different_changes_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("theirs", "ours", "fails"), [(0, 1, False), (0, 2, True), (9, 4, False), (9, 1, True)])
 def test_a_row_alone_in_its_change_is_ordered_with_the_change_itself(theirs: int, ours: int, *, fails: bool) -> None:
-    """A bin that differs, at 25 cycles, is together with the change; two, at 75 cycles, are after it."""
+    """One bin that is off, at 25 cycles, counts as together with the change.
+
+    Two bins, at 75 cycles, count as after it.
+    """
     (verdict,) = in_order([judged(row("a", theirs), settling(ours))])
     assert (verdict.answer == "fails") == fails
     assert all("the change" in reason for reason in verdict.reasons)
@@ -165,9 +169,9 @@ def test_all_transients_of_fogsim_are_compared_with_others_of_their_change() -> 
 
 
 def test_fogsim_settles_at_once_or_within_a_bin() -> None:
-    """After 189.5 cycles in the first bin PB is at 213.5 in the end, 11 % more; OFAR is at 194.8, then 201.3.
+    """PB has 189.5 cycles in the first bin and 213.5 at the end, 11 % more. OFAR has 194.8 cycles, then 201.3.
 
-    So its PB needs no period of adaptation by this measure, whatever the column `why` of its rows says.
+    So by this measure FOGSim's PB needs no adaptation period, although the column `why` of its rows says so.
     """
     times = {name: case.change.theirs.adapted for name, case in transients().items() if case.change}
     late = {"v1-tr-to-ADV+2-h3-PB-UN-14", "v1-tr-to-ADV+2-h3-PB125-UN-14", "v1-tr-to-ADV+3-h3-PB125-ADV+2-12"}
@@ -237,7 +241,7 @@ def test_a_filter_takes_all_rows_of_a_change() -> None:
 
 
 def test_packets_that_do_not_come_leave_nothing_to_compare() -> None:
-    """Terminals send 16 times as much as their groups can pass on, and the run ends without them."""
+    """Terminals send 16 times as much as their groups can forward, and the run ends before the packets arrive."""
     case = transients()["v1-tr-to-ADV+2-h2-PB125-UN-10"]
     assert case.scenario
     scenario: dict[str, Any] = case.scenario | {
@@ -257,6 +261,6 @@ def test_transients_of_fogsim_at_h_2_agree(capsys: pytest.CaptureFixture[str]) -
     change = ofar["change"]
     assert (change["cycle"], change["bin_cycles"]) == (3000, 50)
     assert change["settled"] == {"peer": 0.0, "weft": 0.0}
-    # two runs of 5 seeds with some 900 packets before the change
+    # two runs with 5 seeds each and about 900 packets before the change
     assert change["before"]["weft"] == pytest.approx(change["before"]["peer"], rel=0.05)
     assert change["after"]["weft"] == pytest.approx(change["after"]["peer"], rel=0.05)

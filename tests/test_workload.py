@@ -1,4 +1,4 @@
-"""Jobs, batches and measurements that end by themselves, as tables and frames show them."""
+"""Jobs, batches and measurements that end automatically, in tables and frames."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ sweep: {traffic.load: [0.05, 0.1]}
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Path:
-    """The file of two points of two jobs, one with an end."""
+    """The file of a sweep with two points of two jobs, one of which has an end."""
     path = tmp_path / "two.yaml"
     path.write_text(JOBS, encoding="utf-8")
     return path

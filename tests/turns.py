@@ -1,4 +1,4 @@
-"""Which cases a test takes: some of them by turns in `make test`, all in `make test-all`."""
+"""Selects the cases of a test: some by turns in `make test`, all in `make test-all`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ T = TypeVar("T")
 
 
 def in_turn(turn: int, cases: Sequence[T]) -> Sequence[T]:
-    """A case; all cases in `make test-all`."""
+    """One of the cases, by turns; all cases in `make test-all`."""
     return cases if "WEFT_TEST_ROUNDS" in os.environ or not cases else (cases[turn % len(cases)],)

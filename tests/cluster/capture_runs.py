@@ -1,7 +1,7 @@
 """Programs recorded under MPI, and read again: ``make test-capture``.
 
-Needs ``mpicc`` and ``mpirun`` of Open MPI. LAMMPS is recorded where ``lmp`` is installed. The monitoring of Open MPI
-counts its messages a second time.
+Needs ``mpicc`` and ``mpirun`` of Open MPI. LAMMPS is recorded if ``lmp`` is installed. Its messages are also counted by
+Open MPI's monitoring, for comparison.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def test_a_call_from_fortran_that_is_not_recorded_is_named(
 
 
 def test_fortran_has_each_call_that_c_has(library: Path) -> None:
-    """Each call that the library takes from C, it takes from both interfaces of Fortran."""
+    """For each C function that the library intercepts, it intercepts the functions of the two Fortran interfaces."""
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     exported = {line.split()[-1] for line in symbols.splitlines() if " T " in line}
     in_c = {name.lower() for name in exported if name.startswith("MPI_") and not name.endswith("_c")}
@@ -225,7 +225,7 @@ def test_a_call_that_can_not_be_passed_on_ends_the_program(call: str, library: P
 
 
 def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:
-    """The library leaves alone functions that move no data: queries, datatypes, groups, handles, files."""
+    """The library does not intercept functions that move no data: queries, datatypes, groups, handles, files."""
     header = ["mpicc", "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]
     text = subprocess.run(header, capture_output=True, text=True, check=True).stdout
     declared = set(re.findall(r"\bMPI_([A-Z][a-z]\w*) *\(", text))
@@ -241,7 +241,7 @@ def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:
         r"Reduce_local|Register_datarep|Test_cancelled|Message_(c2f|f2c)|Request_(c2f|f2c)|Grequest_complete|"
         r"(Open|Close)_port|(Publish|Unpublish|Lookup)_name)$"
     )
-    # one-sided calls need a window, and a matched receive needs a matched probe: both are refused
+    # one-sided calls need a window, and a matched receive needs a matched probe: windows and matched probes are refused
     behind = {"Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Mrecv", "Imrecv"}
     behind |= {"Rput", "Rget", "Raccumulate", "Rget_accumulate"}
     assert sorted(name for name in left - behind if not local.match(name)) == []
@@ -261,7 +261,7 @@ def test_lammps_has_the_messages_that_open_mpi_counts(
     for file in tmp_path.glob("counts.*.prof"):
         for line in file.read_text().splitlines():
             fields = line.split("\t")
-            # a line for each peer: the messages of the program, without those of collectives
+            # a line for each peer with the messages of the program, without messages of collectives
             if fields[0] == "E":
                 sent += int(fields[3].split()[0])
                 messages += int(fields[4].split()[0])

@@ -1,6 +1,6 @@
 """A real Slurm on this machine, in a temporary folder: two nodes that are both this machine, and one partition.
 
-Needs root, and the programs of Debian's packages slurm-wlm and munge. Nothing outside the folder is written or started.
+Needs root, and the programs of Debian's packages slurm-wlm and munge. Nothing is written outside the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "srun", "squeue", "scancel", "scontrol")
 NODES = ("n1", "n2")
-# Jobs run on both nodes at once, two on each, whatever this machine has.
+# Jobs run on the two nodes at the same time, two jobs on each node, independent of this machine.
 _CORES = 2
 _CONFIGURATION = """\
 ClusterName=weft
@@ -66,12 +66,12 @@ class SlurmHere:
     Parameters
     ----------
     folder : Path
-        Empty; everything is written there.
+        An empty folder, in which everything is written.
 
     Attributes
     ----------
     environment : dict
-        Environment in which Slurm's commands speak to these daemons.
+        Environment in which Slurm's commands use these daemons.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -111,7 +111,7 @@ class SlurmHere:
             self.kill(name, signal.SIGTERM)
 
     def start(self, name: str) -> None:
-        """Start the controller, or the daemon of a node; nothing if it runs."""
+        """Start the controller, or the daemon of a node; do nothing if it already runs."""
         if name in self._running and self._running[name].poll() is None:
             return
         self._start(name, *(["-D"] if name == "slurmctld" else ["-D", "-N", name]))
@@ -127,15 +127,15 @@ class SlurmHere:
             process.wait()
 
     def ask(self, *command: str) -> str:
-        """Give a command to Slurm; returns what it prints."""
+        """Run a command of Slurm; returns its output."""
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=True)
         return done.stdout
 
     def wait_until_idle(self) -> None:
-        """Wait until both nodes take jobs, or will do so when those that end have ended.
+        """Wait until the two nodes accept jobs, or will accept jobs when the jobs that are ending have ended.
 
-        Slurm takes a node out of use when a controller that was killed sends it a job a second time; an administrator
-        then puts it back, as is done here.
+        If a controller was killed and then sends a job to a node a second time, Slurm takes the node out of use. An
+        administrator then returns the node to use, and so does this method.
         """
         until, states = time.monotonic() + 60, dict[str, str]()
         while True:
@@ -145,7 +145,7 @@ class SlurmHere:
                 if len(states) == len(NODES) and set(states.values()) <= {"idle", "mix", "alloc", "comp"}:
                     return
                 for node, state in states.items():
-                    if state.startswith(("down", "dr")):  # drained, draining
+                    if state.startswith(("down", "dr")):  # the state is "drained" or "draining"
                         self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
             assert time.monotonic() < until, f"Slurm does not take jobs, {states}: see {self.folder}"
             time.sleep(0.2)

@@ -1,8 +1,8 @@
 """Arrays of jobs on a real Slurm, while its daemons, its nodes and the jobs are killed: ``make test-slurm``.
 
-Whatever is killed, no finished point is lost or run again, the rest is handed over by the same command, and the results
-are those of a local run. In every second sweep points write checkpoints, and go on from them. ``WEFT_TEST_KILLS`` says
-how many kills there are.
+Whatever is killed, no finished point is lost or run again, the same command submits the remaining points, and the
+results are those of a local run. In every second sweep, points write checkpoints and continue from them.
+``WEFT_TEST_KILLS`` sets the number of kills.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
 POINT_SECONDS = 2.0
-# Kills by kind, and how often jobs were submitted and points have gone on from a checkpoint.
+# Number of kills by kind, of submissions of jobs, and of points that have continued from a checkpoint.
 OF_ALL = Counter[str]()
 
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmHere]:
-    """A Slurm of this test alone."""
+    """A Slurm that only this test uses."""
     with SlurmHere(tmp_path_factory.mktemp("slurm")) as here:
         os.environ["SLURM_CONF"] = here.environment["SLURM_CONF"]
         os.environ["PYTHONPATH"] = str(Path(weft.__file__).parent.parent)
@@ -50,7 +50,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmHere]:
 
 
 class Kills:
-    """Ways to kill; each gives false if there is nothing to kill now."""
+    """Ways to kill. Each method returns false if there is nothing to kill now."""
 
     def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
         self.slurm, self.out, self.draw = slurm, out, draw
@@ -73,7 +73,7 @@ class Kills:
         return True
 
     def cancelled_job(self) -> bool:
-        """A person cancels a job with Slurm's command."""
+        """A user cancels a job with Slurm's command."""
         return self._job("scancel")
 
     def requeued_job(self) -> bool:
@@ -94,7 +94,7 @@ class Kills:
         with suppress(Exception):
             self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
             time.sleep(self.draw.uniform(0, 1))
-            with suppress(Exception):  # it may have come back by itself
+            with suppress(Exception):  # the node may have returned by itself
                 self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
             return True
         return False
@@ -109,19 +109,20 @@ class Kills:
         jobs = self.slurm.ask("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%i").split()
         if not jobs:
             return False
-        with suppress(Exception):  # it may have ended meanwhile
+        with suppress(Exception):  # the job may have ended in the meantime
             self.slurm.ask(*command, self.draw.choice(jobs))
         return True
 
 
 def live(slurm: SlurmHere, out: Path) -> int:
-    """How many jobs have not ended; those that were queued again begin now instead of in two minutes."""
+    """Number of jobs that have not ended. Jobs that were queued again begin now instead of in two minutes."""
     found = 0
     for array in arrays(out):
         for number, (state, reason) in array.live().items():
             found, job = found + 1, array.job_of(number)
-            with suppress(subprocess.CalledProcessError):  # it may have begun or ended meanwhile
-                if "held" in reason:  # the daemon of the node died while it began: Slurm leaves it to a person
+            with suppress(subprocess.CalledProcessError):  # the job may have begun or ended in the meantime
+                # if the daemon of the node died while the job began, Slurm waits for an administrator
+                if "held" in reason:
                     slurm.ask("scontrol", "release", job)
                 if state == slurm_queue.PENDING:
                     slurm.ask("scontrol", "update", f"JobId={job}", "StartTime=now")
@@ -130,7 +131,10 @@ def live(slurm: SlurmHere, out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A window with which a point takes about two seconds here: kills hit points, results and jobs that begin."""
+    """A window with which a point takes about two seconds here.
+
+    So kills hit running points, results, and starting jobs.
+    """
     begun, cycles = time.monotonic(), 20_000
     points = len(
         weft.load(SMALL, overrides={"measure.window": f"{cycles}cycles"}).run(tmp_path_factory.mktemp("tried"), jobs=1)
@@ -140,7 +144,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("seed", range(max(2, KILLS // 10)))
 def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path, seed: int) -> None:
-    """Ten kills each, in as many sweeps as that takes."""
+    """Ten kills of each kind, in the number of sweeps that this needs."""
     draw, done = random.Random(seed), Counter[str]()
     while done.total() < 10:
         out = tmp_path / f"after-{done.total()}"
@@ -169,7 +173,7 @@ def whole(out: Path) -> bool:
 
 
 def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path) -> None:
-    """Ten kills, in as many searches as that takes."""
+    """Ten kills, in the number of searches that this needs."""
     draw, done = random.Random(0), Counter[str]()
     sets = {"measure.window": window, "traffic.pattern": "tornado"}
     while done.total() < 10:
@@ -186,7 +190,7 @@ def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp
 
 
 def killed(command: list[str], kills: Kills, done: Counter[str], ended: Callable[[], bool]) -> int:
-    """Give a command until all is done, with kills on the way; returns how often jobs were submitted."""
+    """Repeat a command until all points are done, with kills in between; returns the number of submissions."""
     known: dict[str, int] = {}
     ways = [name for name in vars(Kills) if not name.startswith("_")]
     submissions, until = 0, time.monotonic() + 500
@@ -199,7 +203,7 @@ def killed(command: list[str], kills: Kills, done: Counter[str], ended: Callable
             now = finished(kills.out)
             assert known.items() <= now.items(), "what was finished stays as it was"
             known = now
-            if done.total() < 10 and (at_work(kills.out) or kills.draw.random() < 0.3):  # most of them hit a job
+            if done.total() < 10 and (at_work(kills.out) or kills.draw.random() < 0.3):  # most kills hit a job
                 way = kills.draw.choice(ways)
                 done[way] += getattr(kills, way)()
             kills.slurm.wait_until_idle()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Stands for Slurm's commands on the PATH of a test: jobs are processes of this machine, which begin at once.
+"""Replaces Slurm's commands on the PATH of a test. Jobs are processes of this machine, which begin at once.
 
-It is called by the names of the commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`: it is there until the
-job has ended. `FAKE_SLURM/refuse` holds words with which ``sbatch`` refuses; `FAKE_SLURM/down` lets nothing answer;
-`FAKE_SLURM/hold` lets jobs wait; `FAKE_SLURM/cluster` holds the name of the cluster.
+It is called by the names of the commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`, which exists until the
+job has ended. Further files change the behaviour. `FAKE_SLURM/refuse` contains the message with which ``sbatch``
+refuses; with `FAKE_SLURM/down` no command answers; with `FAKE_SLURM/hold` jobs wait; `FAKE_SLURM/cluster` contains the
+name of the cluster.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def sbatch(words: list[str]) -> None:
 
 
 def begin(kept: Path, array: int, number: int | None) -> None:
-    """Run a job in a process group of its own, again as long as it asks for that; its file goes when it ends."""
+    """Run a job in a separate process group. Repeat it as long as it requests this, and remove its file at the end."""
     raw = 1000 * array + (number or 0)
     environment = os.environ | {"SLURM_JOB_ID": str(raw), "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}
     environment["FAKE_JOB"] = kept.stem
@@ -56,7 +57,7 @@ def begin(kept: Path, array: int, number: int | None) -> None:
 
 
 def srun(words: list[str]) -> None:
-    """Become the program of a job, with its logs."""
+    """Replace this process by the program of a job, with its logs."""
     program = words[next(place for place, word in enumerate(words) if word.endswith(("python", "python3"))) :]
     paths = dict(pairwise(words))
     for option, stream in (("--output", 1), ("--error", 2)):
@@ -76,7 +77,7 @@ def squeue(words: list[str]) -> None:
 
 
 def scontrol(words: list[str]) -> None:
-    """Name the cluster, or queue a job again that is about to end."""
+    """Print the name of the cluster, or queue a job again that is about to end."""
     if words == ["show", "config"]:
         name = STATE / "cluster"
         print(f"AuthType = none\nClusterName             = {name.read_text() if name.exists() else 'here'}")

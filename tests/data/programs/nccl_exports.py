@@ -1,8 +1,8 @@
-"""Exports of Nsight Systems in the form of a run under NCCL: 2 hosts of a GPU each.
+"""Writes exports of Nsight Systems in the form of a run under NCCL on 2 hosts with one GPU each.
 
-No GPU was at hand. The tables, columns and texts are those that ATLAHS's generator reads (``spcl/atlahs`` 8837294,
-``goal_gen/ai/nccl_goal_generator``). A GPU sends 1 MiB to the other, then both reduce 1 MiB on a ring. So 1 + 2 MiB
-cross the network. These commands made ``nccl_2gpus.goal`` of it::
+They are synthetic, because no GPU was available. The tables, columns and texts are those that ATLAHS's generator reads
+(``spcl/atlahs`` 8837294, ``goal_gen/ai/nccl_goal_generator``). A GPU sends 1 MiB to the other, then both reduce 1 MiB
+on a ring. So 1 + 2 MiB cross the network. These commands converted the exports to ``nccl_2gpus.goal``::
 
     python nccl_exports.py exports
     python get_traced_events.py -i exports -o goal --unique-nic --merge-non-overlap -l ... -s ...
@@ -35,7 +35,7 @@ def export(folder: Path, rank: int) -> None:
     Parameters
     ----------
     folder : Path
-        Where the file goes.
+        Folder of the file.
     rank : int
         0 sends, 1 receives.
     """
