@@ -233,7 +233,7 @@ weft_units::codes! {
         helps: "Write `flit` and `cycle` of the speed in the catalogue, or choose another speed.";
 }
 
-/// Warns if links carry another bandwidth than the ports in the catalogue whose power is billed.
+/// Warns if the bandwidth of links differs from that of the catalogue's ports with which they are billed.
 pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     let speed = f64::from(scenario.power.catalogue?.speed.gbps());
     let flits_per_second = 1e15 / spec.cycle_fs as f64;

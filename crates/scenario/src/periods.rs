@@ -35,8 +35,8 @@ fn rounded_up(cycles: Cycles, period: Cycles) -> Cycles {
     cycles.div_ceil(period).max(1).saturating_mul(period)
 }
 
-/// Warns of a window that will not be whole periods, or of such phases in it. For a window that ends with the last batch, this is
-/// known only after the run.
+/// Warns of a window that will not consist of whole periods, or of such phases in it. For a window that ends with the last batch,
+/// this is known only after the run.
 pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period else { return Ok(None) };
     let (window, batches) = (spec.phases.window, Cycles::from(spec.phases.batches));
@@ -87,7 +87,8 @@ fn of_span(
     Warning::new(&PART_OF_POLICY_PERIOD, path, numbers, what, help)
 }
 
-/// Warns of the phases of a load that are not whole periods, as far as they are in the window. Names phases that are whole periods.
+/// Warns of phases of a load that do not consist of whole periods, as far as they are in the window. Proposes phases that consist
+/// of whole periods.
 fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
     let (begin, end) = (spec.phases.warmup, window_end(spec));
     let starts: Vec<Cycles> = std::iter::once(0).chain(spec.traffic.changes()).collect();

@@ -1,4 +1,4 @@
-//! Policies that act at set times: windows and their periods, times at which links are off next to the window, and judged spans.
+//! Tests of policies that act at set times: their windows and periods, off times next to the window, and the spans that are judged.
 //! Each test follows the remedy.
 
 use serde_json::Value;

@@ -8,9 +8,9 @@ use weft_api::switch_step::SwitchStep;
 /// Conditions under which the pointers of arbiters move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pointers {
-    /// Past each grant of an output, and past each grant that an input accepts.
+    /// Pointers move past each grant of an output, and past each grant that an input accepts.
     PastAll,
-    /// Past a grant that is accepted in the first iteration.
+    /// Pointers move past a grant that is accepted in the first iteration.
     PastAccepted,
     /// The pointers never move.
     Stay,

@@ -128,7 +128,7 @@ fn output_of<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W,
     if key == NO_REQUEST { usize::from(*port.output_vc.at(v as usize) >> 4) } else { ports.common.port(key) }
 }
 
-/// The input of `rivals` whose picked VC has the oldest packet; equal ages are decided round robin.
+/// Among `rivals`, the input with the oldest packet in its picked VC. Equal ages are decided round robin.
 fn oldest_pick<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     rivals: Bits<W>,

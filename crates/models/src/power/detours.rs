@@ -13,7 +13,7 @@ const VCS: usize = 16;
 pub(in crate::power) struct Detours {
     /// For each packet number: the output of the direct link that the packet avoids, plus 1, while its head waits here; 0: none.
     waiting: Vec<u32>,
-    /// For each VC of each output: the same for the packet whose flits are leaving there.
+    /// For each VC of each output: the same for the packet that is leaving there.
     #[kept(each)]
     leaving: Vec<u32>,
     /// True if all packets have one flit: then nothing is recorded.

@@ -1,9 +1,9 @@
 //! Fewest links: in every subnetwork a planner keeps on the smallest set of links that carries the traffic between the members.
 //!
 //! # Source
-//! Ours. The question is that of Kim et al., "TCEP", ISCA 2018, Section VI-A, whose lower bound (Fig. 12) applies if all links that
-//! are on are used alike. TCEP switches links off from the outer routers inwards, so links between its inner routers carry little.
-//! In `fewest_links` the planner uses the whole matrix of traffic.
+//! Ours. The question is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound there (Fig. 12) applies if all links
+//! that are on are used alike. TCEP switches links off from the outer routers inwards, so links between its inner routers carry
+//! little. In `fewest_links` the planner uses the whole matrix of traffic.
 //! # Parameters
 //! `high_water`: how full links may be, between 0 and 1. Packets of one flit that come at random wait as long, on average, as on
 //! channels of this utilisation. No channel is planned above the middle between this value and 1. If flits come together (long
@@ -31,14 +31,15 @@
 //! routers), 1.3, 6 and 14 % of a run.
 //! # Validation
 //! `fewest_links/plan.rs`: sets against sums by hand. For exactly uniform traffic and a mark of 0.96, sets are at most 0.06 above the lower
-//! bound of TCEP's Fig. 12 at ten loads; a lower mark never has fewer links; `engine/src/run/tests/fewest_links_planner.rs`: the matrix
-//! that is counted, bursts and marks against sums by hand; `engine/tests/fewest_links.rs`: links, latency and accepted load in a network,
-//! beside TCEP; links in a surge, after a rise and after a fall of the load; pairs of routers that send more than their link takes. On
-//! every legal topology: conservation, determinism and checkpoints. No rows of another simulator: none has this policy. Measured beside
-//! TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, 0.028 to 0.074 above the bound
-//! (TCEP 0.028 to 0.122), and 2 % faster to 27 % slower than TCEP. `fewest_links` misses the goal of 0.06 at TCEP's latency. On 8x8 routers
-//! `fewest_links` needs, at the same mark, no more links than TCEP, except under bit reversal above the load that the network accepts. At
-//! the same latency `fewest_links` equals TCEP under uniform traffic, is better under tornado, and worse under bit reversal.
+//! bound of TCEP's Fig. 12 at ten loads. A lower mark never has fewer links. `engine/src/run/tests/fewest_links_planner.rs`: the matrix
+//! that is counted, and bursts and marks against sums by hand. `engine/tests/fewest_links.rs`: links, latency and accepted load in a
+//! network, compared with TCEP; links in a surge, and after a rise and a fall of the load; pairs of routers that send more than their link
+//! carries. On every legal topology: conservation, determinism and checkpoints. No rows of another simulator: none has this policy.
+//! Comparison with TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, sets are 0.028
+//! to 0.074 above the bound (TCEP 0.028 to 0.122). The network is from 2 % faster to 27 % slower than with TCEP. `fewest_links` misses the
+//! goal of 0.06 at TCEP's latency. On 8x8 routers `fewest_links` needs, at the same mark, no more links than TCEP, except under bit
+//! reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP under uniform traffic, is better under
+//! tornado, and worse under bit reversal.
 
 mod ledger;
 mod plan;

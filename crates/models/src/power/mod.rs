@@ -168,7 +168,7 @@ fn manageable(site: &Site, nets: &Subnets) -> String {
     if names.is_empty() { leave_links_on() } else { format!("write manages: [{}]", names.join(", ")) }
 }
 
-/// The subnetworks of a router whose links the policy switches.
+/// The subnetworks of a router with links that the policy switches.
 fn managed_of(site: &Site, nets: &Subnets) -> impl Iterator<Item = usize> {
     (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1)
 }

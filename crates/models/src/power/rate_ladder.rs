@@ -6,10 +6,10 @@
 //! one threshold. Two thresholds keep a link from changing its rate for ever. TCEP (ISCA 2018) uses this policy for comparison, but
 //! its changes cost nothing.
 //! # Parameters
-//! `epoch` [time]: between two decisions. `transition` [time]: duration of a change, in which the channel carries nothing. `up`: the
-//! channel goes a step faster above this utilisation of the present rate. `down`: the channel goes a step slower if the utilisation of
-//! the slower rate would be below this value. `slowest`: the slowest mode. `changes`: whether the channel carries traffic during a
-//! change.
+//! `epoch` [time]: between two decisions. `transition` [time]: duration of a change, in which the channel carries nothing. `up`: above
+//! this utilisation of the present rate, the channel moves to the next higher rate. `down`: the channel moves to the next lower rate
+//! if the utilisation of that rate would be below this value. `slowest`: the slowest mode. `changes`: whether the channel carries
+//! traffic during a change.
 //! # Guarantees
 //! Never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within an
 //! epoch, the channel keeps its rate and decides again an epoch later. Otherwise packets that hold channels could wait for each other
@@ -49,9 +49,9 @@ pub struct RateLadder {
     /// Duration of a change. Meanwhile the channel carries nothing and is `waking`. With `changes: carry` a change down takes no
     /// time, and before a change up the channel keeps the lower rate for this time.
     pub transition: Time,
-    /// A channel goes a step faster if its utilisation was above this share of the present rate.
+    /// A channel moves to the next higher rate if its utilisation was above this share of the present rate.
     pub up: f64,
-    /// A channel goes a step slower if its flits would have used less than this share of the slower rate.
+    /// A channel moves to the next lower rate if its flits would have used less than this share of that rate.
     pub down: f64,
     /// The slowest mode: one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. Default: the
     /// slowest mode that carries traffic. All modes between the slowest one and `on` are steps.

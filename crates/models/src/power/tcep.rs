@@ -140,8 +140,8 @@ pub enum Shadow {
 pub enum Spares {
     /// Outer links, by Algorithm 1.
     Outer {},
-    /// Ours, not the paper's. If routers send much: any link whose traffic would leave the other links of the router below a target
-    /// on average. The link with the least traffic goes off first. Otherwise: outer links.
+    /// Ours, not the paper's. If routers send much: any link may go off if its traffic would leave the other links of the router
+    /// below a target on average. The link with the least traffic goes off first. Otherwise: outer links.
     Even {
         /// The rule for high demand applies from this demand on: flits per cycle that a router sends to another member on average, above 0.
         #[serde(default = "from")]
@@ -328,7 +328,7 @@ impl Tcep {
         }
         // requests and answers go over the hub, and must arrive within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
-        // requests and answers may also wait behind a broadcast on each link
+        // requests and answers may also wait for a broadcast on each link
         let queue = 2 * u64::from(nets.widest());
         let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);

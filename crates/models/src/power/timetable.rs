@@ -130,7 +130,7 @@ impl PolicyModel for Timetable {
         Ok(Schedule { period, once })
     }
 
-    /// The wait of a packet that comes when the longest row begins, until the row ends.
+    /// Longest wait: a packet arrives when the longest row begins, and waits until the row ends.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.rows.iter().map(|row| row.until - row.from).max().unwrap_or(0))
     }
@@ -225,7 +225,7 @@ impl Agents for Clerks {
         }
     }
 
-    /// Lets channels go down whose row has begun, or keeps them on if too little of the row is left.
+    /// Lets channels go down if their row has begun, or keeps them on if too little of the row is left.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);

@@ -6,9 +6,9 @@
 //! published: the defaults are ours. The times of a change are those of IEEE 802.3az.
 //! # Parameters
 //! `ethernet`: a standard that gives wake, sleep and window. `wake` \[time\]: duration of waking. `sleep` \[time\]: duration of going
-//! off. `window` \[time\]: over which the utilisation is measured. `u_on`: the share above which members wake. `u_off`: the share below
-//! which members go off. `step`: number of members that wake or go off together. `per`: whether the mean of the trunk counts, or its
-//! busiest member. `forecast`: members wake ahead of bursts that come at even intervals (ours, `thresholds/forecast.rs`).
+//! off. `window` \[time\]: time over which the utilisation is measured. `u_on`: the share above which members wake. `u_off`: the share
+//! below which members go off. `step`: number of members that wake or go off together. `per`: whether the mean of the trunk counts, or
+//! its busiest member. `forecast`: members wake ahead of bursts that come at even intervals (ours, `thresholds/forecast.rs`).
 //! # Guarantees
 //! Never drops a flit. The two directions of a member are in the same state. Members wake if the utilisation of either direction was above
 //! u_on. Members go off if the utilisation of both directions was below u_off in their last windows. The members with the lowest numbers

@@ -87,8 +87,8 @@ impl Recording for Series {
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
     }
 
-    /// Memory for the rows, and for their columns of 8 bytes, one of which is for each link state. The columns exist once in the
-    /// table, and once more while it is written.
+    /// Memory for the rows, and for their columns of 8 bytes, including one per link state. The columns exist once in the table,
+    /// and once more while it is written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
         let of_row = Rows::bytes(network.modes.count()) + 2 * 8 * headings_with(&network.modes).len();

@@ -322,7 +322,7 @@ impl Programs {
         }
     }
 
-    /// Latency [cycles] of a note between an interface and the processors.
+    /// Latency [cycles] of a note (completion event) from an interface to the processors.
     fn host_cycles(&self, cycle_fs: u128) -> Cycles {
         let cycles = self.host_latency.femtoseconds(cycle_fs).div_ceil(cycle_fs.max(1));
         cycles.try_into().unwrap_or(Cycles::MAX)

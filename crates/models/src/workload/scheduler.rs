@@ -13,7 +13,7 @@
 //! - period \[time\]: time between two scheduling passes. The first pass is at 0, and then there is one in each period.
 //! - placement: rule that chooses the free nodes for a program.
 //! - cores_per_node \[count\]: number of cores of a node, for programs that share nodes.
-//! - slowdown_bound \[time\]: the least run time by which the bounded slowdown is divided. With a file of jobs the bound is 10 s;
+//! - slowdown_bound \[time\]: the least run time in the denominator of the bounded slowdown. With a file of jobs the bound is 10 s;
 //!   otherwise it has no default.
 //! - seed: seed of the random choices, in addition to the seed of the scenario.
 //!
@@ -99,8 +99,8 @@ pub struct Scheduler {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cores_per_node: Option<u32>,
-    /// The least run time by which the bounded slowdown is divided, in times of the file of `arrivals` [time]. Default: 10 s with a
-    /// file. Otherwise none, and the bounded slowdown is unknown.
+    /// The least run time in the denominator of the bounded slowdown, in times of the file of `arrivals` [time]. Default: 10 s with
+    /// a file. Otherwise none, and the bounded slowdown is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub slowdown_bound: Option<Time>,

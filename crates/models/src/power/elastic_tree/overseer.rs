@@ -103,7 +103,7 @@ impl Overseer for Sizer {
         }
     }
 
-    /// The overseer rests while nothing is sent and the widths are least.
+    /// No action is needed while nothing is sent and the widths are least.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
         let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;

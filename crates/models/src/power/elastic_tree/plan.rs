@@ -160,7 +160,7 @@ impl Tree {
         missing
     }
 
-    /// The choices up to `level` whose links from the leaf all work.
+    /// The choices up to `level` that lead from the leaf over working links only.
     fn reach(&self, leaf: u64, level: usize, failed: &Failed) -> Reach {
         let all = self.choices(level + 1);
         let mut reach = vec![u64::MAX; all.div_ceil(64)];

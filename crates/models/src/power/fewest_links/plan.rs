@@ -1,13 +1,13 @@
 //! Finds the smallest set of links of a subnetwork that carries a matrix of traffic.
 //!
 //! A set of links must contain the star around the hub. A set of links carries the traffic if two conditions hold. On average,
-//! flits meet queues no longer than on a channel whose utilisation is the mark. No channel has a utilisation above (1 + mark) / 2.
-//! A pair of members with a link uses this link up to the mark. The rest of the pair's flits, and all flits of a pair without a
-//! link, divide evenly among the members with links to both ends. If no member has links to both ends, the link must carry all
-//! flits of the pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the links
-//! between members other than the hub are removed, the least used first. Among equal links the order is such that every member
-//! loses about the same number. The plan is the smallest set found for any k. If there is little traffic, few members need many
-//! links. If there is much traffic, all members need equally many links: then all channels are used alike, as the lower bound
+//! flits meet queues no longer than on a channel with the mark as its utilisation. No channel has a utilisation above the mean of 1
+//! and the mark. A pair of members with a link uses this link up to the mark. The rest of the pair's flits, and all flits of a pair
+//! without a link, divide evenly among the members with links to both ends. If no member has links to both ends, the link must
+//! carry all flits of the pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the
+//! links between members other than the hub are removed, the least used first. Among equal links the order is such that every
+//! member loses about the same number. The plan is the smallest set found for any k. If there is little traffic, few members need
+//! many links. If there is much traffic, all members need equally many links: then all channels are used alike, as the lower bound
 //! requires.
 
 /// For each member, the set of members that it has a link to; one word per member.

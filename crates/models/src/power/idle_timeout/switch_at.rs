@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(break_even(Rate::ONE, twelfth, 10_000), 910);
         // at half the rate, 40 flits justify a change of 40 cycles: without it they take 80 cycles, with it 40 + 40
         assert_eq!(break_even(Rate::ONE, rate(1, 2), 40), 40);
-        // the same at a quarter of a flit per cycle: 40 cycles are 10 flits
+        // 40 cycles are 10 flits if the link carries a quarter of a flit per cycle
         assert_eq!(break_even(rate(1, 4), rate(1, 2), 40), 10);
     }
 

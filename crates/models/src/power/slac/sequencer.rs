@@ -18,7 +18,7 @@ pub struct Sequencer {
     /// The routers that requested stages 2, 3 and so on, up to a stage that is warming. `None` for a stage that was on from the beginning.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
-    /// First cycle of the next decision, if the sequencer rests.
+    /// First cycle in which the next decision may be taken.
     pub rests_until: u64,
     /// End of the present averaging window.
     pub window_end: u64,
@@ -68,7 +68,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// The sequencer rests while all buffers have been empty for a window, unless a stage could then go off.
+    /// No action is needed while all buffers have been empty for a window, unless a stage could then go off.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
         let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;

@@ -76,7 +76,7 @@ impl Team {
         }
     }
 
-    /// Requests the router behind output `o` to activate the link.
+    /// Requests the router at the far end of output `o` to activate the link.
     pub(super) fn ask(&mut self, channels: &mut dyn Channels, r: usize, o: usize, value: u32) {
         self.links[o].end.asked = Some(Want::Activate);
         self.routers[r].activating = Some((o, value));
@@ -143,7 +143,7 @@ impl Team {
         let crowded = Crowded { at: now, net: d as u8, to };
         let r = self.router(direct);
         let agent = &mut self.routers[r];
-        // the first note counts; within a cycle the least, so that the order of events does not matter
+        // the first crowded link counts, and within a cycle the least one, so that the order of events does not matter
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 

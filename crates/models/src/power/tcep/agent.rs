@@ -122,7 +122,7 @@ pub(super) struct Team {
     /// Whether links or routers fail in this run.
     #[kept(fixed)]
     pub faults: bool,
-    /// Working links, as far as each router knows; empty if no links fail in this run.
+    /// For each router: the links that work, as far as the router knows. Empty if no links fail in this run.
     pub healthy: Views,
     /// Whether all packets have one flit.
     #[kept(fixed)]

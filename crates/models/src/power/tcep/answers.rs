@@ -84,7 +84,7 @@ impl Team {
         self.say(channels, o, Message { kind, flag, ..Message::default() });
     }
 
-    /// Sends a packet to the member behind output `o`.
+    /// Sends a packet to the member at the far end of output `o`.
     pub(super) fn say(&mut self, channels: &mut dyn Channels, o: usize, message: Message) {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);

@@ -9,8 +9,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// Lets a shadow link whose time is over drain and then go off. Going off is a physical transition, so it begins only if no
-    /// other has begun in this epoch.
+    /// Lets an expired shadow link drain and then go off. Going off is a physical transition, so it begins only if no other has
+    /// begun in this epoch.
     pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;

@@ -1,4 +1,5 @@
-//! Algorithm 1: divides the links of a router into inner links, which must stay on, and outer links, of which it would switch off one.
+//! Algorithm 1 divides the links of a router into inner links, which must stay on, and outer links. It would switch off one of the
+//! outer links.
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed the algorithm cannot run. The budget begins with the flits

@@ -9,7 +9,7 @@
 //! router sends to each other router per cycle. Then k = R l / U of R routers are inner, which is 1 - (1 - l / U)^2 of the links.
 //! If all links are used alike, a share f of them carries l (2 - f) / f each. So 2 l / (T + l) of the links carry T. Evenly used
 //! links are fewer unless l is small, because pairs without a link must also have paths left. So `even` follows Algorithm 1 below a
-//! certain demand. From that demand on, any link may go off whose traffic would leave the router's other links below T on average.
+//! certain demand. From that demand on, any link may go off if its traffic would leave the router's other links below T on average.
 //! The link with the least traffic goes first.
 
 use super::Spares;

@@ -307,7 +307,7 @@ impl Runtime {
                 senders[next as usize].push(router);
             }
         }
-        // all routers whose path is unbroken, in the order of their distance on the path
+        // all routers with an unbroken path, in the order of their distance on the path
         let mut reached = vec![false; wiring.routers() as usize];
         reached[dest as usize] = true;
         let mut open = vec![dest];

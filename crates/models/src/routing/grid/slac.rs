@@ -12,8 +12,8 @@
 //! other in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, the packet first crosses the column
 //! into a row that is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. The routing has
 //! one VC class, so a stuck queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes
-//! before another link, it leads down or is the first link. So packets enter row links only from higher rows, and links up a column come
-//! last. The paths are acyclic for every S, and together for packets of different S. Under `always_on` the routing equals
+//! before another link, the column link leads down or is the first link. So packets enter row links only from higher rows, and links up
+//! a column come last. The paths are acyclic for every S, and together for packets of different S. Under `always_on` the routing equals
 //! `dimension_order`.
 //! # Not modelled
 //! Balance between the links that are on: the choice never reads a queue (the TCEP paper criticises SLaC for this).

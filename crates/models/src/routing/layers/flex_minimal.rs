@@ -16,14 +16,14 @@
 //! routers. On 6 x 6 x 3 routers of 10 terminals, uniform traffic (with packets to oneself) has two bounds in flits per terminal
 //! and cycle. Under `printed` this traffic can reach 27 / 31 = 0.871. Under `balanced` this traffic can reach 108 / 97 = 1.113,
 //! which is more than a terminal sends. No tables. Under faults: a head at a broken link takes another hop at once, depending only
-//! on what its own router observes. Hops on all shortest paths come first (also under `printed`). Then come the hops with the
-//! fewest remaining links; equal hops are drawn at random. A hop is possible as long as a VC class is left for each remaining link.
-//! In three layers at least 3 wide, the next best hops cost one link more. A packet is delivered if it meets at most `detours`
-//! broken links, and each time one of these hops has a working link. So with `detours: 1` nothing is lost if one link fails.
-//! Without detours, packets that meet a failed link on their last hop are lost. In networks at least 4 wide with two layers, or
-//! with four or more, a detour between neighbours costs two links more and needs `detours: 2`. A packet does not return to the
-//! router at which it last met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet may
-//! meet a second one.
+//! on the links of its own router. Hops on all shortest paths come first (also under `printed`). Then come the hops with the fewest
+//! remaining links; equal hops are drawn at random. A hop is possible as long as a VC class is left for each remaining link. In
+//! three layers at least 3 wide, the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken
+//! links, and each time one of these hops has a working link. So with `detours: 1` nothing is lost if one link fails. Without
+//! detours, packets that meet a failed link on their last hop are lost. In networks at least 4 wide with two layers, or with four
+//! or more, a detour between neighbours costs two links more and needs `detours: 2`. A packet does not return to the router at
+//! which it last met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a
+//! second one.
 //! # Not modelled
 //! A choice that depends on congestion.
 //! # Validation
@@ -300,8 +300,9 @@ impl Routing for Runtime {
         AroundFaults::ChoosesAgain
     }
 
-    /// All hops from which the remaining path is short enough. The shortest come first, in turn from a random one. The hop back to
-    /// the router with an earlier broken link comes last. From now on the packet does not return to this router.
+    /// All hops from which the remaining path is short enough. The shortest come first; equally short ones are tried in turn,
+    /// beginning with a random one. The hop back to the router with an earlier broken link comes last. From now on the packet does
+    /// not return to this router.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

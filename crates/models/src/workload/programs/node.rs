@@ -4,8 +4,8 @@
 //! The calendar of the node's block (`sources.rs`) knows the cycle of the node's next event.
 //!
 //! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window
-//! at the beginning of the window. All notes for these events have arrived by then, because a note takes the host latency, and no
-//! window is longer than that.
+//! at the beginning of the window. All notes (completion events) for this window have arrived by then, because a note takes the
+//! host latency, and no window is longer than that.
 
 use super::agenda::Agenda;
 use super::answers::Ended;
@@ -26,7 +26,7 @@ use weft_programs::rank::{OpId, Ready};
 /// An event of a node that is not caused by a packet. Events of one cycle are handled in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A note of an interface arrives.
+    /// A note (completion event) of an interface arrives.
     Note,
     /// A message between two ranks of the node arrives.
     Local,
@@ -61,7 +61,7 @@ pub struct Node {
     handed: Agenda<(u64, u32), Outgoing>,
     /// Tasks of busy processors, sorted by the cycle of their end, the rank and the processor.
     ends: Agenda<(u64, u32, u32), Task>,
-    /// Notes of its interfaces that the node has not read, each with the transfer that ended.
+    /// Notes (completion events) of its interfaces that the node has not read, each with the transfer that ended.
     notes: Agenda<Note, Cause>,
     /// Numbers of packets that the node has sent and received.
     packets: [u64; 2],

@@ -1,4 +1,4 @@
-//! Notes between the interfaces of a node and its processors. A note arrives after the host latency.
+//! Notes are completion events that the interfaces of a node report to its processors. A note arrives after the host latency.
 //!
 //! Notes of one cycle have a fixed order. So results do not depend on the order in which blocks write notes.
 
@@ -8,7 +8,7 @@ use weft_api::activity::Cause;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::workload::NOT_DUE;
 
-/// The event of an interface that a note reports.
+/// The completion event that a note reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Report {
     /// The last packet of a message has left.
@@ -21,7 +21,7 @@ pub enum Report {
     Clear,
 }
 
-/// A note of an interface to its node.
+/// A note: a completion event that an interface reports to its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Note {
     /// The cycle in which the node reads it.

@@ -71,7 +71,7 @@ pub struct Site {
     pub overhead_fs: u128,
     /// Time from the processor to the interface \[fs\].
     pub injection_fs: u128,
-    /// Latency [cycles] of a note between an interface and the processors.
+    /// Latency [cycles] of a note (completion event) from an interface to the processors.
     pub host_cycles: u64,
     /// Largest number of messages that the interfaces of a node have accepted and not yet sent.
     pub accepted: u32,

@@ -52,8 +52,8 @@ impl Runtime {
         hop
     }
 
-    /// The second hop of a detour uses the direct link, even if it is a shadow link. If the direct link has gone dark, it goes over
-    /// the hub.
+    /// The second hop of a detour uses the direct link, even if it is a shadow link. If the direct link has gone dark, the hop goes
+    /// over the hub.
     fn finish_detour<Q: View + ?Sized>(
         &self,
         lines: &Lines,
