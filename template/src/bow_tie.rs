@@ -3,13 +3,13 @@
 //! # Source
 //! An example.
 //! # Parameters
-//! triangles: their number, 1 to 100.
+//! triangles: number of triangles, 1 to 100.
 //! # Guarantees
-//! Two routers of each triangle have a terminal. The shared one, which has the highest number, has none.
+//! Two routers of each triangle have one terminal each. The shared router, which has the highest number, has none.
 //! # Not modelled
 //! Links of several classes.
 //! # Validation
-//! `tests/conformance.rs`: the laws of every topology. No rows of a peer.
+//! `tests/conformance.rs`: the laws of every topology. There are no results of another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BowTie {
-    /// Triangles, 1 to 100.
+    /// Number of triangles, 1 to 100.
     pub triangles: u32,
 }
 

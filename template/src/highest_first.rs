@@ -5,12 +5,12 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Minimal; one VC class; free of deadlock, because packets cross dimensions in one order.
+//! Paths are minimal; one VC class is enough; the routing is free of deadlock, because packets cross dimensions in one order.
 //! # Not modelled
 //! Trunks.
 //! # Validation
-//! `tests/conformance.rs`: delivery, the check of dependencies, and a bound that is computed there.
-//! No rows of a peer.
+//! `tests/conformance.rs`: delivery, the check of dependencies, and a bound that is computed there. There are no results of another
+//! simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct HighestFirst {}
 
-/// The routing on one network.
+/// The routing, built for one network.
 #[derive(Debug)]
 pub struct Runtime {
     classes: Vec<u8>,
@@ -49,7 +49,7 @@ impl RoutingModel for HighestFirst {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // the 4 terminals of a router share a link in each dimension
+        // the 4 terminals of a router share its link in each dimension
         let hyperx = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         vec![Example::of("{}").bound(hyperx, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 4.0))]
     }

@@ -1,4 +1,4 @@
-//! Models for Weft. Each is a file, with a line here.
+//! Models for Weft. Each model is a file, and has a line here.
 
 mod bow_tie;
 mod highest_first;

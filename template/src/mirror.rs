@@ -3,13 +3,13 @@
 //! # Source
 //! An example.
 //! # Parameters
-//! `share` (default 1): part of the packets that go to the mirror image. The others go to the next terminal.
+//! `share` (default 1): share of the packets that are sent to the mirror image. The other packets are sent to the next terminal.
 //! # Guarantees
-//! The middle one of an odd number of terminals sends nothing to itself: all its packets go to the next terminal.
+//! If the number of terminals is odd, the middle terminal sends nothing to itself: all its packets are sent to the next terminal.
 //! # Not modelled
 //! Groups and grids of terminals.
 //! # Validation
-//! `tests/conformance.rs`: destinations are drawn as often as the distribution says. No other simulator was compared.
+//! `tests/conformance.rs`: the frequencies of the destinations agree with the distribution. There is no comparison with another simulator.
 
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mirror {
-    /// Part of the packets that go to the mirror image, 0 to 1 (default 1).
+    /// Share of the packets that are sent to the mirror image, 0 to 1 (default 1).
     #[serde(default = "all")]
     pub share: f64,
 }
@@ -31,14 +31,14 @@ fn all() -> f64 {
     1.0
 }
 
-/// The pattern among a number of terminals.
+/// The pattern for a given number of terminals.
 #[derive(Debug, Clone)]
 pub struct Images {
     terminals: u32,
     share: f64,
 }
 
-/// Random numbers below this one are as fine as the share.
+/// Range of the random numbers that are compared with the share; it limits the precision of the share.
 const FINE: u32 = 1 << 30;
 
 impl PatternModel for Mirror {

@@ -3,14 +3,14 @@
 //! # Source
 //! An example; `idle_timeout` of Weft is the complete model.
 //! # Parameters
-//! idle [time]: how long the channel must have been idle; wake [time]: how long it takes to go on again.
+//! idle [time]: time for which a channel must have been idle before it goes off; wake [time]: time that it takes to go on again.
 //! # Guarantees
-//! Never drops a flit. Packets wait for a channel that is off, `wake` at most after the first of them.
+//! The policy never discards a flit. Packets wait for a channel that is off: at most `wake` after the first of them has requested it.
 //! # Not modelled
-//! The time and the energy of going off.
+//! The time and the energy of switching off.
 //! # Validation
-//! `tests/conformance.rs`: the accounts of all channels close, every packet is delivered, and the channels are in all states
-//! that the policy declares. No rows of a peer.
+//! `tests/conformance.rs`: the accounts of all channels are complete, every packet is delivered, and channels enter all states that the
+//! policy declares. There are no results of another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct Nap {
 const OFF: CloseFirst = CloseFirst::of(&Nap::OFFERS);
 
 impl Nap {
-    /// Packets wait for links, and routings need not know the states of links.
+    /// Packets wait for links, and routings need no information about the states of links.
     pub const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
@@ -87,7 +87,7 @@ impl Policy for Times {
     }
 }
 
-/// Watches the managed channels of a block. The state of a channel is all that it remembers.
+/// The agent that monitors the managed channels of a block. It stores nothing except the states of the channels.
 #[derive(Debug, Kept)]
 struct Watchers {
     #[kept(fixed)]
@@ -122,7 +122,8 @@ impl Agents for Watchers {
 }
 
 impl Watchers {
-    /// The channel goes off if it was idle for `idle` cycles; else this looks again as soon as that can be true.
+    /// Switches the channel off if it has been idle for `idle` cycles; otherwise sets a timer for the first cycle in which this can be
+    /// true.
     fn look_at_idle(&self, channel: usize, channels: &mut dyn Channels) {
         let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(channel));
         if channels.is_held(channel) || channels.is_wanted(channel) || free_for < 0 {

@@ -1,4 +1,4 @@
-//! The suites that the models of Weft itself pass.
+//! Runs the same suites on these models as Weft runs on its own models.
 
 use weft_api::routing::RoutingModel as _;
 use {{crate_name}}::{BowTie, HighestFirst, Mirror, Nap};

@@ -1,21 +1,21 @@
-//! The same network in BookSim, for comparison. BookSim itself is not part of Weft: the user gives the path of a binary.
+//! Runs the same network in BookSim, for comparison. BookSim itself is not part of Weft: the user gives the path of a binary.
 //!
-//! Two runs, a short one that fills the network and a long one; the difference leaves out set-up and drain.
+//! There are two runs, a short run that fills the network and a long one. Their difference excludes set-up and drain.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-/// CPU seconds that a pair of runs should differ by, roughly.
+/// Approximate difference between the two runs in CPU time [s].
 const TARGET_SECONDS: f64 = 5.0;
-/// Cycles that every run is given to fill the network.
+/// Number of cycles at the beginning of every run in which the network fills.
 const FILL: u64 = 150;
 
-/// A case in BookSim's words.
+/// The parameters of a case for BookSim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peer {
-    /// `key=value;...` for the topology.
+    /// The topology, as `key=value;...`.
     pub network: &'static str,
     pub routing: &'static str,
     pub vcs: u8,
@@ -33,7 +33,7 @@ impl Peer {
         Ok((long - short) / cycles as f64)
     }
 
-    /// Runs it with a configuration in a temporary file.
+    /// Runs BookSim with a configuration in a temporary file.
     fn cpu_seconds(&self, binary: &Path, core: Option<usize>, cycles: u64) -> Result<f64, Box<dyn Error>> {
         let file = std::env::temp_dir().join(format!("weft-bench-{}.cfg", std::process::id()));
         std::fs::write(&file, self.config(cycles))?;
@@ -48,7 +48,7 @@ impl Peer {
         Ok(children_cpu()? - before)
     }
 
-    /// One sample period of exactly `cycles` cycles and no convergence test.
+    /// The configuration of one sample period of exactly `cycles` cycles, without a convergence test.
     fn config(&self, cycles: u64) -> String {
         let mut text = String::new();
         for (key, value) in self.network.split(';').filter_map(|pair| pair.split_once('=')) {
@@ -69,12 +69,12 @@ impl Peer {
     }
 }
 
-/// Enough cycles after the fill for the target, if the fill (with its set-up) took this long.
+/// Number of cycles after the fill that reach the target time, if the fill (including set-up) took this long.
 fn timed_cycles(fill_seconds: f64) -> u64 {
     ((TARGET_SECONDS * FILL as f64 / fill_seconds) as u64).clamp(FILL, 5_000)
 }
 
-/// CPU time of the children that have ended.
+/// CPU time of the child processes that have ended.
 fn children_cpu() -> Result<f64, nix::Error> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = |t: nix::sys::time::TimeVal| t.tv_sec() as f64 + t.tv_usec() as f64 * 1e-6;

@@ -16,29 +16,29 @@ pub struct Case {
     routing: Routing,
     pub load: f64,
     pub packet_flits: u32,
-    /// Cycles to fill the network before the clock starts, and cycles timed.
+    /// Cycles that fill the network before the timed part, and cycles of the timed part.
     pub warmup: u64,
     pub cycles: u64,
 }
 
-/// A topology with the links that go with it.
+/// A topology, with the parameters of its links.
 #[derive(Debug)]
 struct Network {
     name: &'static str,
     topology: &'static str,
     vcs: u8,
     buffer: u32,
-    /// Latency of the link classes after the terminal links; the last entry is also that of all classes after it.
+    /// Latency of each link class after the terminal links; the last entry is also used for all later classes.
     latencies: &'static [u64],
-    /// Flits and in how many cycles, of the same link classes.
+    /// Rate of the same link classes, as (flits, cycles).
     rates: &'static [(u128, u128)],
-    /// Sets the rest of the keys that differ from the defaults of the engine.
+    /// Sets the remaining keys that differ from the defaults of the engine.
     adjust: fn(&mut Spec),
-    /// The keys by which BookSim knows the network.
+    /// The keys that describe the network for BookSim.
     booksim: Option<&'static str>,
 }
 
-/// A routing with its configuration, the power policy beside it, and its BookSim name.
+/// A routing with its configuration, the power policy that runs with it, and its name in BookSim.
 #[derive(Debug, Clone, Copy)]
 struct Routing {
     name: &'static str,
@@ -60,10 +60,10 @@ const BUTTERFLY_512: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=flatfly;k=8;n=2;c=8;x=8;y=8;xr=8;yr=1"),
 };
-/// The same with two bandwidths, one of which does not divide evenly; beside it the cost of mixed speeds is read.
+/// The same network with two bandwidths, one of which is not a whole number of cycles per flit; it shows the cost of mixed speeds.
 const BUTTERFLY_MIXED: Network =
     Network { name: "butterfly-512-mixed", rates: &[(1, 1), (2, 3)], booksim: None, ..BUTTERFLY_512 };
-/// The same with 8 VCs, all for any packet, and with a lane for each residue of destinations modulo 8.
+/// The same network with 8 VCs: any packet may use all of them. The next case has one lane for each residue of the destination modulo 8.
 const BUTTERFLY_1_QUEUE: Network = Network { name: "butterfly-512-1-queue", vcs: 8, booksim: None, ..BUTTERFLY_512 };
 const BUTTERFLY_8_QUEUES: Network = Network {
     name: "butterfly-512-8-queues",
@@ -73,7 +73,8 @@ const BUTTERFLY_8_QUEUES: Network = Network {
     },
     ..BUTTERFLY_1_QUEUE
 };
-/// The same with one queue at each interface, which sends whole packets. Beside the case before, the cost of queues at interfaces is read.
+/// The same network with one queue at each interface, which sends whole packets. Compared with the previous case, it shows the cost of
+/// queues at interfaces.
 const BUTTERFLY_8_LANES: Network = Network {
     name: "butterfly-512-8-lanes",
     adjust: |spec| {
@@ -98,14 +99,14 @@ const TORUS: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
 };
-/// The same with two links for each of its own, of which heads take the one with more credits.
+/// The same network with two parallel links in place of each link; heads take the link with more credits.
 const TORUS_TRUNKS: Network = Network {
     name: "torus-512-trunks",
     topology: r#"{"torus": {"widths": [8, 8, 8], "terminals_per_router": 1, "trunk_width": 2}}"#,
     booksim: None,
     ..TORUS
 };
-/// 16 routers, each with four links to each neighbour.
+/// 16 routers, each with four parallel links to each neighbour.
 const TORUS_TRUNKS_OF_4: Network = Network {
     name: "torus-64-trunks",
     topology: r#"{"torus": {"widths": [4, 4], "terminals_per_router": 4, "trunk_width": 4}}"#,
@@ -133,7 +134,7 @@ const DRAGONFLY_1K: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=dragonflynew;k=4;n=1"),
 };
-/// The same with global links of half the bandwidth.
+/// The same network with global links of half the bandwidth.
 const DRAGONFLY_MIXED: Network =
     Network { name: "dragonfly-1056-mixed", rates: &[(1, 1), (1, 2)], booksim: None, ..DRAGONFLY_1K };
 const DRAGONFLY_16K: Network = Network {
@@ -150,8 +151,8 @@ const DRAGONFLY_92K: Network = Network {
     booksim: None,
     ..DRAGONFLY_1K
 };
-/// The dragonfly of the papers of FOGSim, with its escape ring: packets of 8 phits are one flit over links that take 8 cycles
-/// for it. The ring has the buffers of the other links.
+/// The dragonfly of the FOGSim papers, with its escape ring. Packets of 8 phits are one flit, and links take 8 cycles for a flit. The ring
+/// has the same buffers as the other links.
 const DRAGONFLY_5K: Network = Network {
     name: "dragonfly-5256",
     topology: r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6,
@@ -163,7 +164,7 @@ const DRAGONFLY_5K: Network = Network {
     adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 2, 32), (4, 2, 32)]),
     booksim: None,
 };
-/// The same at h = 16, with the ring on VCs of its own on links that are there anyway.
+/// The same network with h = 16; the ring uses separate VCs on existing links.
 const DRAGONFLY_262K: Network = Network {
     name: "dragonfly-262656",
     topology: r#"{"dragonfly": {"routers_per_group": 32, "terminals_per_router": 16, "global_links_per_router": 16}}"#,
@@ -172,7 +173,8 @@ const DRAGONFLY_262K: Network = Network {
     ..DRAGONFLY_5K
 };
 
-/// The FleX of its paper; beside its minimal routing, what a choice among whole paths by posted queues costs is read.
+/// The FleX network of its paper. Compared with its minimal routing, it shows the cost of choosing among whole paths by posted queue
+/// lengths.
 const FLEX_1080: Network = Network {
     name: "flex-1080",
     topology: r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#,
@@ -191,7 +193,7 @@ const DRAGONFLY_1M: Network = Network {
     ..DRAGONFLY_1K
 };
 
-/// The router of FOGSim, and link classes with other VCs and buffers than those of the network.
+/// Sets the router of FOGSim, and link classes whose VCs and buffers differ from those of the network.
 fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
     for &(class, vcs, buffer) in links {
         (spec.links[class].vcs, spec.links[class].buffer) = (vcs, buffer);
@@ -204,14 +206,14 @@ fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
 }
 
 const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
-/// Links would go off after more idle time than any case lasts.
+/// Under this policy links would go off only after more idle time than any case lasts.
 const IDLE_FOR_EVER: &str = r#"{"idle_timeout": {"idle": "1s", "transition": "1us"}}"#;
 const IDLE: &str = r#"{"idle_timeout": {"idle": "200ns", "transition": "50ns"}}"#;
-/// Looks at every link (`reading.rs`).
+/// A policy that reads every link (`reading.rs`).
 const READING: &str = r#"{"reading": {}}"#;
-/// Trunks whose members sleep and wake.
+/// A policy for trunks whose members go off and wake.
 const TRUNK: &str = r#"{"trunk": {}}"#;
-/// Links stay at their full rate, whatever they carry.
+/// A policy under which links stay at their full rate, whatever traffic they carry.
 const FULL_RATE: &str = r#"{"rate_ladder": {"epoch": "5us", "transition": "50ns", "up": 0.000001, "down": 0.0000001}}"#;
 
 const fn routing(name: &'static str, config: &'static str, booksim: &'static str) -> Routing {
@@ -225,7 +227,7 @@ const fn pal(name: &'static str, policy: &'static str) -> Routing {
 const MINIMAL: Routing = routing("minimal", r#"{"dimension_order": {}}"#, "ran_min");
 const UGAL_P: Routing = routing("ugal_p", r#"{"ugal_p": {"sensor": "used_credits"}}"#, "ugal");
 const PAL: Routing = pal("pal", ALWAYS_ON);
-/// All links on and counted, none ever switched.
+/// All links are on and are monitored, but none is ever switched.
 const TCEP_ALL_ON: Routing = pal("tcep_all_on", r#"{"tcep": {"initial": "all_on", "deactivate": false}}"#);
 const TCEP: Routing = pal("tcep", r#"{"tcep": {}}"#);
 const TORUS_ORDER: Routing = routing("dimension_order", r#"{"dimension_order": {}}"#, "dim_order");
@@ -251,14 +253,14 @@ const FLEX_LBR: Routing = Routing {
 };
 
 impl Routing {
-    /// The same policy next to another one, whose name comes first.
+    /// The same routing with a power policy; the policy's name comes before the routing's name.
     const fn beside(self, policy: &'static str) -> Self {
         Self { policy, booksim: None, ..self }
     }
 }
 
-/// A case of a network and a routing, next to a policy whose name is the begin of the routing's name. `times`: cycles
-/// before the clock starts, and cycles timed.
+/// A case of a network and a routing, with a policy whose name is the beginning of the routing's name. `times`: cycles before the timed
+/// part, and cycles of the timed part.
 fn case(
     network: &'static Network,
     policy: &str,
@@ -282,7 +284,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// Adds a case: its packets as (flits, load), and its cycles as (before the clock starts, timed).
+/// Adds a case with packets (flits, load) and cycles (before the timed part, timed).
 type Add<'a> = &'a mut dyn FnMut(&'static Network, Routing, (u32, f64), (u64, u64));
 
 /// Packets of several lengths, in VC queues and in mapped queues.
@@ -306,7 +308,7 @@ fn each_length_of_packets(add: Add) {
     }
 }
 
-/// Policies on two networks, and the torus without a policy.
+/// Policies on two networks, and the torus without a policy for comparison.
 fn each_policy(cases: &mut Vec<Case>) {
     let policies = [
         ("", ALWAYS_ON),
@@ -394,12 +396,12 @@ impl Case {
         Ok(spec)
     }
 
-    /// Rows or groups of the network, which may lie in one block each.
+    /// Number of rows or groups of the network, each of which fits into one block.
     pub fn units(&self) -> Result<usize, Refusal> {
         Ok(weft_engine::scaling::units(&self.spec()?.graph))
     }
 
-    /// Flits per VC; virtual cut-through needs room for a packet, and two keep a link busy.
+    /// Buffer size [flits per VC]: virtual cut-through needs room for a packet, and room for two keeps a link busy.
     fn buffer(&self) -> u32 {
         if self.packet_flits > self.network.buffer { 2 * self.packet_flits } else { self.network.buffer }
     }

@@ -1,4 +1,4 @@
-//! Child processes of this program: one per sample, so that the cases do not share memory, caches or a heap.
+//! Runs child processes of this program, one per sample, so that the cases do not share memory, caches or a heap.
 
 use crate::cases::Case;
 use crate::sample::{How, Sample};
@@ -6,11 +6,11 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 
-/// Cycles before and flit-hops within an instruction count: callgrind is some fifty times slower than the machine.
+/// Cycles before an instruction count; and flit-hops within it: callgrind is about fifty times slower than the machine.
 const COUNT_WARMUP: u64 = 400;
 const COUNT_HOPS: f64 = 400_000.0;
 
-/// `program`, kept on one core where that is asked for.
+/// The command for `program`, pinned to one core if a core is given.
 pub fn pinned(program: impl AsRef<OsStr>, core: Option<usize>) -> Command {
     match core {
         Some(core) => {
@@ -27,13 +27,13 @@ pub fn exists(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Runs a case in a child.
+/// Runs a case in a child process.
 pub fn sample(case: &Case, how: How, core: Option<usize>) -> Result<Sample, Box<dyn Error>> {
     let mut command = pinned(std::env::current_exe()?, core);
     Ok(finish(start(&mut command, case, how)?)?.0)
 }
 
-/// Instructions per flit-hop: a short and a long run under callgrind, whose difference leaves out set-up and warm-up.
+/// Instructions per flit-hop, from a short and a long run under callgrind; the difference excludes set-up and warm-up.
 pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, Box<dyn Error>> {
     let mut case = case.clone();
     case.warmup = case.warmup.min(COUNT_WARMUP);
@@ -44,7 +44,7 @@ pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, B
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
         start(&mut valgrind, &case, how)
     };
-    // both at the same time: counts do not depend on what else the machine does
+    // both run at the same time: the counts do not depend on other processes of the machine
     let (short, long) = (run(0)?, run(count_cycles(hops_per_cycle))?);
     let (short, long) = (finish(short)?, finish(long)?);
     let count = |said: &str| collected(said).ok_or_else(|| format!("no count from valgrind: {said}"));
@@ -62,7 +62,7 @@ fn start(command: &mut Command, case: &Case, how: How) -> Result<Child, Box<dyn 
     Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 
-/// The sample that a child printed, and its other output.
+/// The sample that a child process has printed, and the child's other output.
 fn finish(child: Child) -> Result<(Sample, String), Box<dyn Error>> {
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,4 +1,4 @@
-//! Measurements of a case, and the way from samples to a row.
+//! Measures a case, and converts its samples to a row.
 
 use crate::booksim::Peer;
 use crate::cases::Case;
@@ -13,33 +13,33 @@ use std::path::PathBuf;
 pub struct Plan {
     pub how: How,
     pub repeat: usize,
-    /// Count instructions (valgrind is there).
+    /// Whether to count instructions (valgrind is installed).
     pub instructions: bool,
     pub booksim: Option<PathBuf>,
-    /// The core for samples of a single thread and for BookSim.
+    /// The core for samples of a single thread, and for BookSim.
     pub core: Option<usize>,
 }
 
-/// The numbers of one case; medians over the repeats.
+/// The numbers of one case: medians over the repeated samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     pub case: String,
     pub cpu_ns_per_flit_hop: f64,
     pub wall_ns_per_flit_hop: f64,
-    /// Rates: by CPU time for a single thread, by wall time for several.
+    /// Rates: computed from CPU time for a single thread, from wall time for several threads.
     pub flit_hops_per_second: f64,
     pub cycles_per_second: f64,
     pub instructions_per_flit_hop: Option<f64>,
     pub peak_mib: Option<f64>,
     pub setup_seconds: f64,
-    /// Far above 1: another process used the core.
+    /// Wall time divided by CPU time; if it is far above 1, another process used the core.
     pub wall_over_cpu: f64,
     pub booksim_cycles_per_second: Option<f64>,
-    /// CPU time of BookSim over CPU time of Weft, per simulated cycle.
+    /// CPU time of BookSim divided by CPU time of Weft, per simulated cycle.
     pub ratio: Option<f64>,
 }
 
-/// Samples a case; BookSim in between, where it is asked for and knows the network.
+/// Takes the samples of a case. BookSim runs between them, if it is requested and supports the network.
 pub fn row(case: &Case, plan: &Plan) -> Result<Row, Box<dyn Error>> {
     let peer = plan.booksim.as_ref().and_then(|binary| Some((case.booksim()?, binary)));
     let (mut samples, mut peers) = (Vec::new(), Vec::new());
@@ -78,7 +78,7 @@ fn summary(case: String, how: How, samples: &[Sample], peers: Vec<f64>) -> Row {
     }
 }
 
-/// The middle value, or the mean of the middle two.
+/// The middle value, or the mean of the two middle values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();

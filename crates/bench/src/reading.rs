@@ -1,5 +1,5 @@
-//! A power policy that looks at every link again and again, and finds nothing to do. Beside a network that is always on it shows what
-//! agents cost. It is written as a crate outside of Weft would write it.
+//! A power policy that reads every link repeatedly, and never finds anything to do. Compared with a network that is always on, it shows the
+//! cost of agents. It is written in the same way as in a crate outside Weft.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use weft_engine::power::PolicyConfig;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
-/// Cycles between two looks at a link.
+/// Cycles between two readings of a link.
 const EVERY: u64 = 5_000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ impl Policy for Reading {
 struct Readers {
     #[kept(fixed)]
     managed: Vec<usize>,
-    /// Flits of each channel at the last look.
+    /// Number of flits of each channel at the last reading.
     last: Vec<u32>,
 }
 

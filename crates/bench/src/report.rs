@@ -1,20 +1,20 @@
-//! The table and the JSON document.
+//! The table and the JSON document of the results.
 
 use crate::measure::Row;
 use serde::Serialize;
 
-/// Where the numbers come from.
+/// Description of the machine on which the numbers were measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
     pub cpu: String,
     pub cores: usize,
-    /// Load average over a minute when the program started.
+    /// Load average over one minute when the program started.
     pub load: Option<f64>,
     pub profile: &'static str,
     pub target: String,
 }
 
-/// Everything: the machine, the rows, and remarks such as why a column is empty.
+/// The whole document: the machine, the rows, and remarks, for example on an empty column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
     pub machine: Machine,
@@ -50,7 +50,7 @@ fn cpu_model(cpuinfo: &str) -> Option<&str> {
     Some(cpuinfo.lines().find(|line| line.starts_with("model name"))?.split_once(':')?.1.trim())
 }
 
-/// The head of the table.
+/// The header of the table.
 pub fn head(booksim: bool) -> String {
     let mut line = format!(
         "{:36} {:>8} {:>8} {:>9} {:>11} {:>9} {:>8} {:>7} {:>8}",
@@ -67,7 +67,7 @@ pub fn head(booksim: bool) -> String {
     format!("{line}\n{units}")
 }
 
-/// A line of the table.
+/// One line of the table.
 pub fn line(row: &Row, booksim: bool) -> String {
     let or_dash = |value: Option<f64>, digits: usize| value.map_or("-".into(), |v| format!("{v:.digits$}"));
     let mut line = format!(

@@ -1,4 +1,4 @@
-//! A timed run, in the process that runs it.
+//! A timed run, which takes place in this process.
 
 use crate::cases::Case;
 use clap::ValueEnum;
@@ -17,12 +17,12 @@ use weft_engine::spec::Execution;
 use weft_engine::{Simulation, Spec};
 use weft_units::Time;
 
-/// Recordings of a run for pictures and reports.
+/// Recordings of a run, for figures and reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Record {
     #[default]
     Nothing,
-    /// Nothing, but links sleep when idle, as below.
+    /// No recording, but links go off when idle, as in the cases below.
     Asleep,
     /// A series of every channel, sampled every 100 cycles.
     Series,
@@ -30,11 +30,11 @@ pub enum Record {
     Transient,
     /// The states of all links.
     LinkStates,
-    /// All three.
+    /// All three recordings above.
     Everything,
 }
 
-/// How a case is run.
+/// Settings of the execution of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct How {
     /// Threads inside one simulation.
@@ -43,13 +43,13 @@ pub struct How {
     pub blocks: usize,
     /// Independent simulations at the same time.
     pub copies: usize,
-    /// The recordings, if there are any.
+    /// The recordings of the run.
     pub record: Record,
-    /// Without the shortcuts of the loop.
+    /// Whether to run without the shortcuts of the loop.
     pub plain: bool,
 }
 
-/// What a run of `cycles` cycles after the warm-up took; sums over the copies, except for `wall` and `cycles`.
+/// Measured values of a run of `cycles` cycles after the warm-up; sums over the copies, except `wall` and `cycles`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub setup_seconds: f64,
@@ -57,7 +57,7 @@ pub struct Sample {
     pub wall_seconds: f64,
     pub cycles: u64,
     pub flit_hops: u64,
-    /// Largest resident size so far [MiB]; `None` if the system does not tell.
+    /// Largest resident size so far [MiB]; `None` if the operating system does not report it.
     pub peak_mib: Option<f64>,
 }
 
@@ -84,14 +84,14 @@ impl Record {
             all.iter().filter(|(what, _)| or_all(*what)).map(|(_, recording)| recording.asked()).collect();
     }
 
-    /// The name on the command line.
+    /// The name of the setting on the command line.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
 impl Case {
-    /// Fills the network, then times it.
+    /// Fills the network, and then measures the time of the run.
     pub fn sample(&self, how: How) -> Result<Sample, Box<dyn Error>> {
         let mut spec = self.spec()?;
         how.record.apply(&mut spec);
@@ -117,7 +117,7 @@ impl Case {
     }
 }
 
-/// All simulations at the same time, the first on this thread.
+/// Advances all simulations at the same time, the first one on this thread.
 fn advance(simulations: &mut [Simulation], until: u64) {
     let (first, others) = simulations.split_first_mut().expect("at least one copy");
     std::thread::scope(|scope| {
@@ -128,13 +128,13 @@ fn advance(simulations: &mut [Simulation], until: u64) {
     });
 }
 
-/// CPU time of this process, all threads.
+/// CPU time of all threads of this process.
 fn cpu_seconds() -> Result<f64, nix::Error> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(std::time::Duration::from(time).as_secs_f64())
 }
 
-/// The high-water mark in the text of `/proc/self/status`.
+/// The largest resident size in the text of `/proc/self/status`.
 fn peak_mib(status: &str) -> Option<f64> {
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?;
     Some(kib.trim().parse::<f64>().ok()? / 1024.0)

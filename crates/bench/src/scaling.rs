@@ -1,8 +1,8 @@
-//! Predicts how fast a run would be on more cores than there are: from what each block costs in each window on one core, what
-//! mail between threads costs, and what it costs threads to wait for each other.
+//! Predicts the speed of a run on more cores than the machine has. The prediction is computed from the cost of each block in each window on
+//! one core, the cost of mail between threads, and the cost of threads that wait for each other.
 //!
-//! Not in the model: cores that share a cache or the bandwidth of memory (which slows many of them down), and blocks that fit into
-//! the caches of many cores together but not into that of one (which speeds them up).
+//! The model excludes two effects: cores that share a cache or the memory bandwidth (which makes many cores slower), and blocks that fit
+//! into the caches of many cores together but not into the cache of one (which makes many cores faster).
 
 use crate::cases::Case;
 use nix::time::{ClockId, clock_gettime};
@@ -15,12 +15,12 @@ use weft_engine::Simulation;
 use weft_engine::scaling::{Observed, Shares, wait_together};
 use weft_engine::spec::Execution;
 
-/// Time of the machine, without the work of the blocks [s].
+/// Costs of the machine that are not work of the blocks [s].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Costs {
-    /// One wait of two threads for each other; more threads touch the same line one after the other.
+    /// Time for two threads to wait for each other once; more threads access the same cache line one after the other.
     pub barrier_seconds: f64,
-    /// A line of 64 bytes that another core has written, beside one that is at hand.
+    /// Time to read a line of 64 bytes that another core has written, minus the time to read a line in the own cache.
     pub line_seconds: f64,
 }
 
@@ -29,18 +29,19 @@ pub struct Costs {
 pub struct Prediction {
     pub threads: usize,
     pub blocks: usize,
-    /// How many times as fast as one thread.
+    /// Speed compared with that of one thread.
     pub speed_up: f64,
-    /// Parts of the predicted time: the mean work of a thread, what the slowest thread has more, mail between threads, waiting.
+    /// Parts of the predicted time: the mean work of a thread, the additional work of the slowest thread, mail between threads, and
+    /// waiting.
     pub work_share: f64,
     pub imbalance_share: f64,
-    /// Flit-hops of the thread that has most, above the mean, as a share of the mean: the imbalance without what the machine adds.
+    /// Flit-hops of the busiest thread above the mean, as a share of the mean: the imbalance without effects of the machine.
     pub counted_imbalance: f64,
-    /// The same if every thread had whole rows or groups, and all of these cost the same.
+    /// The same imbalance if every thread had whole rows or groups, and all of these had the same cost.
     pub imbalance_of_whole_units: f64,
     pub mail_share: f64,
     pub barrier_share: f64,
-    /// Mail between threads in a window [bytes].
+    /// Mail between threads in each window [bytes].
     pub mail_bytes_per_window: f64,
 }
 
@@ -49,24 +50,24 @@ const TRIALS: usize = 20;
 const LINES: usize = 1 << 14;
 const ROUNDS: u64 = 16;
 const LINE_BYTES: f64 = 64.0;
-/// Lines of a slot for the mail from one block to another: the vectors that are swapped.
+/// Cache lines of a slot for the mail from one block to another: the vectors that are swapped.
 const LINES_OF_SLOT: f64 = 2.0;
 
 impl Costs {
-    /// Measures them between two threads of this machine.
+    /// Measures these costs between two threads of this machine.
     pub fn here() -> Self {
         let barrier = || {
             let begun = Instant::now();
             wait_together(2, WAITS);
             begun.elapsed().as_secs_f64() / WAITS as f64
         };
-        // the least: whatever else runs on the machine only adds to it
+        // the smallest value, because other processes of the machine only add to it
         let least = |of: &dyn Fn() -> f64| (0..TRIALS).map(|_| of()).fold(f64::INFINITY, f64::min);
         Self { barrier_seconds: least(&barrier), line_seconds: least(&line_seconds) }
     }
 }
 
-/// Reads lines that the other thread has just written, round after round, and lines that this thread has written itself.
+/// Time to read lines that the other thread has just written, in each round, and lines that this thread has written itself.
 fn line_seconds() -> f64 {
     let lines: Vec<AtomicU64> = (0..8 * LINES).map(|_| AtomicU64::new(0)).collect();
     let turn = AtomicU64::new(0);
@@ -99,7 +100,7 @@ fn line_seconds() -> f64 {
     ((far - near) / (ROUNDS * LINES as u64) as f64).max(0.0)
 }
 
-/// Measures the blocks of a case, divided as for so many threads.
+/// Measures the blocks of a case, divided as for this number of threads.
 pub fn observed(case: &Case, threads: usize) -> Result<Observed, Box<dyn Error>> {
     let spec = case.spec()?;
     let blocks = Simulation::new(&spec, Execution::new(threads, 0))?.blocks();
@@ -108,13 +109,13 @@ pub fn observed(case: &Case, threads: usize) -> Result<Observed, Box<dyn Error>>
     Ok(simulation.advance_observed(case.warmup + case.cycles, &cpu_seconds))
 }
 
-/// CPU time of this thread: other processes on the core do not count.
+/// CPU time of this thread, which excludes other processes on the core.
 fn cpu_seconds() -> f64 {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0.0, |time| std::time::Duration::from(time).as_secs_f64())
 }
 
-/// The time of the observed windows on so many threads, beside `alone`, what they take on one thread with the blocks that it
-/// would have [s]. `units`: rows or groups of the network.
+/// Predicts the time of the observed windows on this number of threads. `alone`: the time that they take on one thread with the same blocks
+/// [s]. `units`: number of rows or groups of the network.
 pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, costs: Costs) -> Prediction {
     let shares = Shares::of(&observed.hops, threads, units);
     let (blocks, share, threads_used) = (observed.blocks, shares.blocks_of_thread, shares.threads);
@@ -129,7 +130,7 @@ pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, co
     let pairs =
         (0..blocks).flat_map(|from| (0..blocks).map(move |to| (from, to))).filter(|&(from, to)| between(from, to));
     let mail: u64 = pairs.map(|(from, to)| observed.mail_bytes[from * blocks + to]).sum();
-    // a thread writes the slots of its own blocks and reads those of the others
+    // a thread writes the slots of its own blocks and reads the slots of the others
     let slots = (share * (blocks - share.min(blocks))) as f64 * LINES_OF_SLOT * 2.0 * windows;
     let lines = mail as f64 / threads_used as f64 / LINE_BYTES + slots;
     let (mail_seconds, waits) =
@@ -153,7 +154,8 @@ pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, co
 mod tests {
     use super::*;
 
-    /// Four blocks and ten windows; in each, block 0 takes 4 s and the others 1 s, and each sends 64 bytes to each other.
+    /// Four blocks and ten windows. In each window, block 0 takes 4 s and the other blocks 1 s, and each block sends 64 bytes to each
+    /// other.
     fn four() -> Observed {
         let window = vec![(4.0, 0.0), (0.5, 0.5), (1.0, 0.0), (1.0, 0.0)];
         Observed { blocks: 4, windows: vec![window; 10], hops: vec![40, 10, 10, 10], mail_bytes: vec![640; 16] }
@@ -163,23 +165,23 @@ mod tests {
     fn the_slowest_thread_decides() {
         let free = Costs { barrier_seconds: 0.0, line_seconds: 0.0 };
         let two = predict(&four(), 8, 2, 70.0, free);
-        // 4 + 1 s on one thread, 1 + 1 s on the other
+        // 4 + 1 s on one thread, 1 + 1 s on the other thread
         assert!((two.speed_up - 70.0 / 50.0).abs() < 1e-9, "{two:?}");
         assert!((two.work_share - 3.5 / 5.0).abs() < 1e-9, "{two:?}");
         assert!((two.counted_imbalance - (50.0 / 35.0 - 1.0)).abs() < 1e-9, "{two:?}");
         assert_eq!(two.imbalance_of_whole_units, 0.0);
-        // blocks (0, 1) to (2, 3) and back
+        // from blocks (0, 1) to (2, 3) and back
         assert!((two.mail_bytes_per_window - 8.0 * 64.0).abs() < 1e-9, "{two:?}");
         let four = predict(&four(), 6, 4, 70.0, free);
         assert!((four.speed_up - 70.0 / 40.0).abs() < 1e-9, "{four:?}");
-        // two of 6 units on one thread, where 1.5 are the mean
+        // one thread has two of 6 units, and the mean is 1.5
         assert!((four.imbalance_of_whole_units - (2.0 / 1.5 - 1.0)).abs() < 1e-9, "{four:?}");
     }
 
     #[test]
     fn mail_and_waiting_cost() {
         let two = predict(&four(), 8, 2, 70.0, Costs { barrier_seconds: 5.0, line_seconds: 0.25 });
-        // per window: 5 s of work, 5 s to wait, 4 lines of mail and 16 of slots per thread
+        // per window: 5 s of work, 5 s of waiting, 4 lines of mail and 16 lines of slots per thread
         assert!((two.speed_up - 70.0 / (10.0 * (5.0 + 5.0 + 0.25 * 20.0))).abs() < 1e-9, "{two:?}");
         let shares = two.work_share + two.imbalance_share + two.mail_share + two.barrier_share;
         assert!((shares - 1.0).abs() < 1e-9, "{two:?}");

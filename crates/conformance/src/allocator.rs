@@ -1,4 +1,4 @@
-//! The suite of switch allocators: nothing is lost at any load, whatever the packets, and blocks change nothing.
+//! The suite of switch allocators: no packet is lost at any load and packet length, and blocks do not change results.
 
 use super::routing::check_drains;
 use super::{HYPERX, UGAL_P, check_blocks, packets, phases, spec};
@@ -9,7 +9,7 @@ use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 const DOR: &str = r#"{"dimension_order": {}}"#;
 const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 
-/// One router, heads that know their output, heads that choose in every step, a detour, rings that keep a bubble.
+/// One router; heads that know their output; heads that choose in every step; detours; and rings that keep a bubble.
 const NETWORKS: [(&str, &str); 5] = [
     (r#"{"single_router": {"terminals": 8}}"#, DOR),
     (HYPERX, UGAL_P),
@@ -24,7 +24,7 @@ const NETWORKS: [(&str, &str); 5] = [
 /// Runs the suite on an allocator.
 ///
 /// # Panics
-/// With what is wrong, if the allocator does not conform.
+/// If the allocator does not conform; the message names the fault.
 pub fn check(allocator: &AllocatorConfig) {
     for (topology, routing) in NETWORKS {
         for (flits, flow_control, buffer) in [(1, VirtualCutThrough, 4), (5, VirtualCutThrough, 8), (5, Wormhole, 2)] {
@@ -39,7 +39,7 @@ pub fn check(allocator: &AllocatorConfig) {
     }
 }
 
-/// Below saturation and at overload, at which it leaves the spec.
+/// Runs the spec below saturation and at overload; the spec is left at overload.
 fn check_delivers(spec: &mut Spec, what: &str) {
     for load in [0.1, 1.0] {
         spec.set_load(load);

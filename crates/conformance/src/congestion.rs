@@ -1,6 +1,6 @@
-//! The suite of congestion controls. Chances and rates keep their bounds, notifications never raise a rate, and every limit ends. In
-//! runs nothing stalls in the smallest buffers at full load. Each notification that was sent is received, or discarded by a failed
-//! router. Where nothing is marked, results are those without control. Blocks and checkpoints change nothing.
+//! The suite of congestion controls. Probabilities and rates keep their bounds, notifications never raise a rate, and every limit ends at
+//! some time. No run stalls, even with the smallest buffers at full load. Each notification that was sent is received, or is discarded by a
+//! failed router. If no packet is marked, the results are the same as without control. Blocks and checkpoints do not change results.
 
 use super::members::{PAIRS, Pair, as_written, in_their_turns};
 use super::{Execution, ONE, assert_same, check_blocks, in_turn, packets, phases, rounds, run};
@@ -15,16 +15,16 @@ use weft_engine::spec::{Fault, Part};
 use weft_engine::{Simulation, Spec};
 use weft_traffic::{PatternConfig, mix};
 
-/// Flits of a packet, and of a buffer.
+/// Flits of a packet, flow control, and flits of a buffer.
 const PACKETS: [(u32, FlowControl, u32); 3] = [(1, VirtualCutThrough, 1), (5, VirtualCutThrough, 5), (5, Wormhole, 1)];
 
-/// Networks for each configuration; `make test-all` takes more.
+/// Number of networks for each configuration; `make test-all` uses more.
 const NETWORKS: usize = 3;
 
 /// Runs the suite on configurations of one control. The examples are for cycles of 1 ns and flits of 128 bits.
 ///
 /// # Panics
-/// With what is wrong, if the control does not conform.
+/// If the control does not conform; the message names the fault.
 pub fn check(controls: &[CongestionConfig]) {
     let (mut works, mut notified) = (false, 0);
     for control in controls {
@@ -52,8 +52,8 @@ pub fn check(controls: &[CongestionConfig]) {
     assert!(!works || notified > 0, "{}: no source was notified in any network", as_written(&controls));
 }
 
-/// Chances rise, from 0 to 1 at most. A rate is above 0, and at most that of the line. A notification never raises it. The limit ends when
-/// there are no more notifications.
+/// Checks that probabilities of marks rise with the queue, and are between 0 and 1. A rate must be above 0, and at most the rate of the
+/// terminal's link. A notification must never raise the rate. The limit must end when there are no more notifications.
 fn check_rules(control: &dyn Control, what: &str) {
     let chances: Vec<f64> = (0..32).map(|k| control.marks((1u32 << k) - 1)).chain([control.marks(u32::MAX)]).collect();
     assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)), "{what}: chances {chances:?}");
@@ -83,7 +83,7 @@ fn check_rules(control: &dyn Control, what: &str) {
     assert!(ends, "{what}: a flow that is no longer notified keeps its limit");
 }
 
-/// The control in networks of different kinds. Half of the packets go to one terminal.
+/// Specs with the control in networks of different kinds. Half of the packets are sent to one terminal.
 fn specs_of(control: &CongestionConfig) -> Vec<(&'static Pair, Spec)> {
     let mut found: BTreeMap<&str, (u64, &Pair, Spec)> = BTreeMap::new();
     for (turn, pair) in in_their_turns(&PAIRS) {
@@ -115,7 +115,8 @@ fn grow_until_it_marks(spec: &mut Spec) {
     }
 }
 
-/// At a low load nothing is marked, and results are those without control, to the last bit. Controls that mark already there are left out.
+/// Checks that at a low load no packet is marked, and that the results are the same as without control, to the last bit. Controls that
+/// already mark packets at this load are skipped.
 fn check_changes_nothing(spec: &Spec, what: &str) {
     let mut with = spec.clone();
     with.set_load(0.02);
@@ -129,7 +130,7 @@ fn check_changes_nothing(spec: &Spec, what: &str) {
     assert_same(&Outcome { congestion: None, ..out }, &run(&without), what);
 }
 
-/// After the sources have stopped everything arrives, notifications too. Returns how many there were.
+/// Checks that everything arrives after the sources have stopped, including notifications. Returns the number of notifications.
 fn check_rest(spec: &Spec, what: &str) -> u64 {
     let out = weft_engine::run_to_rest(spec, ONE, 1500, 4_000_000);
     let out = out.unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
@@ -138,7 +139,7 @@ fn check_rest(spec: &Spec, what: &str) -> u64 {
     let Some(Congestion { counts, limited }) = &out.congestion else { return 0 };
     assert_eq!((counts.sent, counts.notices, counts.lost), (counts.received, counts.sent, 0), "{what}");
     let flits = u64::from(spec.traffic.longest());
-    // a packet of h hops crosses h + 1 routers
+    // a packet with h hops crosses h + 1 routers
     let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
     assert_eq!(out.flit_hops, crossed + counts.notice_hops, "{what}");
     assert!(limited.iter().all(|flow| flow.rate > 0.0 && flow.rate <= 1.0), "{what}: {limited:?}");
@@ -146,8 +147,8 @@ fn check_rest(spec: &Spec, what: &str) -> u64 {
     counts.sent
 }
 
-/// A link and a router fail and return. Every packet and every notification arrives, or is counted as discarded. Routings that do not
-/// go with faults are left out.
+/// Runs the spec with a link and a router that fail and return. Every packet and every notification must arrive, or be counted as
+/// discarded. Routings that do not support faults are skipped.
 fn check_faults(spec: &Spec, what: &str) {
     let mut spec = spec.clone();
     let ends = spec.graph.links().next().map(|link| link.ends.map(|(router, _)| router));

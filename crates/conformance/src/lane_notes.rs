@@ -1,4 +1,5 @@
-//! A recording for tests: the VCs that heads take on each channel between routers, and packets that overtake others of their flow.
+//! A recording for tests: the VCs that heads take on each channel between routers, and the number of packets that overtake others of their
+//! flow.
 
 use weft_api::base::kept::Kept;
 use weft_api::recording::{
@@ -6,21 +7,21 @@ use weft_api::recording::{
 };
 use weft_units::Refusal;
 
-/// Notes which VCs are used, and which packets overtake others.
+/// Records which VCs are used, and counts packets that overtake others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaneNotes {}
 
-/// The notes of a block.
+/// The part of the recording in a block.
 #[derive(Debug, Kept)]
 pub(super) struct Notes {
     /// Link class of each channel; `None` for a channel from a terminal.
     #[kept(fixed)]
     classes: Vec<Option<u8>>,
-    /// By channel, a bit for each VC that a head has taken.
+    /// For each channel, one bit for each VC that a head has taken.
     vcs: Vec<u64>,
     #[kept(fixed)]
     terminals: u32,
-    /// For each source and destination, one more than the number of the last packet.
+    /// For each source and destination, the number of the last packet plus 1.
     last: Vec<u32>,
     overtaken: u64,
 }

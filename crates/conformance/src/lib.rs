@@ -1,6 +1,6 @@
-//! The conformance tests of every family of models, as a library. A crate outside of this repository runs them on its own
-//! models. `tests/members.rs` runs them on all registered models. A function here panics and names the fault, so a test is one
-//! line:
+//! The conformance tests of every family of models, as a library. A crate outside this repository runs them on its own models.
+//! `tests/members.rs` runs them on all registered models. A function here panics if a model has a fault and names the fault, so a test
+//! needs only one line:
 //!
 //! ```ignore
 //! #[test]
@@ -9,9 +9,8 @@
 //! }
 //! ```
 //!
-//! A member runs in networks of its own `examples()`, and in small networks of the registered topologies. The files
-//! `accounts`, `checkpoints`, `compare`, `members` and `specs` are also part of the tests of the engine
-//! (`engine/tests/common`).
+//! A model runs in the networks of its own `examples()`, and in small networks of the registered topologies. The files `accounts`,
+//! `checkpoints`, `compare`, `members` and `specs` are also part of the tests of the engine (`engine/tests/common`).
 
 mod accounts;
 pub mod allocator;
@@ -67,10 +66,10 @@ use weft_traffic::injection::{AddedInjection, InjectionConfig, InjectionModel};
 use weft_traffic::pattern::{AddedPattern, PatternConfig, PatternModel};
 use weft_units::outside::{Addition, Configuration};
 
-/// Runs the suite of routings on a routing that no registry knows. Its messages call it `name`.
+/// Runs the suite of routings on a routing that is in no registry. Messages use `name` for it.
 ///
 /// # Panics
-/// With what is wrong, if the routing does not conform.
+/// If the routing does not conform; the message names the fault.
 pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
     let examples = <M as RoutingModel>::examples().into_iter();
     let of = |example: Example<M>| example.map(|config| RoutingConfig::outside(name, M::ABOUT, config));
@@ -80,11 +79,11 @@ pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
     routing::check(name, &configs, &pairs_of(examples));
 }
 
-/// Runs the suite of power policies on a policy that no registry knows, beside the registered routings that go with it.
-/// `offers`: its offers to routings and faults.
+/// Runs the suite of power policies on a policy that is in no registry, together with the registered routings that are compatible with it.
+/// `offers`: what the policy offers to routings and for faults.
 ///
 /// # Panics
-/// With what is wrong, if the policy does not conform.
+/// If the policy does not conform; the message names the fault.
 pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers) {
     let examples = M::examples().into_iter();
     let examples: Vec<PolicyConfig> = examples.map(|config| PolicyConfig::outside(name, offers, config)).collect();
@@ -93,10 +92,10 @@ pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers
     policy::check(name, &examples, &placed.iter().collect::<Vec<_>>());
 }
 
-/// Runs the suite of allocators on an allocator that no registry knows.
+/// Runs the suite of allocators on an allocator that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the allocator does not conform.
+/// If the allocator does not conform; the message names the fault.
 pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static str) {
     let compiler = weft_engine::compiler::<M>();
     let of = |config| AllocatorConfig::outside(name, compiler, config);
@@ -106,10 +105,10 @@ pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static s
     examples.iter().for_each(allocator::check);
 }
 
-/// Runs the suite of queueing schemes on a scheme that no registry knows.
+/// Runs the suite of queueing schemes on a scheme that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the scheme does not conform.
+/// If the scheme does not conform; the message names the fault.
 pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<QueueingConfig> = examples.map(|config| QueueingConfig::outside(name, (), config)).collect();
@@ -118,10 +117,10 @@ pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
     examples.iter().for_each(queueing::check);
 }
 
-/// Runs the suite of congestion controls on a control that no registry knows.
+/// Runs the suite of congestion controls on a control that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the control does not conform.
+/// If the control does not conform; the message names the fault.
 pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<CongestionConfig> = examples.map(|config| CongestionConfig::outside(name, (), config)).collect();
@@ -130,10 +129,10 @@ pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
     congestion::check(&examples);
 }
 
-/// Runs the suite of workloads on a workload that no registry knows, alone and beside the registered ones.
+/// Runs the suite of workloads on a workload that is in no registry, alone and together with the registered ones.
 ///
 /// # Panics
-/// With what is wrong, if the workload does not conform.
+/// If the workload does not conform; the message names the fault.
 pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<WorkloadConfig> = examples.map(|config| WorkloadConfig::outside(name, (), config)).collect();
@@ -144,10 +143,10 @@ pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
     }
 }
 
-/// Runs the suite of recordings on a recording that no registry knows.
+/// Runs the suite of recordings on a recording that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the recording does not conform.
+/// If the recording does not conform; the message names the fault.
 pub fn recording<R: Recording + Configuration>(name: &'static str) {
     let examples = R::examples().into_iter();
     let examples: Vec<_> = examples.map(|config| RecordingConfig::outside(name, R::TABLE, config)).collect();
@@ -156,10 +155,10 @@ pub fn recording<R: Recording + Configuration>(name: &'static str) {
     recording::check(name, &asked, &R::TABLE);
 }
 
-/// Runs the suite of topologies on a topology that no registry knows, with the registered routings that fit its examples.
+/// Runs the suite of topologies on a topology that is in no registry, with the registered routings that support its examples.
 ///
 /// # Panics
-/// With what is wrong, if the topology does not conform.
+/// If the topology does not conform; the message names the fault.
 pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<TopologyConfig> = examples.map(|config| TopologyConfig::outside(name, (), config)).collect();
@@ -168,10 +167,10 @@ pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
     topology::check(&examples);
 }
 
-/// Runs the suite of patterns on a pattern that no registry knows.
+/// Runs the suite of patterns on a pattern that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the pattern does not conform.
+/// If the pattern does not conform; the message names the fault.
 pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
     let examples = <M as PatternModel>::examples().into_iter();
     let examples: Vec<PatternConfig> = examples.map(|config| PatternConfig::outside(name, (), config)).collect();
@@ -180,10 +179,10 @@ pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
     examples.iter().for_each(traffic::check_pattern);
 }
 
-/// Runs the suite of injection processes on a process that no registry knows.
+/// Runs the suite of injection processes on a process that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the process does not conform.
+/// If the process does not conform; the message names the fault.
 pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<InjectionConfig> = examples.map(|config| InjectionConfig::outside(name, (), config)).collect();
@@ -192,10 +191,10 @@ pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
     examples.iter().for_each(traffic::check_injection);
 }
 
-/// Runs the laws of generators of programs on a generator that no registry knows.
+/// Checks the laws of program generators on a generator that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the generator does not conform.
+/// If the generator does not conform; the message names the fault.
 pub fn generator<M: Generates + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<GeneratorConfig> = examples.map(|config| GeneratorConfig::outside(name, (), config)).collect();
@@ -209,10 +208,10 @@ pub fn generator<M: Generates + Configuration>(name: &'static str) {
     }
 }
 
-/// Runs the laws of algorithms of collectives on an algorithm that no registry knows.
+/// Checks the laws of collective algorithms on an algorithm that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the algorithm does not conform.
+/// If the algorithm does not conform; the message names the fault.
 pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<AlgorithmConfig> = examples.map(|config| AlgorithmConfig::outside(name, (), config)).collect();
@@ -221,10 +220,10 @@ pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
     examples.iter().for_each(laws::check_algorithm);
 }
 
-/// Runs the laws of tables of algorithms on a table that no registry knows.
+/// Checks the laws of algorithm tables on a table that is in no registry.
 ///
 /// # Panics
-/// With what is wrong, if the table does not conform.
+/// If the table does not conform; the message names the fault.
 pub fn table<M: Chooses + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<TableConfig> = examples.map(|config| TableConfig::outside(name, (), config)).collect();
@@ -233,7 +232,7 @@ pub fn table<M: Chooses + Configuration>(name: &'static str) {
     examples.iter().for_each(laws::check_table);
 }
 
-/// Each configuration is the same after it was written and read.
+/// Checks that each configuration is the same after it has been written and read.
 fn check_reads_back<C: Serialize + PartialEq + Debug>(examples: &[C], added: &impl Addition<C>) {
     for example in examples {
         let json = as_written(example);
@@ -249,7 +248,7 @@ fn assert_some<C>(name: &str, examples: &[C]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
 }
 
-/// A spec of this topology and this routing, as a scenario writes them in JSON.
+/// A spec with this topology and this routing, given in JSON as in a scenario.
 fn spec(topology: &str, routing: &str) -> Spec {
     let read = "the configuration of a registered model";
     Spec::new(&serde_json::from_str(topology).expect(read), serde_json::from_str(routing).expect(read)).expect(read)

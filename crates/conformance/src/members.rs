@@ -1,5 +1,5 @@
-//! The members of every family in networks to run them in, from the examples that the models give of themselves. Nothing
-//! is listed here: a new model is in all of this by its registration.
+//! The members of every family, each with networks to run it in. Both come from the examples that models declare. This file lists no
+//! models: a new model is included as soon as it is registered.
 
 use super::{manage_what_can_be, rounds};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use weft_engine::routing::{LinkKnowledge, RoutingConfig};
 use weft_topology::{Graph, TopologyConfig};
 use weft_traffic::mix;
 
-/// A routing in a network that it routes.
+/// A routing, and a network that it supports.
 #[derive(Debug, Clone)]
 pub struct Pair {
     pub topology: TopologyConfig,
@@ -36,13 +36,13 @@ pub fn as_written(config: &impl serde::Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }
 
-/// Networks for the first example of a routing, and for each other one: more would not be run in time. `make test-all` has
-/// time for twice as many.
+/// Number of networks for the first example of a routing, and for each other example; more would take too long. `make test-all` uses twice
+/// as many.
 const FIRST: usize = 6;
 const OTHERS: usize = 2;
 
-/// Whether one of these models is tested. WEFT_TEST_ONLY names a routing, a topology or a power policy whose pairs run alone.
-/// Without it all models are tested.
+/// Whether one of these models is to be tested. WEFT_TEST_ONLY names a routing, a topology or a power policy; only pairs with this model
+/// are then tested. Without it all models are tested.
 pub fn is_tested(names: &[&str]) -> bool {
     let Ok(only) = std::env::var("WEFT_TEST_ONLY") else { return true };
     let all = [RoutingConfig::NAMES, TopologyConfig::NAMES, PolicyConfig::NAMES].concat();
@@ -61,10 +61,10 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     ALL_PAIRS.iter().filter(tested).cloned().collect()
 });
 
-/// Every example of every registered routing in the networks that it is for, and every kind of topology.
+/// Every example of every registered routing, in networks that it supports; every kind of topology occurs.
 static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut pairs = pairs_of(RoutingConfig::examples());
-    // a kind of topology that the hashes have left out
+    // a kind of topology that the hashes have not selected
     let small = small_networks();
     for kind in TopologyConfig::NAMES {
         if !pairs.iter().any(|pair| pair.topology.name() == *kind) {
@@ -75,8 +75,8 @@ static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-/// These examples of routings in the networks that they are for. A model that fits every network runs in some small
-/// ones. The choice is a hash of the two, so that no other routing, and no other example, changes it.
+/// Pairs of these examples of routings with networks that they support. A model that supports every network runs in some of the small ones.
+/// The networks are chosen by a hash of routing and network, so that no other routing or example changes the choice.
 pub fn pairs_of(examples: Vec<Example<RoutingConfig>>) -> Vec<Pair> {
     let small = small_networks();
     let mut pairs: Vec<Pair> = Vec::new();
@@ -94,7 +94,7 @@ pub fn pairs_of(examples: Vec<Example<RoutingConfig>>) -> Vec<Pair> {
     pairs
 }
 
-/// All pairs of examples of routings and small networks that they fit: too many to run.
+/// All pairs of a routing example and a small network that it supports; there are too many to run all.
 fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
     let free = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
     free.flat_map(move |example| {
@@ -104,8 +104,8 @@ fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
     })
 }
 
-/// Some networks for the routing: one of each kind of topology, then another of each. With `trunks` one of them has trunks,
-/// if any network has.
+/// Some networks for the routing: one for each kind of topology, then another for each kind. With `trunks` one of them has trunks, if any
+/// small network has.
 fn chosen(
     routing: &RoutingConfig,
     fitting: &[&(TopologyConfig, Graph)],
@@ -126,7 +126,7 @@ fn chosen(
     let mut some: Vec<&(TopologyConfig, Graph)> = all.take(most).copied().collect();
     let wide = fitting.iter().filter(|(_, graph)| graph.has_trunks()).min_by_key(|(topology, _)| hash(topology));
     if let Some(wide) = wide.filter(|_| trunks && !some.iter().any(|(_, graph)| graph.has_trunks())) {
-        // in the place of another one of its kind
+        // replaces another network of its kind
         match some.iter_mut().rfind(|other| other.0.name() == wide.0.name()) {
             Some(narrow) => *narrow = wide,
             None => some.push(wide),
@@ -135,22 +135,22 @@ fn chosen(
     some.into_iter().map(|(topology, _)| topology.clone()).collect()
 }
 
-/// A number of 32 bits that belongs to these words, whatever else there is.
+/// A 32-bit number that depends only on these words.
 fn turn_of(words: &str) -> usize {
     words.bytes().fold(0, |sum, byte| mix(sum, u64::from(byte), 0)) as u32 as usize
 }
 
-/// Members of a list, each with a number that selects the conditions of its test. Another member changes no number.
+/// The members of a list, each with a number that selects the conditions of its test. A new member changes no number of another member.
 pub fn in_their_turns<T: fmt::Display>(members: &[T]) -> impl Iterator<Item = (usize, &T)> {
     members.iter().map(|member| (turn_of(&member.to_string()), member))
 }
 
-/// A power policy beside a routing that goes with it, in a network that has links for it to manage.
+/// A power policy, with a routing that is compatible with it and a network with links that it can manage.
 #[derive(Debug)]
 pub struct PolicyExample {
     pub pair: Pair,
     pub policy: PolicyConfig,
-    /// Per link class: whether the policy manages it.
+    /// For each link class, whether the policy manages it.
     pub managed: Vec<bool>,
 }
 
@@ -166,19 +166,19 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     policies_of(PolicyConfig::examples(), tested)
 });
 
-/// These examples of policies, each on one network of each kind of topology where some pair of registered models fits it.
-/// `keep`: which of them run.
+/// These examples of policies, each on one network of each kind of topology, if a pair of registered models is compatible with it. `keep`:
+/// selects the examples that run.
 pub fn policies_of(policies: Vec<PolicyConfig>, keep: impl Fn(&PolicyExample) -> bool) -> Vec<PolicyExample> {
     let mut examples = placed(policies);
     examples.retain(keep);
     with_other_classes(examples)
 }
 
-/// The same, each managing all links between routers. A policy that offers knowledge of its links runs with each routing that
-/// uses this knowledge. The choices are hashes, like the choices of the pairs.
+/// The same examples; each policy manages all links between routers. A policy that offers information about its links runs with each
+/// routing that uses this kind of information. The choices are hashes, as for the pairs.
 fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
     let mut examples = Vec::new();
-    // each network is built once, not once per policy
+    // each network is built only once, not once per policy
     let specs: Vec<Spec> = ALL_PAIRS.iter().map(Pair::spec).collect();
     for policy in policies {
         let before = examples.len();
@@ -195,7 +195,7 @@ fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
         let least = |some: Vec<PolicyExample>| some.into_iter().min_by_key(|example| turn_of(&example.to_string()));
         examples.extend(by_kind.into_values().filter_map(least));
         if examples.len() == before {
-            // no pair of `PAIRS` fits the policy
+            // no pair of `PAIRS` is compatible with the policy
             let any = all_pairs(&small_networks()).find_map(|pair| {
                 let managed = managed_by(pair.spec(), &policy)?;
                 Some(PolicyExample { pair, policy: policy.clone(), managed })
@@ -206,7 +206,7 @@ fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
     examples
 }
 
-/// Half of the examples manage the links of terminals, too, and the others leave a class out, where they can.
+/// If possible, half of the examples also manage the links of terminals, and the other half do not manage one of the classes.
 fn with_other_classes(mut examples: Vec<PolicyExample>) -> Vec<PolicyExample> {
     let turns: Vec<usize> = in_their_turns(&examples).map(|(turn, _)| turn).collect();
     for (turn, example) in turns.into_iter().zip(&mut examples) {
@@ -215,15 +215,15 @@ fn with_other_classes(mut examples: Vec<PolicyExample>) -> Vec<PolicyExample> {
     examples
 }
 
-/// The link classes that the policy manages there; `None` if it does not go with the routing or the network.
+/// The link classes that the policy manages in this network; `None` if it is incompatible with the routing or the network.
 fn managed_by(mut spec: Spec, policy: &PolicyConfig) -> Option<Vec<bool>> {
-    // the pair itself was checked before
+    // the pair itself has already been checked
     spec.allow_dependency_cycle = true;
     spec.policy = policy.clone();
     manage_what_can_be(&mut spec).then_some(spec.managed)
 }
 
-/// The policy also manages the links of terminals, if it can.
+/// Makes the policy also manage the links of terminals, if it can.
 fn manage_terminal_links(example: &mut PolicyExample) {
     let mut spec = example.pair.spec();
     (spec.policy, spec.managed) = (example.policy.clone(), example.managed.clone());
@@ -233,7 +233,7 @@ fn manage_terminal_links(example: &mut PolicyExample) {
     }
 }
 
-/// The last class of links also stays on, if the policy manages others.
+/// Excludes the last link class from the policy, if it manages others.
 fn leave_a_class_out(example: &mut PolicyExample) {
     let mut managed = example.managed.clone();
     if let Some(last) = managed.iter().rposition(|&managed| managed) {

@@ -1,5 +1,6 @@
-//! The suite of power policies. No packet is lost, and the account of every channel closes. Channels are in all states that the
-//! policy declares, and in no others. Blocks and checkpoints change nothing. (`engine/tests/conformance/faults.rs` adds faults.)
+//! The suite of power policies. No packet is lost, and the account of every channel is complete. Channels enter all states that the policy
+//! declares, and no other states. Blocks and checkpoints do not change results. (`engine/tests/conformance/faults.rs` tests policies with
+//! faults.)
 
 use super::{ONE, PolicyExample, as_written, assert_same, check_account, check_blocks};
 use super::{in_their_turns, in_turn, packets, phases, run, run_as};
@@ -9,10 +10,11 @@ use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{LoadPhase, channel_ends};
 
-/// Runs the suite on a policy. `examples`: its configurations; `placed`: these beside routings in networks.
+/// `examples`: its configurations; `placed`: these configurations with routings in networks. `examples`: its configurations; `placed`:
+/// these beside routings in networks.
 ///
 /// # Panics
-/// With what is wrong, if the policy does not conform.
+/// If the policy does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
     for policy in examples {
@@ -24,10 +26,10 @@ pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
     check_settles(name, placed);
 }
 
-/// Runs what each example has to pass by itself.
+/// Runs the tests that each example has to pass separately.
 ///
 /// # Panics
-/// With what is wrong, if one of them does not.
+/// If an example does not pass; the message names the fault.
 pub fn check_placed(placed: &[&PolicyExample]) {
     let repeated: [Check; 2] = [check_blocks, check_idle];
     for (turn, e) in in_their_turns(placed) {
@@ -35,7 +37,7 @@ pub fn check_placed(placed: &[&PolicyExample]) {
             let (spec, what) = (example(e, load), format!("{e} at {load}"));
             check_accounts(&spec, &what);
             check_delivers(&spec, &what);
-            // by turns, but both where few networks fit the policy
+            // alternately, but both if few networks are compatible with the policy
             let by_turns = in_turn(turn / LOADS.len(), &repeated);
             let checks: Vec<&Check> = if placed.len() < FEW { repeated.iter().collect() } else { by_turns.collect() };
             checks.into_iter().for_each(|check| check(&spec, &what));
@@ -45,38 +47,38 @@ pub fn check_placed(placed: &[&PolicyExample]) {
 
 type Check = fn(&Spec, &str);
 
-/// A policy with fewer networks takes all checks on each of them; others take the checks that run a network several times by turns in
-/// `make test`.
+/// If a policy has fewer networks than this, each network is used for all checks. For other policies, `make test` distributes the checks
+/// that run a network several times over their networks.
 const FEW: usize = 6;
 
-/// The example with packets of 5 flits, at `load` in all of the window.
+/// The example with packets of 5 flits, at load `load` during the whole window.
 fn example(e: &PolicyExample, load: f64) -> Spec {
     let mut spec = e.pair.spec();
     packets(&mut spec, 5, VirtualCutThrough, 16);
     (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
     spec.set_load(load);
     phases(&mut spec, 300, 4000);
-    // each channel alone, and all channels
+    // each channel separately, and all channels together
     let channels = 0..channel_ends(&spec.graph).len() as u32;
     spec.bundles = channels.clone().map(|row| vec![row]).chain([channels.collect()]).collect();
     spec
 }
 
-/// Loads at which links go off, go on and are full: one in turn for each network of a policy.
+/// Loads at which links go off, go on and are fully used. The networks of a policy take them in turn.
 const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 
-/// The account of every channel closes.
+/// Checks that the account of every channel is complete.
 fn check_accounts(spec: &Spec, what: &str) {
     let out = run(spec);
     check_account(spec, &out);
-    // a set of one channel sleeps while this one is off, and the set of all no longer than any of them
+    // a set with one channel sleeps while this channel is off, and the set of all channels sleeps no longer than any of them
     let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off]).collect();
     assert_eq!(out.asleep[..off.len()], off, "{what}");
     assert!(off.iter().all(|&cycles| out.asleep[off.len()] <= cycles), "{what}");
 }
 
-/// Ends the load at cycle 2,000, long before the window ends. What is offered until then may need ten times as long: of a
-/// 3-ary 3-tree on which every pair of leaves has one path, 3 of 27 links of the upper level carry two thirds of the flits.
+/// Sets the load to 0 at cycle 2,000, long before the window ends. The packets offered until then may need ten times as long. For example,
+/// in a 3-ary 3-tree in which every pair of leaves has one path, 3 of 27 links of the upper level carry two thirds of the flits.
 fn falling_silent(mut spec: Spec) -> Spec {
     let first = &spec.traffic.jobs[0].phases[0];
     let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
@@ -85,7 +87,7 @@ fn falling_silent(mut spec: Spec) -> Spec {
     spec
 }
 
-/// All packets arrive when the sources stop.
+/// Checks that all packets arrive after the sources have stopped.
 fn check_delivers(spec: &Spec, what: &str) {
     let spec = falling_silent(spec.clone());
     let out = run(&spec);
@@ -95,7 +97,7 @@ fn check_delivers(spec: &Spec, what: &str) {
     check_account(&spec, &out);
 }
 
-/// Idle time that is skipped changes nothing: bursts with silence between them, beside the loop that takes no shortcut.
+/// Checks that skipped idle time changes no result: bursts with silence between them, compared with the loop without shortcuts.
 fn check_idle(spec: &Spec, what: &str) {
     let mut spec = spec.clone();
     let first = spec.traffic.jobs[0].phases[0].clone();
@@ -105,7 +107,7 @@ fn check_idle(spec: &Spec, what: &str) {
     assert_same(&run(&spec), &run_as(&spec, ONE.plain()), what);
 }
 
-/// Every state that the policy declares is reached. (`check_account` sees that channels are in no other states.)
+/// Checks that every state that the policy declares is reached. (`check_account` checks that channels enter no other states.)
 fn check_states(name: &str, placed: &[&PolicyExample]) {
     let modes = Modes::default();
     let states = |policy: &PolicyConfig| policy.states(&modes).expect("modes of every run");
@@ -119,8 +121,8 @@ fn check_states(name: &str, placed: &[&PolicyExample]) {
     assert!(missing.is_empty(), "no example of the policy {name} has a channel that is {missing:?}");
 }
 
-/// `warmup: auto` waits for the power state of policies that have a settling period only. (The examples of a timetable
-/// repeat.)
+/// Checks that `warmup: auto` waits for the power state only under policies that have a settling period. (The examples of a timetable
+/// repeat periodically.)
 fn check_settles(name: &str, placed: &[&PolicyExample]) {
     let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
     let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).expect("sound");

@@ -1,6 +1,6 @@
-//! The suite of queueing schemes, on networks that they fit, with routings that go with them. Nothing stalls in the smallest
-//! buffers at full load. A scheme with one queue changes nothing. The lanes that a check lists are those that packets use. No packet
-//! overtakes another one of its flow where the path is fixed. Blocks and checkpoints change nothing.
+//! The suite of queueing schemes, on networks that they support, with compatible routings. No run stalls, even with the smallest buffers at
+//! full load. A scheme with one queue changes no result. The lanes that a check lists are the lanes that packets use. On a fixed path, no
+//! packet overtakes another packet of its flow. Blocks and checkpoints do not change results.
 
 use super::lane_notes::LaneNotes;
 use super::members::{PAIRS, Pair, as_written, in_their_turns};
@@ -17,16 +17,16 @@ use weft_engine::{LaneCounts, Spec};
 use weft_topology::Peer;
 use weft_traffic::mix;
 
-/// Flits of a packet, and of a buffer.
+/// Flits of a packet, flow control, and flits of a buffer.
 const PACKETS: [(u32, FlowControl, u32); 3] = [(1, VirtualCutThrough, 1), (5, VirtualCutThrough, 5), (5, Wormhole, 1)];
 
-/// Networks with a routing for each configuration; `make test-all` takes more.
+/// Number of networks with a routing for each configuration; `make test-all` uses more.
 const PAIRS_OF_SCHEME: usize = 4;
 
 /// Runs the suite on a scheme.
 ///
 /// # Panics
-/// With what is wrong, if the scheme does not conform.
+/// If the scheme does not conform; the message names the fault.
 pub fn check(scheme: &QueueingConfig) {
     let specs = specs_of(scheme);
     let written = as_written(scheme);
@@ -47,7 +47,7 @@ pub fn check(scheme: &QueueingConfig) {
             spec.set_load(1.0);
             let ideal = has_ideal_queues(&spec);
             if flow_control == Wormhole && ideal {
-                continue; // refused
+                continue; // the pair is refused
             }
             if turn.is_multiple_of(2) && !scheme.is_usual() && !scheme.model().sets_aside() && !ideal {
                 spec.interface.queueing = Queueing::PerLane;
@@ -59,28 +59,28 @@ pub fn check(scheme: &QueueingConfig) {
     }
 }
 
-/// The scheme on networks of different kinds, with routings that decide ahead and with others.
-/// Links have as many VCs as packets reach lanes. Lanes that have no room on a link are refused, and so are routings that do
-/// not go with the scheme; such pairs are left out.
+/// The scheme on networks of different kinds, with routings that decide ahead and with others. Links have as many VCs as there are lanes
+/// that packets reach. Pairs are skipped if the lanes have no room on a link, or if the routing is incompatible with the scheme; both are
+/// refused.
 fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     let mut found: BTreeMap<(&str, bool), (&Pair, Spec)> = BTreeMap::new();
     let mut pairs: Vec<(usize, &Pair)> = in_their_turns(&PAIRS).collect();
     pairs.sort_by_key(|(turn, pair)| {
-        // another order for each scheme
+        // each scheme uses a different order
         let scheme: usize = as_written(scheme).bytes().map(usize::from).sum();
         (turn.wrapping_mul(2 * scheme + 1), pair.to_string())
     });
     for (_, pair) in pairs {
         let mut spec = pair.spec();
         let kind = (pair.topology.name(), decides_ahead(&spec));
-        // the checks of all pairs take ten seconds: `make test-all` makes them
+        // the checks of all pairs take ten seconds: only `make test-all` makes all of them
         if !scheme.model().fits(&spec.graph) || found.contains_key(&kind) && rounds(1) == 1 {
             continue;
         }
         spec.links.iter_mut().for_each(|link| link.vcs = 16);
         spec.queueing = scheme.clone();
         if scheme.model().sets_aside() || has_ideal_queues(&spec) {
-            // each lane is one VC, and terminals have a queue per destination
+            // each lane is one VC, and terminals have a queue for each destination
             (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
             spec.interface.depth = 64;
             fit_vcs(&mut spec);
@@ -96,7 +96,7 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
             found.entry(kind).or_insert((pair, spec));
         }
     }
-    // some of them: all would not be run in time
+    // only some of them, because all would take too long
     let hash = |(pair, _): &(&Pair, Spec)| {
         format!("{} {pair}", as_written(scheme)).bytes().fold(0u64, |hash, byte| mix(hash, byte.into(), 0))
     };
@@ -106,12 +106,12 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     found
 }
 
-/// Whether destinations have queues beside the VCs.
+/// Whether destinations have queues in addition to the VCs.
 fn has_ideal_queues(spec: &Spec) -> bool {
     spec.queueing.model().ideal_queues(&spec.graph).is_some()
 }
 
-/// Every lane has one VC.
+/// Gives every lane one VC.
 fn fit_vcs(spec: &mut Spec) {
     let Ok(lanes) = weft_engine::lanes(spec) else { return };
     for (link, counts) in spec.links.iter_mut().zip(&lanes.by_class) {
@@ -128,7 +128,7 @@ fn decides_ahead(spec: &Spec) -> bool {
     needs.decides == weft_api::routing::Decides::Ahead && !draws
 }
 
-/// Checks the answer of `looks_at_sources`: without it, packets of all sources have the same lane on a channel.
+/// Checks the result of `looks_at_sources`: if it is false, packets of all sources have the same lane on a channel.
 fn check_sources(spec: &Spec, what: &str) {
     let graph = &spec.graph;
     let scheme = spec.queueing.model().build(graph).expect("it fits");
@@ -155,7 +155,7 @@ fn check_sources(spec: &Spec, what: &str) {
     }
 }
 
-/// The results are those without the scheme, to the last bit.
+/// Checks that the results are the same as without the scheme, to the last bit.
 fn check_changes_nothing(spec: &Spec, what: &str) {
     for vcs in [spec.links[0].vcs.max(4), 6] {
         let mut with = spec.clone();
@@ -169,7 +169,8 @@ fn check_changes_nothing(spec: &Spec, what: &str) {
     }
 }
 
-/// Packets between all terminals use all lanes that the check lists, and none overtakes another of its flow on a fixed path.
+/// Checks that packets between all terminals use all lanes that the check lists, and that no packet overtakes another packet of its flow on
+/// a fixed path.
 fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     if !decides_ahead(spec) {
         return;
@@ -177,10 +178,10 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     let mut spec = spec.clone();
     let dynamic = spec.queueing.model().sets_aside();
     if dynamic {
-        // congested, so that queues are set aside
+        // the network is congested, so that queues are set aside
         spec.set_load(1.0);
     } else if lanes.ideal.is_some() {
-        // packets overtake those for other destinations
+        // packets overtake packets for other destinations
         spec.set_load(0.8);
     } else {
         spec.set_load(0.4);
@@ -191,7 +192,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     let out = weft_engine::run(&spec, ONE, &()).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let notes = &out.recorded[0].1;
     let overtaken: u64 = counts(notes, "overtaken").iter().sum();
-    // heads choose among the members of a trunk, so that a flow has several paths
+    // heads choose among the members of a trunk, so a flow has several paths
     assert!(overtaken == 0 || spec.graph.has_trunks(), "{what}: packets overtook others of their flow");
     let is_ideal = lanes.ideal.is_some();
     let mut used = vec![0u64; spec.links.len()];

@@ -1,5 +1,5 @@
-//! The suite of recordings. A table has rows, and the columns that its recording declares. Blocks and checkpoints change
-//! nothing in it, and it changes no other result.
+//! The suite of recordings. A table has rows, and has the columns that its recording declares. Blocks and checkpoints do not change the
+//! table, and the table changes no other result.
 
 use super::workload::own_demand_alone;
 use super::{Execution, HYPERX, Outcome, Spec, assert_resumes, assert_same, phases, run, run_as, run_keeping, spec};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use weft_api::recording::{Asked, Table, TableInfo};
 use weft_engine::workload::WorkloadConfig;
 
-/// A network under a policy that has routers talk and that switches links, with packets of several flits.
+/// A network with packets of several flits, under a policy whose routers send control packets and switch links.
 fn busy() -> Spec {
     let mut spec = spec(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#);
     let quick = r#""activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns""#;
@@ -18,13 +18,13 @@ fn busy() -> Spec {
     spec
 }
 
-/// Its result where nothing is recorded.
+/// The result of this network without recordings.
 static PLAIN: LazyLock<Outcome> = LazyLock::new(|| run(&busy()));
 
 /// Runs the suite on a recording. `examples`: its configurations; `info`: the description of its table.
 ///
 /// # Panics
-/// With what is wrong, if the recording does not conform.
+/// If the recording does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[Asked], info: &TableInfo) {
     assert!(!examples.is_empty(), "the recording {name} runs in no test: let its `examples()` give a configuration");
     check_info(name, info);
@@ -33,7 +33,7 @@ pub fn check(name: &str, examples: &[Asked], info: &TableInfo) {
     }
 }
 
-/// The description of a table is complete.
+/// Checks that the description of a table is complete.
 fn check_info(name: &str, info: &TableInfo) {
     assert!(!info.meaning.is_empty() && info.rows.starts_with("A row per"), "{name}");
     let headings = (info.columns)();
@@ -45,7 +45,7 @@ fn check_info(name: &str, info: &TableInfo) {
 
 fn check_example(asked: &Asked, info: &TableInfo) {
     let what = format!("{} {:?}", asked.name, asked.model);
-    // programs have tables of their own
+    // programs have their own tables
     let own = |out: &Outcome| out.recorded.iter().find(|(name, _)| *name == asked.name).map(|(_, table)| table.clone());
     let has_rows = |out: &Outcome| own(out).is_some_and(|table| table.columns[0].1.rows() > 0);
     let recorded = |mut spec: Spec| {
@@ -55,7 +55,7 @@ fn check_example(asked: &Asked, info: &TableInfo) {
     };
     let (mut spec, mut out) = recorded(busy());
     assert_same(&PLAIN, &out, &what);
-    // some tables have rows only where programs run
+    // some tables have rows only if programs run
     let mut others = WorkloadConfig::examples().into_iter().filter_map(|workload| own_demand_alone(&workload));
     while !has_rows(&out) {
         let other = others.next().unwrap_or_else(|| panic!("{what} has no rows, neither under load nor with programs"));
@@ -68,12 +68,12 @@ fn check_example(asked: &Asked, info: &TableInfo) {
     assert_resumes(&spec, &out, &checkpoints, &what);
     let twelve = run_as(&spec, Execution::new(2, 12));
     for (other, blocks) in [(three, 3), (twelve, 12)] {
-        // by their text, as no fraction that is not a number equals itself
+        // compared as text, because a fraction that is not a number (NaN) does not equal itself
         assert_eq!(format!("{:?}", other.recorded), format!("{:?}", out.recorded), "{what}, {blocks} blocks");
     }
 }
 
-/// The columns are among those that the recording declares, in their order, and of one length.
+/// Checks that the columns are among those that the recording declares, in the same order, and have equal length.
 fn check_columns(info: &TableInfo, table: &Table, what: &str) {
     let mut declared = (info.columns)().into_iter();
     for (name, column) in &table.columns {
@@ -85,10 +85,10 @@ fn check_columns(info: &TableInfo, table: &Table, what: &str) {
     assert_eq!(table.complete.is_some(), info.bounded, "{what}");
 }
 
-/// All these recordings together are what they are alone.
+/// Checks that each of these recordings gives the same table together with the others as alone.
 ///
 /// # Panics
-/// If one of them changes another one.
+/// If one recording changes another.
 pub fn check_together(all: Vec<Asked>) {
     let mut spec = busy();
     spec.recordings = all;

@@ -1,6 +1,6 @@
-//! The suite of routings. A routing passes the checks before a run, among them that of channel dependencies. All packets are
-//! delivered, below saturation and far above. Blocks and checkpoints change nothing. (`engine/tests` holds registered routings to
-//! more: `theory.rs`, `stall.rs`, `paths.rs`, `watch.rs`, `bounds.rs` and `conformance/faults.rs`.)
+//! The suite of routings. A routing passes the checks before a run, including the check of channel dependencies. All packets are delivered,
+//! both below saturation and far above. Blocks and checkpoints do not change results. (`engine/tests` tests registered routings further:
+//! `theory.rs`, `stall.rs`, `paths.rs`, `watch.rs`, `bounds.rs` and `conformance/faults.rs`.)
 
 use super::{ONE, router};
 use super::{
@@ -12,19 +12,19 @@ use weft_engine::allocation::AllocatorConfig;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 
-/// Runs the suite on a routing. `examples`: its configurations; `pairs`: these in networks.
+/// Runs the suite on a routing. `examples`: its configurations; `pairs`: these configurations with networks.
 ///
 /// # Panics
-/// With what is wrong, if the routing does not conform.
+/// If the routing does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
     check_fits(name, examples, pairs);
     check_pairs(pairs);
 }
 
-/// Runs the tests that each pair has to pass alone.
+/// Runs the tests that each pair has to pass separately.
 ///
 /// # Panics
-/// With what is wrong, if one of them does not.
+/// If an example does not pass; the message names the fault.
 pub fn check_pairs(pairs: &[Pair]) {
     check_before_a_run(pairs);
     check_in_blocks(pairs);
@@ -33,7 +33,7 @@ pub fn check_pairs(pairs: &[Pair]) {
     }
 }
 
-/// Each configuration has a network.
+/// Checks that each configuration has a network.
 fn check_fits(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
     for example in examples {
@@ -63,14 +63,14 @@ fn check_in_blocks(pairs: &[Pair]) {
     }
 }
 
-/// Flits of a packet, and of a buffer: one flit, packets that cut through, worms.
+/// Flits of a packet, flow control, and flits of a buffer: one flit, packets that cut through, and worms.
 const PACKETS: [(u32, FlowControl, u32); 4] =
     [(1, VirtualCutThrough, 2), (5, VirtualCutThrough, 6), (5, Wormhole, 2), (40, Wormhole, 8)];
 const PRIORITIES: [Priority; 4] = [Priority::RoundRobin, Priority::Age, Priority::NetworkAge, Priority::Transit];
-/// (delay, vc_realloc, speedup)
+/// The values are (delay, vc_realloc, speedup).
 const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)];
 
-/// Every pair, below saturation or far above, the other choices in turn.
+/// Runs every pair, below saturation or far above; the other settings are used in turn.
 fn check_all_drain(pairs: &[Pair], flits: u32, flow_control: FlowControl, buffer: u32) {
     let allocators = AllocatorConfig::examples();
     for (k, pair) in in_their_turns(pairs) {
@@ -92,7 +92,7 @@ fn check_all_drain(pairs: &[Pair], flits: u32, flow_control: FlowControl, buffer
     }
 }
 
-/// The sources stop in cycle `stop`: then all packets arrive, and all credits come home.
+/// The sources stop in cycle `stop`. Checks that all packets then arrive and all credits return.
 pub(super) fn check_drains(spec: &Spec, stop: u64, what: &str) {
     let out = weft_engine::run_to_rest(spec, ONE, stop, 300_000).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     check_all_arrived(spec, &out);

@@ -1,18 +1,18 @@
-//! Short ways to change a spec, and to run it.
+//! Helpers that change a spec and run it.
 
 use weft_engine::power::PolicyConfig;
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Outcome, Spec};
 use weft_units::Refusal;
 
-/// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
-/// as many. Every round asserts the same, however many there are.
+/// Number of rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times as many.
+/// Every round makes the same assertions, independent of the number of rounds.
 pub fn rounds(few: u64) -> u64 {
     let times = std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("WEFT_TEST_ROUNDS is a number"));
     few * times
 }
 
-/// One of `all` in turn, so that many members share the choices out among them; all of them in `make test-all`.
+/// One element of `all`, selected by `turn`, so that the choices are distributed over many members; `make test-all` uses all elements.
 pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
 }
@@ -22,8 +22,8 @@ pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition"
 
 pub const ONE: Execution = Execution::new(1, 1);
 
-/// Gives the spec a power policy that fits the routing and has links to switch. The policy by timeout is tried first, then the
-/// examples of all policies. If none fits, or without `switched`, all links stay on.
+/// Gives the spec a power policy that is compatible with the routing and has links to switch. The policy by timeout is tried first, then
+/// the examples of all policies. If none is compatible, or `switched` is false, all links stay on.
 pub fn fitting_policy(spec: &mut Spec, switched: bool) {
     let all = spec.managed.clone();
     let timeout = serde_json::from_str(IDLE_TIMEOUT).expect("a policy");
@@ -39,10 +39,11 @@ pub fn fitting_policy(spec: &mut Spec, switched: bool) {
     (spec.policy, spec.managed) = (PolicyConfig::default(), all);
 }
 
-/// The policy manages all classes of links between routers, or else all but one, or else one. Returns whether it can.
+/// Makes the policy manage all classes of links between routers; if this is refused, all but one; otherwise one. Returns whether the policy
+/// can manage any.
 pub fn manage_what_can_be(spec: &mut Spec) -> bool {
     let all: Vec<bool> = (0..spec.managed.len()).map(|class| class > 0).collect();
-    // class 0 is left out of all
+    // class 0, the terminal links, is never managed here
     let without = (0..all.len()).map(|left_out| {
         let mut managed = all.clone();
         managed[left_out] = false;
@@ -55,14 +56,14 @@ pub fn manage_what_can_be(spec: &mut Spec) -> bool {
     })
 }
 
-/// Packets of `flits`; with virtual cut-through in buffers that hold at least one (two, where rings keep a bubble),
-/// else streaming through `buffer`.
+/// Sets packets of `flits` flits. With virtual cut-through, a buffer has room for at least one packet (two if rings keep a bubble);
+/// otherwise packets move through buffers of `buffer` flits.
 pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
     spec.set_packet(flits);
     spec.router.flow_control = flow_control;
     let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
     spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
-    // worms are refused where they could not always reach their escape
+    // worms are refused if they could not always reach their escape
     let refused = |refusal: Refusal| refusal.path == "router.flow_control";
     if flow_control == FlowControl::Wormhole && weft_engine::check(spec).is_err_and(refused) {
         packets(spec, flits, FlowControl::VirtualCutThrough, buffer);
@@ -74,7 +75,7 @@ pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u
     }
 }
 
-/// (delay, vc_realloc, speedup)
+/// The values are (delay, vc_realloc, speedup).
 pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
     (spec.router.delay, spec.router.vc_realloc, spec.router.speedup) = (delay, vc_realloc, speedup);
 }

@@ -1,4 +1,4 @@
-//! The suite of topologies: the laws of `weft_topology::laws`, and runs with the registered routings that fit.
+//! The suite of topologies: the laws of `weft_topology::laws`, and runs with the registered routings that support them.
 
 use super::members::{Pair, as_written};
 use super::routing::check_pairs;
@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use weft_engine::routing::RoutingConfig;
 use weft_topology::{Graph, TopologyConfig, laws};
 
-/// So many routings run on each network; the first that fit, in the order of their registry.
+/// Number of routings that run on each network: the first compatible ones, in the order of their registry.
 const ROUTINGS: usize = 3;
 
-/// Terminals and routers of a network on which runs take little time.
+/// The most terminals and routers of a network on which runs take little time.
 const SMALL: (u32, u32) = (72, 40);
 
 /// Runs the suite on the examples of a topology.
 ///
 /// # Panics
-/// With what is wrong, if the topology does not conform.
+/// If the topology does not conform; the message names the fault.
 pub fn check(examples: &[TopologyConfig]) {
     let mut ran = 0;
     for example in examples {
@@ -32,13 +32,13 @@ pub fn check(examples: &[TopologyConfig]) {
     assert!(ran > 0, "no example of {} is small enough to run, and fits a routing", examples[0].name());
 }
 
-/// The network with routings that it fits, each in its first example that is for all networks.
+/// The network with routings that support it, each in its first example for all networks.
 fn pairs_on(topology: &TopologyConfig, graph: &Graph) -> Vec<Pair> {
     let mut seen = BTreeSet::new();
     let all = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
     let fitting = all.map(|example| example.config).filter(|routing| routing.fits(graph));
     let one_each = fitting.filter(|routing| seen.insert(routing.name()));
     let pair = |routing| Pair { topology: topology.clone(), routing };
-    // some routings refuse a graph although its kind fits
+    // some routings refuse a graph although they support its kind
     one_each.map(pair).filter(|pair| weft_engine::check(&pair.spec()).is_ok()).take(ROUTINGS).collect()
 }

@@ -9,13 +9,13 @@ use weft_traffic::laws::{check_process, population};
 use weft_traffic::pattern::PatternConfig;
 use weft_traffic::{laws, stream};
 
-/// 16 routers with 4 terminals each, as [`population`] has them.
+/// 16 routers with 4 terminals each, as in [`population`].
 const GRID: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
 
 /// Runs the suite on a pattern.
 ///
 /// # Panics
-/// With what is wrong, if the pattern does not conform.
+/// If the pattern does not conform; the message names the fault.
 pub fn check_pattern(config: &PatternConfig) {
     let what = as_written(config);
     let build = || config.build(&population(), "traffic.pattern").unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
@@ -30,7 +30,7 @@ pub fn check_pattern(config: &PatternConfig) {
     let mut spec = spec(GRID, r#"{"dimension_order": {}}"#);
     spec.set_load(0.2);
     if let Err(refusal) = spec.set_pattern(config) {
-        // the population has groups, and a grid has none
+        // the population has groups, but a grid has none
         assert!(refusal.path.starts_with("traffic.pattern"), "{what}: {refusal}");
         return;
     }
@@ -40,7 +40,7 @@ pub fn check_pattern(config: &PatternConfig) {
 /// Runs the suite on an injection process.
 ///
 /// # Panics
-/// With what is wrong, if the process does not conform.
+/// If the process does not conform; the message names the fault.
 pub fn check_injection(config: &InjectionConfig) {
     let process = config.build(0.25, 1.0, 1_000_000, "traffic.injection");
     let process = process.unwrap_or_else(|refusal| panic!("{}: {refusal}", as_written(config)));

@@ -1,5 +1,5 @@
-//! The suite of workloads. Each offered packet is delivered or still waits, whether the workload is alone or beside another
-//! one. Batches complete. Blocks and checkpoints change nothing.
+//! The suite of workloads. Each offered packet is delivered or still waits, whether the workload runs alone or together with another.
+//! Batches are completed. Blocks and checkpoints do not change results.
 
 use super::{Execution, HYPERX, Spec, UGAL_P, check_blocks, packets, phases, run, run_as, spec};
 use weft_engine::outcome::{Ending, Progress};
@@ -8,10 +8,10 @@ use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_engine::workload::WorkloadConfig;
 use weft_traffic::{Pattern, PatternConfig, Population};
 
-/// Runs the suite on a workload: alone, and beside each of `others`, below saturation and above.
+/// Runs the suite on a workload: alone, and together with each of `others`, below and above saturation.
 ///
 /// # Panics
-/// With what is wrong, if the workload does not conform.
+/// If the workload does not conform; the message names the fault.
 pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     if has_own_demand(workload) {
         return check_own_demand(workload, others);
@@ -19,7 +19,7 @@ pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let others: Vec<_> = others.iter().filter(|other| !has_own_demand(other)).collect();
     for load in [0.1, 1.0] {
         let mut all = vec![vec![job("all", 0..24, workload, load)]];
-        // on terminals that share routers' links, and 3 terminals in no job
+        // on terminals that share the links of routers, with 3 terminals in no job
         all.extend(
             others.iter().map(|other| vec![job("first", 0..9, workload, load), job("second", 9..21, other, load)]),
         );
@@ -42,12 +42,12 @@ fn has_own_demand(workload: &WorkloadConfig) -> bool {
     workload.model().has_own_demand()
 }
 
-/// Such a workload alone, on 9 terminals; `None` if it sends at the load of its job.
+/// A spec with a workload that has its own demand, alone on 9 terminals; `None` if the workload sends at the load of its job.
 pub(super) fn own_demand_alone(workload: &WorkloadConfig) -> Option<Spec> {
     has_own_demand(workload).then(|| until_done(vec![job("first", 0..9, workload, 0.0)]))
 }
 
-/// A network with these jobs, until they are done.
+/// A network with these jobs, which runs until they are complete.
 fn until_done(jobs: Vec<Job>) -> Spec {
     let mut spec = spec(HYPERX, UGAL_P);
     packets(&mut spec, 2, VirtualCutThrough, 8);
@@ -57,7 +57,8 @@ fn until_done(jobs: Vec<Job>) -> Spec {
     spec
 }
 
-/// A workload with its own demand ends on 9 terminals, alone and beside each of `others`, and all of its packets are delivered.
+/// Checks that a workload with its own demand ends on 9 terminals, alone and together with each of `others`, and that all its packets are
+/// delivered.
 fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let own = || job("first", 0..9, workload, 0.0);
     let beside = others.iter().filter(|other| !has_own_demand(other));
@@ -89,7 +90,7 @@ fn check_in_blocks(spec: &Spec, what: &str) {
     assert!(one.jobs == three.jobs, "{what}");
 }
 
-/// The loads end at cycle 2,000: every created packet is delivered, and no packet waits.
+/// Sets the loads to 0 at cycle 2,000. Checks that every created packet is delivered, and that no packet waits.
 fn check_delivers(mut spec: Spec, what: &str) {
     for job in &mut spec.traffic.jobs {
         let first = &job.phases[0];
@@ -107,7 +108,7 @@ fn check_delivers(mut spec: Spec, what: &str) {
     }
 }
 
-/// A run that ends in the middle: what is offered is delivered, under way, or still to come.
+/// Checks a run that ends in the middle: each offered packet is delivered, in flight, or still to be sent.
 fn check_missing(mut spec: Spec, what: &str) {
     phases(&mut spec, 0, 700);
     spec.phases.drain_limit = 0;

@@ -1,4 +1,4 @@
-//! No allocation after assembly: the loop works in the memory that was reserved, at any load.
+//! Tests that nothing is allocated after assembly: the loop uses only the reserved memory, at any load.
 
 use crate::common::*;
 use crate::programs::spec_of;
@@ -8,12 +8,12 @@ use std::cell::Cell;
 use weft_engine::spec::{Execution, FlowControl::VirtualCutThrough};
 use weft_engine::{Simulation, Spec};
 
-/// Counts the allocations of each thread, so that tests that run at the same time do not disturb each other.
+/// Counts the allocations of each thread separately, so that tests that run at the same time do not disturb each other.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Shows where the next allocation comes from (WEFT_TRACE_ALLOCATION=1).
+    /// Whether to show where the next allocation occurs (WEFT_TRACE_ALLOCATION=1).
     static TRACE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -24,22 +24,22 @@ fn count() {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded unchanged to the allocator of the system.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: as above.
+        // SAFETY: the same as above.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: as above.
+        // SAFETY: the same as above.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: as above.
+        // SAFETY: the same as above.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -47,23 +47,23 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// No allocation between cycles 2,000 and 4,000 in 3 blocks, which send each other mail; in `make test-all` to cycle 10,000,
-/// and in 1 block, too.
+/// Checks that there is no allocation between cycles 2,000 and 4,000 in 3 blocks, which exchange mail. `make test-all` checks up to cycle
+/// 10,000, and also checks 1 block.
 fn check_no_allocation(what: &str, spec: &Spec) {
     for &blocks in in_turn(0, &[3, 1]) {
         assert_eq!(allocations(spec, blocks), 0, "{what}: allocations in {blocks} blocks");
     }
 }
 
-/// Allocations in these cycles.
+/// Number of allocations in these cycles.
 fn allocations(spec: &Spec, blocks: usize) -> u64 {
     let trace = std::env::var_os("WEFT_TRACE_ALLOCATION").is_some();
     let mut sim = Simulation::new(spec, Execution::new(1, blocks)).expect("a network");
     sim.advance(2000);
-    let steps = rounds(2); // it reads the environment, which allocates
+    let steps = rounds(2); // called before the count, because it reads the environment, which allocates
     let (before, hops) = (ALLOCATIONS.get(), sim.flit_hops());
     TRACE.set(trace);
-    // as `run` does, in steps
+    // in steps, as in `run`
     (1..=steps).for_each(|k| sim.advance(2000 + k * 1000));
     TRACE.set(false);
     let after = ALLOCATIONS.get();
@@ -71,7 +71,7 @@ fn allocations(spec: &Spec, blocks: usize) -> u64 {
     after - before
 }
 
-/// Below saturation and at overload, with 1- and 8-flit packets.
+/// Checks below saturation and at overload, with packets of 1 and 8 flits.
 fn check_all_loads(what: &str, mut spec: Spec) {
     for flits in [1, 8] {
         packets(&mut spec, flits, VirtualCutThrough, 32);
@@ -89,7 +89,7 @@ fn the_counter_counts() {
     assert_eq!(ALLOCATIONS.get() - before, 1);
 }
 
-/// Each example of a routing in one network, full or not, with short or long packets.
+/// Runs each example of a routing in one network, at low or full load, with short or long packets.
 #[test]
 fn no_allocation_under_any_routing() {
     let cases = [(1, 0.3), (8, 1.0), (1, 1.0), (8, 0.3)];
@@ -118,7 +118,7 @@ fn no_allocation_on_a_torus() {
     check_all_loads("torus", spec(TORUS, DOR));
 }
 
-/// Packets whose body flits move in streams, which begin and end all the time.
+/// The body flits of packets move in streams, which begin and end all the time.
 #[test]
 fn no_allocation_where_body_flits_stream() {
     for (what, topology) in [("hyperx", HYPERX), ("torus", TORUS)] {
@@ -131,7 +131,7 @@ fn no_allocation_where_body_flits_stream() {
     }
 }
 
-/// Heads that choose compare the queues set aside for them.
+/// Heads that choose in every step compare the queues that are set aside for them.
 #[test]
 fn no_allocation_with_queues_set_aside() {
     for (topology, routing) in [(TRUNKS, DOR), (MESH, ADAPTIVE), (DRAGONFLY, DF_UGAL)] {
@@ -170,8 +170,8 @@ fn no_allocation_with_jobs_and_replies() {
     check_all_loads("jobs and replies", spec);
 }
 
-/// Ranks of nodes with three interfaces send each other messages. Deliveries are sorted, as a node takes the first one first. Only lists of
-/// messages grow, and most cycles have deliveries.
+/// Ranks of nodes with three interfaces send messages to each other. Deliveries are sorted, because a node processes the earliest one
+/// first. Only lists of messages grow, and most cycles have deliveries.
 #[test]
 fn deliveries_to_nodes_of_several_interfaces_allocate_less_than_once_in_20_cycles() {
     let program = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 24, "bytes": "7KB", "repeat": 9}},

@@ -1,11 +1,11 @@
-//! The bounds that routings give with their examples, usually of their worst case: each, derived by hand, is what `imply`
-//! says, is never exceeded and is reached within 3 %.
+//! Tests the bounds that routings declare in their examples, usually for their worst case. Each bound is derived by hand. It must equal the
+//! result of `imply`, must never be exceeded, and must be reached within 3 %.
 //!
-//! A load just below the bound is accepted whole. Beyond it the mean over the terminals stays below the bound, where all
-//! are alike; how near it stays is up to the router (on a ring packets that enter hold up those that pass), and is not
-//! tested. So that the bound of the channels shows, and not the limit of a router, buffers are deep and the switch has
-//! speedup 3: with one FIFO per class and speedup 1, packets wait behind others that want another output (head-of-line
-//! blocking), which takes up to 41 % off (`theory.rs`).
+//! A load just below the bound is accepted completely. Above the bound, the mean accepted load stays below the bound if all terminals are
+//! alike. The remaining distance to the bound depends on the router (on a ring, packets that enter delay packets that pass), and is not
+//! tested. Buffers are deep and the switch has speedup 3, so that only channels limit the load, not the routers. With one FIFO per class
+//! and speedup 1, packets wait behind others that request another output (head-of-line blocking), which reduces the load by up to 41 %
+//! (`theory.rs`).
 
 use crate::common::*;
 use weft_engine::examples::{Accepts, Example};
@@ -14,7 +14,7 @@ use weft_engine::{Implied, Sampled, Spec, imply};
 use weft_topology::TopologyConfig;
 use weft_traffic::PatternConfig;
 
-/// (accepted, offered) at `load` [flits/terminal/cycle].
+/// Accepted and offered load at `load` [flits/terminal/cycle].
 fn at(spec: &mut Spec, load: f64) -> (f64, f64) {
     spec.set_load(load.min(1.0));
     let out = run(spec);
@@ -29,15 +29,15 @@ fn ample(mut spec: Spec, pattern: &PatternConfig) -> Spec {
     spec
 }
 
-/// Accepted load far beyond the bound, as a share of it; flits that wait behind the full channel when the window begins
-/// arrive in it, too, at most half a percent of it.
+/// Accepted load far above the bound, as a share of the bound. Flits that wait behind the full channel when the window begins also arrive
+/// in the window; they are at most half a percent.
 fn beyond(spec: &mut Spec, bound: f64) -> f64 {
     let (accepted, _) = at(spec, 1.3 * bound);
     assert!(accepted <= 1.005 * bound, "accepted {accepted}, bound {bound}");
     accepted / bound
 }
 
-/// Oblivious: `imply` knows the bound, and it is reached: 98.5 % of the bound are accepted but for 1.5 % of them.
+/// For oblivious routings: `imply` returns the bound, and it is reached: at 98.5 % of the bound, all load except 1.5 % is accepted.
 #[track_caller]
 fn reaches(spec: &mut Spec, bound: f64) {
     let implied = imply(spec).unwrap().channel_load_bound.unwrap();
@@ -46,8 +46,8 @@ fn reaches(spec: &mut Spec, bound: f64) {
     assert!(accepted >= 0.985 * offered, "{:?}: accepted {accepted} of {offered}, bound {bound}", spec.routing);
 }
 
-/// Adaptive: `imply` knows the bound of the minimal paths, which detours go beyond; no routing goes beyond `bound`. A
-/// choice by queues gets half of it.
+/// For adaptive routings: `imply` returns the bound of the minimal paths, which detours exceed; no routing exceeds `bound`. A choice by
+/// queues reaches at least half of it.
 #[track_caller]
 fn takes_detours(spec: &mut Spec, bound: f64) {
     let got = beyond(spec, bound);
@@ -73,7 +73,7 @@ fn every_routing_gets_through_what_its_examples_say() {
     }
 }
 
-/// The topology with so many links in place of each one; `None` where it has no trunks.
+/// The topology with `width` parallel links in place of each link; `None` if it supports no trunks.
 fn widened(topology: &TopologyConfig, width: u32) -> Option<TopologyConfig> {
     let mut json = serde_json::to_value(topology).expect("a configuration");
     let keys = json.as_object_mut()?.values_mut().next()?.as_object_mut()?;
@@ -99,7 +99,7 @@ fn trunks_of_two_carry_twice_as_much_and_change_no_latency() {
         let [one, two] = [&narrow, &wide].map(|spec| imply(spec).expect("a legal pair"));
         assert_eq!((one.mean_hops, one.zero_load_latency), (two.mean_hops, two.zero_load_latency), "{config:?}");
         let [one, two] = [one, two].map(|implied| implied.channel_load_bound.expect("packets"));
-        // a terminal sends and takes one flit per cycle
+        // a terminal sends and receives at most one flit per cycle
         assert!((two - (2.0 * one).min(1.0)).abs() < 1e-9, "{config:?}: {two}, with single links {one}");
         if let Accepts::UpTo(_) | Accepts::AtLeast(_) = bound.accepts {
             phases(&mut wide, 2000, 3000);
@@ -114,7 +114,7 @@ fn trunks_of_two_carry_twice_as_much_and_change_no_latency() {
 
 #[test]
 fn each_class_has_trunks_of_its_own_width() {
-    // a group of 8 terminals sends all over its one link to the next group, at most 3/4 of it over some local link
+    // a group of 8 terminals sends all its flits over one link to the next group, and at most 3/4 of them over a single local link
     let bound = |widths: &str| {
         let sizes = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
         let mut spec = spec(&format!(r#"{{"dragonfly": {{{sizes}, "trunk_width": {widths}}}}}"#), DF_MINIMAL);
@@ -124,7 +124,7 @@ fn each_class_has_trunks_of_its_own_width() {
     let [none, local, global, both] =
         ["1", r#"{"local": 4}"#, r#"{"global": 3}"#, r#"{"local": 4, "global": 8}"#].map(bound);
     assert_eq!((none, local, both), (1.0 / 8.0, 1.0 / 8.0, 1.0));
-    // three links carry three flits, or else the local links are full
+    // three links carry three flits, unless the local links limit the load
     assert!(global > none && global <= 3.0 / 8.0, "{global}");
 }
 
@@ -146,21 +146,21 @@ fn cuts_bound_what_choosing_can_do() {
         pattern(&mut spec, UNIFORM_SELF);
         imply(&spec).unwrap().channel_load_bound.unwrap()
     };
-    // the 2 * 2 * 4 terminals on one side of the middle send half their flits over its 4 links
+    // the 2 * 2 * 4 terminals on one side of the middle send half of their flits over the 4 links that cross it
     let mesh = bound(r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 2}}"#);
     assert!((mesh - 4.0 / 8.0).abs() < 1e-9, "{mesh}");
-    // 2 terminals to each of 8 routers: over a link go 1 + 2 + 3 pairs at distance 1, 2, 3 and half of 4 at distance 4
+    // 2 terminals at each of 8 routers: a link carries the flits of 1 + 2 + 3 pairs at distance 1, 2, 3 and half of 4 pairs at distance 4
     let ring = bound(r#"{"torus": {"widths": [8], "terminals_per_router": 2}}"#);
     assert!((ring - 8.0 / (2.0 * 8.0)).abs() < 1e-9, "{ring}");
-    // one way each, however many links it has
+    // a packet takes one path, however many links a trunk has
     let trunks = bound(r#"{"torus": {"widths": [8], "terminals_per_router": 2, "trunk_width": 2}}"#);
     assert!((trunks - 1.0).abs() < 1e-9, "{trunks}");
 }
 
 #[test]
 fn digit_reversal_defeats_half_of_the_leaves() {
-    // On the leaves with middle digit 00 or 11, half of all, one packet stays on the leaf, so that a link carries 3: at
-    // 0.3 all of theirs is accepted, 1/4 of the others.
+    // On the leaves with middle digit 00 or 11, half of all leaves, one packet stays on the leaf, so a link carries 3: at load 0.3 all
+    // their flits are accepted. The other leaves have an accepted load of 1/4.
     let tree = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, D_MOD_K);
     let pattern = serde_json::from_str(r#"{"bit_reverse": {}}"#).expect("a pattern");
     let (accepted, _) = at(&mut ample(tree, &pattern), 0.3);
@@ -169,22 +169,22 @@ fn digit_reversal_defeats_half_of_the_leaves() {
 
 #[test]
 fn what_routers_post_too_late_finds_no_detours() {
-    // In the first 50,000 cycles no router receives the queues of other routers. The one router of a group with a link
-    // to the next group sees its own queue there, the 3 others take this link for idle.
+    // In the first 50,000 cycles no router receives the queues of other routers. In a group, the one router with a link to the next group
+    // sees its own queue for this link; the 3 other routers assume that the link is idle.
     let pattern = serde_json::from_str(ADVERSE).expect("a pattern");
     let accepted = |delay: u32| {
         let posted = format!(r#"{{"posted": {{"every": "10cycles", "delay": "{delay}cycles"}}}}"#);
         let routing = format!(r#"{{"dragonfly_ugal": {{"queues": {posted}, "sensor": "used_credits"}}}}"#);
         at(&mut ample(spec(DRAGONFLY, &routing), &pattern), 4.5 / 8.0).0
     };
-    // minimal paths of a group share one link: 1 flit per cycle of 8 terminals
+    // the minimal paths of a group share one link: 1 flit per cycle for 8 terminals
     let (soon, never) = (accepted(10), accepted(50_000));
     assert!(soon > 2.0 * never && never > 0.9 / 8.0, "{soon} soon, {never} never");
 }
 
 const ADAPTIVE_ASCENT: &str = r#"{"up_down": {"ascent": "adaptive"}}"#;
 
-/// The routing on the network, sampled: the numbers and their errors.
+/// The predictions for the routing on the network from a sample: the numbers and their errors.
 fn sampled(topology: &str, routing: &str) -> (Implied, Sampled) {
     let implied = imply(&spec(topology, routing)).expect("a legal pair");
     let sampled = implied.sampled.expect("more paths than are followed");
@@ -193,8 +193,8 @@ fn sampled(topology: &str, routing: &str) -> (Implied, Sampled) {
 
 #[test]
 fn too_many_paths_are_sampled_with_an_error() {
-    // Each leg of Valiant's crosses a dimension of width 2 with probability 1/2, so a channel of the 256 x 8 carries
-    // 2 * 256 * 8 / 2 / (256 * 8) = 1 flit per cycle.
+    // Each leg of a Valiant path crosses a dimension of width 2 with probability 1/2. A channel of the 256 x 8 therefore carries 2 * 256 *
+    // 8 / 2 / (256 * 8) = 1 flit per cycle.
     let (cube, error) =
         sampled(r#"{"hyperx": {"widths": [2, 2, 2, 2, 2, 2, 2, 2], "terminals_per_router": 1}}"#, VALIANT);
     let (hops, bound) = (cube.mean_hops.unwrap(), cube.channel_load_bound.unwrap());
@@ -205,9 +205,8 @@ fn too_many_paths_are_sampled_with_an_error() {
 
 #[test]
 fn all_paths_of_an_adaptive_ascent_are_followed() {
-    // Of the 1,023 others 1,020 are on another leaf, and the 4 links up of a leaf share what its terminals send there.
-    // Up from level l - 1 to l, and down again, go the packets whose destination is below another router of level
-    // l - 1: all but 4^l of 1,024.
+    // Of the 1,023 other terminals 1,020 are on other leaves, and the 4 links up of a leaf share the traffic of its terminals to them.
+    // Packets whose destination is below another router of level l - 1 go up from level l - 1 to l and down again: all but 4^l of 1,024.
     let implied = imply(&spec(r#"{"k_ary_n_tree": {"k": 4, "n": 5}}"#, ADAPTIVE_ASCENT)).unwrap();
     let hops: f64 = (1..5).map(|level| 2.0 * (1024.0 - f64::powi(4.0, level)) / 1023.0).sum();
     assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{hops} {implied:?}");
@@ -219,7 +218,8 @@ fn a_sample_of_a_dragonfly_agrees_with_theory() {
     const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6,
         "global_links_per_router": 6}}"#;
     let (large, error) = sampled(DRAGONFLY, r#"{"dragonfly_valiant": {}}"#);
-    // 72 terminals of each of 73 groups send 72 / 73 of their flits to other groups, twice over 72 global links
+    // the 72 terminals of each of 73 groups send 72 / 73 of their flits to other groups, each flit twice over global links, of which a
+    // group has 72
     let expected = 73.0 / 144.0;
     let (low, high) = error.channel_load_bound;
     assert!(low <= expected * 1.001 && high >= expected * 0.999 && high - low < 0.6 * expected, "{large:?}");

@@ -1,17 +1,17 @@
-//! Files that import each other in a circle can only be read together, so circles are small.
+//! Tests that import cycles are small: files that import each other in a cycle can only be read together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Most files of a circle.
+/// The most files of a cycle.
 const MOST: usize = 4;
 
-/// Crates with a larger circle, and its files. The parts of a scenario import the type of a whole scenario.
+/// Crates with a larger cycle, and the number of its files. The parts of a scenario import the type of the whole scenario.
 const LARGER: &[(&str, usize)] = &[("scenario", 31)];
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// The text of the files of a crate by the path of their modules (`parts::pace`), without comments and tests.
+/// The texts of the files of a crate, by the path of their modules (`parts::pace`), without comments and tests.
 fn modules(of: &str) -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).join("src");
     let (mut texts, mut folders) = (BTreeMap::new(), vec![root.clone()]);
@@ -50,8 +50,8 @@ fn imports(texts: &BTreeMap<String, String>) -> Imports {
     texts.iter().map(|(name, text)| of(name, text)).collect()
 }
 
-/// The modules that the path at the start of `rest` names, below the module `base`: the longest part of it that is a
-/// module. A path that ends in a list means one path per element.
+/// The modules that the path at the start of `rest` names, below the module `base`. The result is the longest beginning of the path that is
+/// a module. A path that ends in a list counts as one path for each element.
 fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String> {
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
     let path = if base.is_empty() { rest[..end].to_owned() } else { format!("{base}::{}", &rest[..end]) };
@@ -66,7 +66,7 @@ fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String
     paths.into_iter().filter_map(longest).collect()
 }
 
-/// All modules that a module reaches by its imports.
+/// All modules that a module reaches by imports, directly or indirectly.
 fn reached<'a>(imports: &'a Imports, from: &'a str) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(name) = open.pop() {
@@ -75,7 +75,7 @@ fn reached<'a>(imports: &'a Imports, from: &'a str) -> BTreeSet<&'a str> {
     seen
 }
 
-/// The modules that import each other, over others or not, in circles with this one.
+/// The modules in an import cycle with this module, directly or indirectly.
 fn circle<'a>(reach: &BTreeMap<&'a str, BTreeSet<&'a str>>, of: &str) -> Vec<&'a str> {
     reach.iter().filter(|(name, own)| own.contains(of) && reach[of].contains(**name)).map(|(name, _)| *name).collect()
 }

@@ -27,14 +27,14 @@ fn among(ranks: usize, json: &str) -> Arc<Pattern> {
     config.build(&Population::of(ranks as u32), "pattern").expect("it fits").into()
 }
 
-/// A job of class `class` whose terminals send to each other at random.
+/// A job of message class `class`, whose terminals send to each other at random.
 fn job(name: &str, class: u8, terminals: Vec<u32>, load: f64, flits: u32) -> Job {
     let pattern = among(terminals.len(), r#"{"uniform": {}}"#);
     Job { class, ..Job::steady(name, terminals, pattern, load, flits) }
 }
 
-/// Every terminal offers a full load of low packets of `low` flits, and the two in the corners send each other few packets of one
-/// flit and of a higher class.
+/// Every terminal offers a full load of packets of the low class, with `low` flits. In addition, the two terminals in the corners send each
+/// other a few packets of one flit and of a higher class.
 fn critical_beside_bulk(low: u32) -> Spec {
     let mut spec = spec(MESH_4X4, DOR);
     queues(&mut spec, 4, 64);
@@ -47,7 +47,8 @@ fn critical_beside_bulk(low: u32) -> Spec {
     spec
 }
 
-/// The latency of a lone packet between the corners, 6 links and 7 routers apart: each router takes `delay`, each link its latency.
+/// The latency of a lone packet between the corners, which are 6 links and 7 routers apart: each router takes `delay`, and each link its
+/// latency.
 fn alone(spec: &Spec) -> u64 {
     7 * spec.router.delay + 6 * spec.links[1].latency + 2 * spec.links[0].latency + spec.router.ejection_delay
 }
@@ -59,11 +60,11 @@ fn the_high_class_does_not_notice_low_packets_whose_flits_give_way() {
         let how = Execution::new(1, 1);
         let out = run_as(&spec, if plain { how.plain() } else { how });
         let high = &out.classes[1].packets;
-        // An output takes one flit per step, so none waits behind it for the link. The flit of the high class wins each step, and
-        // finds its own VCs free: the load of the two terminals is 0.02.
+        // An output is granted one flit per step, so no flit waits after the switch for the link. The flit of the high class wins each
+        // step, and its own VCs are free: the load of the two terminals is 0.02.
         assert!(high.sums.packets > 200, "{}", high.sums.packets);
         assert_eq!((high.latency.min(), high.latency.max()), (alone(&spec), alone(&spec)), "{low} flits");
-        // the low class is as full as the channels in the middle let it be
+        // the low class fills the channels in the middle as far as possible
         assert!(out.classes[0].packets.latency.max() > 10 * alone(&spec));
     }
 }
@@ -74,8 +75,8 @@ fn one_low_packet_per_hop_is_all_that_the_high_class_waits_for() {
     spec.router.hold_switch = true;
     let out = run(&spec);
     let high = &out.classes[1].packets;
-    // An output finishes a packet of 16 flits that it has begun: at the terminal and at each of 7 routers a head waits for its other
-    // 15 flits and one more step, as the tail frees the output in the step in which it leaves.
+    // An output first finishes a packet of 16 flits that it has begun. At the terminal and at each of 7 routers a head therefore waits for
+    // the packet's 15 other flits and one more step, because the tail frees the output in the step in which it leaves.
     let most = alone(&spec) + 8 * 16;
     assert!(high.latency.min() >= alone(&spec));
     assert!(high.latency.max() > alone(&spec), "some packet waits");
@@ -84,7 +85,7 @@ fn one_low_packet_per_hop_is_all_that_the_high_class_waits_for() {
 
 #[test]
 fn without_priority_the_classes_share_a_full_channel_evenly() {
-    // four terminals of a router send to the fifth, in both classes, more than its channel carries
+    // four terminals of a router send to the fifth, in both classes, more than the channel of the fifth carries
     let mut spec = spec(r#"{"single_router": {"terminals": 8}}"#, DOR);
     queues(&mut spec, 4, 16);
     let to_first = among(8, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#);
@@ -96,11 +97,11 @@ fn without_priority_the_classes_share_a_full_channel_evenly() {
     let out = run(&spec);
     let [a, b] = [0, 1].map(|k: usize| out.classes[k].accepted_flits);
     assert!((a + b).abs_diff(4000) <= 2, "the channel is full: {a} + {b}");
-    // round robin arbiters see inputs and their VCs, which hold both classes alike: no more than 5 % apart
+    // round-robin arbiters select inputs and their VCs, which contain both classes equally: the classes differ by at most 5 %
     assert!(a.abs_diff(b) < 200, "{a} and {b}");
     spec.classes[1].priority = 1;
     spec.interface.rule = InjectionRule::Priority;
-    // 8 terminals offer 3.2 flits per cycle of the high class, and the channel carries 1
+    // 8 terminals offer 3.2 flits per cycle of the high class, and the channel carries 1 flit per cycle
     let low = |change: fn(&mut Spec)| {
         let mut spec = spec.clone();
         change(&mut spec);
@@ -108,7 +109,7 @@ fn without_priority_the_classes_share_a_full_channel_evenly() {
     };
     assert!(low(|spec| spec.router.speedup = 1) < 40);
     assert!(low(|spec| spec.router.output_buffer = Some(2)) < 40);
-    // at speedup 2 flits wait behind the switch for the link, as many as there are credits, in the order of their grants
+    // at speedup 2, flits wait after the switch for the link, up to the number of credits, in the order of their grants
     assert!(low(|_| {}) > 1000);
 }
 
@@ -148,9 +149,9 @@ fn a_limited_queue_injects_at_its_rate() {
     spec.traffic.jobs = vec![job("slow", 0, (0..8).collect(), 0.5, 4), job("fast", 1, (0..8).collect(), 0.2, 4)];
     phases(&mut spec, 1600, 16_000);
     let out = run(&spec);
-    // 3 flits in 16 cycles of 8 terminals: 8 x 3,000 in the window, but for a packet of 4 flits at each of its ends
+    // 8 terminals send 3 flits in 16 cycles each: 8 x 3,000 in the window, with an error of one packet of 4 flits at each end of the window
     assert!(out.classes[0].injected_flits.abs_diff(24_000) <= 8 * 4, "{}", out.classes[0].injected_flits);
-    // the other class is not slowed: 8 x 16,000 x 0.2 flits in packets of 4, 3 standard deviations of a Bernoulli count
+    // the other class is not slowed down: 8 x 16,000 x 0.2 flits in packets of 4, with 3 standard deviations of a Bernoulli count
     let (expected, deviation) = (25_600.0, 4.0 * 6_400f64.sqrt());
     let fast = out.classes[1].injected_flits as f64;
     assert!((fast - expected).abs() < 3.0 * deviation, "{fast}");
@@ -158,7 +159,7 @@ fn a_limited_queue_injects_at_its_rate() {
 
 #[test]
 fn a_packet_does_not_wait_behind_one_for_another_terminal() {
-    // terminals 4 to 7 fill the channel of terminal 0; terminal 1 sends as much to it as to terminal 2
+    // terminals 4 to 7 fill the channel of terminal 0; terminal 1 sends as many packets to terminal 0 as to terminal 2
     let blocked = |queueing: Queueing| {
         let mut spec = spec(r#"{"single_router": {"terminals": 8}}"#, DOR);
         queues(&mut spec, 8, 2);
@@ -177,7 +178,7 @@ fn a_packet_does_not_wait_behind_one_for_another_terminal() {
         };
         (to(0), to(2))
     };
-    // Of the hot channel's flits terminal 1 gets a fifth at most. The pattern sends 0.3 of 0.4 flits per cycle to terminal 0 (half of
+    // Terminal 1 gets at most a fifth of the flits on the hot channel. Its pattern sends 0.3 of 0.4 flits per cycle to terminal 0 (half of
     // the packets, and half of the others, which are uniform), and 0.1 to terminal 2.
     let (hot, cold) = blocked(Queueing::PerDestination);
     assert!(hot.abs_diff(4000) <= 2, "{hot}");
@@ -188,7 +189,7 @@ fn a_packet_does_not_wait_behind_one_for_another_terminal() {
     assert!(slow < cold, "{slow} and {cold}");
 }
 
-/// Requests of 2 flits and replies of `reply` flits on one mesh with finite buffers.
+/// Requests of 2 flits and replies of `reply` flits on the same mesh, with finite buffers at terminals.
 fn finite(reply: u32, vcs: ClassVcs) -> Spec {
     let mut spec = spec(MESH_4X4, DOR);
     queues(&mut spec, 4, reply.max(2));
@@ -226,7 +227,7 @@ fn requests_and_replies_on_the_same_vcs_stall_with_finite_buffers() {
 
 #[test]
 fn requests_and_replies_on_vcs_of_their_own_never_stall() {
-    // 100 rounds, 10,000 with WEFT_TEST_ROUNDS=100: networks, lengths, buffers, loads and seeds at random
+    // 100 rounds, or 10,000 with WEFT_TEST_ROUNDS=100: networks, lengths, buffers, loads and seeds are random
     for round in 0..rounds(100) {
         let draw = |what: u64, below: u64| mix(round, 36, what) % below;
         let network = [MESH_4X4, HYPERX, TORUS][draw(0, 3) as usize];
@@ -254,12 +255,12 @@ fn requests_and_replies_on_vcs_of_their_own_never_stall() {
         (spec.phases.warmup, spec.seed) = (0, round);
         let out = run(&spec);
         assert_eq!(out.ending, Ending::Drained, "round {round}");
-        // a request and a reply for each of 20 per terminal
+        // one request and one reply for each of the 20 packets of a terminal
         assert_eq!(out.sums.packets, 40 * u64::from(spec.graph.terminals()), "round {round}");
     }
 }
 
-/// Cases with every kind of queue, of one and of several flits.
+/// Cases with every kind of queue, with packets of one flit and of several flits.
 fn cases() -> Vec<(&'static str, Spec)> {
     let mut adaptive = critical_beside_bulk(5);
     adaptive.routing = routing(UGAL);
@@ -305,7 +306,7 @@ fn blocks_threads_and_checkpoints_change_nothing() {
 fn all_packets_of_a_load_that_is_carried_arrive() {
     for (what, mut spec) in cases() {
         phases(&mut spec, 500, 3000);
-        // with replies four times as long as requests, and buffers of one packet, not much more is carried
+        // with replies four times as long as requests, and buffers for one packet, the network carries little more than this load
         spec.set_load(0.02);
         let out = run(&spec);
         assert_eq!(out.ending, Ending::Drained, "{what}");
@@ -341,7 +342,7 @@ fn classes_that_can_not_work_are_refused() {
     };
     let unknown = refused(&|spec| spec.traffic.jobs[0].workload = reply("controls"));
     assert_eq!(unknown.0, "traffic.jobs.0.workload.request_reply.reply_class");
-    // bulk waits for control, and control for bulk
+    // the class bulk waits for the class control, and control waits for bulk
     let (path, what) = refused(&|spec| {
         spec.traffic.jobs[0].workload = reply("control");
         spec.traffic.jobs[1].workload = reply("bulk");

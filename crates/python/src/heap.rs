@@ -1,5 +1,5 @@
-//! The heap of the module. Where the system has no memory left, the process ends with one line that says so and what to
-//! do: the standard library would abort it.
+//! The heap of the module. If the system has no memory left, the process ends with one line that states this and the remedy. (The standard
+//! library would abort the process.)
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -13,10 +13,10 @@ unsafe extern "C" {
     fn _exit(status: i32) -> !;
 }
 
-/// Exit status of bad input: the scenario is too large for the machine.
+/// Exit status for bad input, used because the scenario is too large for the machine.
 const BAD_INPUT: i32 = 2;
 
-/// The memory, unless there is none.
+/// Returns the memory; if there is none, ends the process.
 #[inline(always)]
 fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() {
@@ -25,13 +25,13 @@ fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Ends the process. Nothing here may allocate.
+/// Ends the process. Code in this function must not allocate.
 #[cold]
 #[inline(never)]
 fn none_left(bytes: usize) -> ! {
     let mut line = [0u8; 192];
     let mut rest = &mut line[..];
-    // a line that does not fit is cut
+    // a line that does not fit is truncated
     let _ = writeln!(
         rest,
         "error: out of memory: the system refused another {bytes} bytes\n  = help: run fewer points at a time (--jobs 1), \
@@ -39,11 +39,11 @@ fn none_left(bytes: usize) -> ! {
     );
     let left = rest.len();
     let _ = std::io::stderr().write_all(&line[..192 - left]);
-    // SAFETY: _exit takes any number and runs nothing of this process any more.
+    // SAFETY: _exit accepts any number, and runs no further code of this process.
     unsafe { _exit(BAD_INPUT) }
 }
 
-// SAFETY: all memory is that of `System`, whose guarantees these are; `given` returns what it gets.
+// SAFETY: all memory comes from `System`, which gives the required guarantees; `given` returns its argument unchanged.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of `System`.

@@ -1,6 +1,6 @@
-//! The Python module `weft._engine`: text in, plain Python values out, the GIL released while a network runs.
+//! The Python module `weft._engine`. It takes text, returns plain Python values, and releases the GIL while a network runs.
 //!
-//! The exceptions live in `weft.errors`, so that they have named attributes and a place in the documentation.
+//! The exceptions are defined in `weft.errors`, so that they have named attributes and appear in the documentation.
 
 #![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
 
@@ -20,8 +20,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
-/// Reads a scenario and gives its points, in the order of the sweep. Files that it names are taken from `attached`
-/// (name, content), or read relative to the folder of `file_name`.
+/// Reads a scenario and returns its points, in the order of the sweep. Files that the scenario names are taken from `attached` (name,
+/// content), or read relative to the folder of `file_name`.
 #[pyfunction]
 fn expand(
     py: Python<'_>,
@@ -35,7 +35,7 @@ fn expand(
     Ok(points.into_iter().map(point::Point::new).collect())
 }
 
-/// Turns a graph file of another program into one that the engine reads, with NetworkX; see `weft.scenario.networkx_graphs`.
+/// Converts a graph file of another program to one that the engine reads, with NetworkX; see `weft.scenario.networkx_graphs`.
 fn converted(name: &str, format: &str, content: &[u8]) -> Result<(String, Vec<u8>), String> {
     Python::attach(|py| {
         let convert = py.import("weft.scenario.networkx_graphs").and_then(|module| module.getattr("converted"));
@@ -57,7 +57,7 @@ fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     weft_scenario::read(&file).map_err(|problem| errors::scenario_error(py, problem))
 }
 
-/// The keys of `bill` in a text, checked, every default written out.
+/// The keys of `bill` in a text, checked and with all defaults filled in.
 #[pyfunction]
 fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str, example: &str) -> PyResult<Bound<'py, PyAny>> {
     let read =
@@ -116,12 +116,12 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fill(module)
 }
 
-/// Fills a module with all that `weft._engine` has. A crate outside of Weft makes its own module so, with its models in it.
+/// Adds all content of `weft._engine` to a module. A crate outside Weft calls this to make its own module, which then includes its models.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_scenario::convert_with(Box::new(converted));
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-    // empty where Weft was not built in a checkout with git
+    // empty if Weft was not built in a git checkout
     module.add("COMMIT", env!("WEFT_COMMIT"))?;
     // the sources in the headers of models, by family and name, as JSON
     module.add("MODEL_SOURCES", include_str!(concat!(env!("OUT_DIR"), "/sources.json")))?;

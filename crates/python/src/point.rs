@@ -47,12 +47,12 @@ impl Point {
         value::to_python(py, &self.inner.resolved)
     }
 
-    /// The resolved scenario as the YAML that is saved beside the results.
+    /// The resolved scenario as the YAML that is saved with the results.
     fn resolved_yaml(&self) -> String {
         self.inner.resolved_yaml()
     }
 
-    /// The contents of the files that the scenario names, by the names of the files without their folders.
+    /// The contents of the files that the scenario names, by file name without folder.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -62,71 +62,70 @@ impl Point {
         Ok(dict)
     }
 
-    /// Checks what `expand` does not: that the routing goes with the network and the policy, that links have enough VCs,
-    /// and that channels do not depend on each other in a cycle.
+    /// Makes the checks that `expand` does not make: the routing is compatible with the network and the policy, links have enough VCs, and
+    /// channels do not depend on each other in a cycle.
     fn check_network(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// The last cycle in which something fails or returns, and the cycle from which on all routers have the tables for it. `None`
-    /// unless the routing computes new tables after each fault, which leave a path for every pair.
+    /// The last cycle in which a part fails or returns, and the cycle from which all routers have the tables for this change. `None` unless
+    /// the routing computes new tables after each fault, and these have a path for every pair of terminals.
     fn rebuilds(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
         let rebuilds = py.detach(|| self.inner.rebuilds()).map_err(|problem| errors::scenario_error(py, problem))?;
         Ok(rebuilds.map(|rebuilds| (rebuilds.last_change, rebuilds.last_tables)))
     }
 
-    /// Load as a share of the capacity of the paths after the last fault, under a routing with new tables. `None` if no terminal
+    /// Load as a share of the capacity of the paths after the last fault, for a routing that computes new tables. `None` if no terminal
     /// sends in the first phase.
     fn load_share_after_faults(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         py.detach(|| self.inner.load_share_after_faults()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// Warnings about results although it can run: a list of `path`, `what` and `help`.
+    /// Warnings about the results of a point that can run: a list of `path`, `what` and `help`.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &serde_json::json!(self.inner.warnings))
     }
 
-    /// The load by which a bill names this point; `None` if only a run can say it.
+    /// The load that identifies this point in a bill; `None` if only a run can determine it.
     fn load(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         py.detach(|| self.inner.load()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// The highest load that its terminals can send [flits/terminal/cycle].
+    /// The highest load that the terminals of the point can send [flits/terminal/cycle].
     fn most_load(&self, py: Python<'_>) -> PyResult<f64> {
         py.detach(|| self.inner.most_load()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// How many phases the load has: 1 if it never changes.
+    /// Number of phases of the load: 1 if the load never changes.
     fn phases(&self, py: Python<'_>) -> PyResult<usize> {
         py.detach(|| self.inner.phases()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// The error that refuses the scenario at a path, with the place where it was written.
+    /// The error for a refusal of the scenario at a path, with the place at which the path was written.
     fn refusal(&self, py: Python<'_>, path: &str, what: &str, help: &str) -> PyErr {
         errors::scenario_error(py, self.inner.refusal(path, what, help))
     }
 
-    /// Checks everything that can be checked before the run, and says what the point implies.
+    /// Makes all checks that are possible before the run, and returns the predictions for the point.
     fn imply<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let implied = py.detach(|| self.inner.imply()).map_err(|problem| errors::scenario_error(py, problem))?;
         value::to_python(py, &implied)
     }
 
-    /// How much memory a run takes [bytes]: at most, and at its load while queues are short. Nothing is built for it but
-    /// the graph.
+    /// Memory of a run [bytes]: the upper limit, and the need at its load while queues are short. Only the graph is built to compute it.
     fn memory<'py>(&self, py: Python<'py>, threads: usize, blocks: usize) -> PyResult<Bound<'py, PyAny>> {
         let estimated = py.detach(|| self.inner.memory(Execution::new(threads, blocks)));
         value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// How evenly this number of threads shares the flit-hops of the first `cycles` of a run.
+    /// The balance with which this number of threads shares the flit-hops of the first `cycles` of a run.
     fn work<'py>(&self, py: Python<'py>, threads: usize, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
         let work = py.detach(|| outcome(&self.inner, self.inner.work(threads, cycles)));
         value::to_python(py, &work.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// About how many cycles it runs after its window, until all packets of the window have been delivered.
+    /// Approximate number of cycles that the run takes after its window, until all packets of the window have been delivered.
     fn drain_cycles(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.inner.drain_cycles()).map_err(|problem| errors::scenario_error(py, problem))
     }
@@ -143,13 +142,13 @@ impl Point {
         Ok(Design::new(design))
     }
 
-    /// The network as data for a drawing: positions of its routers, and its number of channels.
+    /// The network as data for a drawing: positions of its routers, and number of its channels.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let network = py.detach(|| self.inner.network());
         value::to_python(py, &network.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// Flits per cycle that each router (row) offers to each (column) in the first phases of the traffic.
+    /// Flits per cycle that each router (row) offers to each other router (column) in the first phases of the traffic.
     fn traffic_matrix(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
         py.detach(|| self.inner.traffic_matrix()).map_err(|problem| errors::scenario_error(py, problem))
     }
@@ -160,8 +159,8 @@ impl Point {
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// Runs the point with the GIL released. `watch`: packets (terminal, number) to follow, or else the number of first
-    /// packets of the window.
+    /// Runs the point with the GIL released. `watch`: the packets (terminal, number) to follow, or the number of first packets of the
+    /// window to follow.
     #[pyo3(signature = (threads, blocks, control, watch = Vec::new(), watch_first = 0))]
     fn run(
         &self,
@@ -179,8 +178,8 @@ impl Point {
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// Goes on with a run of the point from a checkpoint, to the same result; the blocks are those of that run. `take` is
-    /// called once and gives the bytes, which are let go as soon as the network is as they say.
+    /// Continues a run of the point from a checkpoint; the result is the same. The blocks are those of the checkpoint. `take` is called
+    /// once and returns the bytes; they are freed as soon as the state of the network has been restored.
     fn resume(&self, py: Python<'_>, threads: usize, control: &Control, take: &Bound<'_, PyAny>) -> PyResult<Finished> {
         let how = control.shared.execution(threads, 0);
         let checkpoint: PyBackedBytes = take.call0()?.extract()?;
@@ -190,7 +189,7 @@ impl Point {
     }
 }
 
-/// The result of one point, not yet on disk.
+/// The result of one point, which is not saved yet.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Finished {
     inner: weft_scenario::Finished,
@@ -198,7 +197,7 @@ pub struct Finished {
 
 #[pymethods]
 impl Finished {
-    /// Everything measured that is not per channel.
+    /// All results except those of single channels.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.inner.summary)
@@ -210,13 +209,13 @@ impl Finished {
         value::to_python(py, &self.inner.journeys)
     }
 
-    /// The wait-for cycle in words if the network got stuck.
+    /// The cycle of waiting packets in words, if the network is stalled.
     #[getter]
     fn stalled(&self) -> Option<&str> {
         self.inner.stalled.as_deref()
     }
 
-    /// Writes the files of this result; the folder appears complete, or not at all.
+    /// Writes the files of this result; the folder appears only when it is complete.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         py.detach(|| self.inner.save(&folder)).map_err(|problem| errors::os_error(&problem))
     }

@@ -1,4 +1,4 @@
-//! Programs of messages, and questions about them.
+//! Programs of messages, and functions that return facts about them.
 
 use crate::{errors, value};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use weft_programs::readers::traces::Files;
 use weft_programs::{face, form, info, transform};
 use weft_units::Refusal;
 
-/// A program, and how its collectives become messages.
+/// A program, with the choice of algorithms that convert its collectives to messages.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Program {
     inner: form::Program,
@@ -38,7 +38,7 @@ pub fn read_program(py: Python<'_>, file_name: &str, bytes: &[u8]) -> PyResult<P
     made(py, py.detach(|| face::read(file_name, bytes)))
 }
 
-/// Makes the program of a file with its parameters.
+/// Makes the program that a file describes by parameters.
 #[pyfunction]
 pub fn make_program(py: Python<'_>, file_name: &str, text: &str) -> PyResult<Program> {
     let made = py.detach(|| weft_scenario::make_program(file_name, text));
@@ -51,7 +51,7 @@ pub fn make_program(py: Python<'_>, file_name: &str, text: &str) -> PyResult<Pro
 struct PythonFiles<'py> {
     names: Vec<String>,
     load: Bound<'py, PyAny>,
-    /// Why Python could not load a file.
+    /// The reason why Python could not load a file.
     problem: Option<PyErr>,
 }
 
@@ -68,7 +68,7 @@ impl Files for PythonFiles<'_> {
     }
 }
 
-/// The name of the format of a trace, by the name of one of its files and the first bytes of that.
+/// The name of the format of a trace, determined from the name of one of its files and the first bytes of that file.
 #[pyfunction]
 pub fn trace_format(file_name: &str, head: &[u8]) -> Option<&'static str> {
     face::trace_format(file_name, head)
@@ -80,13 +80,13 @@ pub fn trace_formats() -> Vec<&'static str> {
     weft_programs::readers::traces::FORMATS.iter().map(|format| format.name()).collect()
 }
 
-/// Names of the clocks by which a trace may time computations.
+/// Names of the clocks with which a trace may measure computations.
 #[pyfunction]
 pub fn trace_clocks() -> Vec<&'static str> {
     weft_programs::readers::traces::Clock::NAMES.to_vec()
 }
 
-/// Reads a trace: `load` gives the bytes of file k of `file_names`.
+/// Reads a trace: `load` returns the bytes of file k of `file_names`.
 #[pyfunction]
 pub fn read_trace(
     py: Python<'_>,
@@ -112,7 +112,7 @@ pub fn program_formats() -> Vec<&'static str> {
 }
 
 impl Program {
-    /// The program with its collectives as messages.
+    /// The program with its collectives converted to messages.
     fn flat(&self) -> Result<form::Program, Refusal> {
         transform::lower(&self.inner, &self.rules)
     }
@@ -120,47 +120,46 @@ impl Program {
 
 #[pymethods]
 impl Program {
-    /// Facts: ranks, operations, messages, bytes, and more.
+    /// Facts about the program: numbers of ranks, operations, messages, bytes, and more.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| info::info(&self.inner)))
     }
 
-    /// How its numbers come about, for a made program: name, value, unit and derivation of each.
+    /// The derivation of the numbers of a generated program: name, value, unit and derivation of each.
     fn arithmetic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.arithmetic)
     }
 
-    /// Assumptions of the conversion of a trace: code, count and words. Empty for other programs.
+    /// Assumptions that the conversion of a trace has made: code, count and words. Empty for programs that are not from a trace.
     fn assumptions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &serde_json::json!(self.notes))
     }
 
-    /// A sentence and a remedy on messages that are larger than their receives; `None` if there are none.
+    /// A sentence and a remedy for messages that are larger than their receives; `None` if there are no such messages.
     fn short_receives(&self, py: Python<'_>) -> Option<(String, &'static str)> {
         py.detach(|| self.inner.short_receives()).map(|short| (short.to_string(), short.help()))
     }
 
-    /// Finish times on an ideal network, by parameters in JSON.
+    /// Finish times on an ideal network, for parameters given in JSON.
     fn loggops<'py>(&self, py: Python<'py>, parameters: &str) -> PyResult<Bound<'py, PyAny>> {
         let answer = py.detach(|| face::finish(&self.inner, &self.rules, &face::LogGops::from_json(parameters)?));
         value::to_python(py, &answer.map_err(|failure| errors::program_failure(py, &failure))?)
     }
 
-    /// The bytes of a file in a format, collectives as messages.
+    /// The bytes of the program's file in a format, with collectives converted to messages.
     fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| face::write(&self.inner, format, &self.rules));
         Ok(PyBytes::new(py, &bytes.map_err(|refusal| errors::program_error(py, &refusal))?))
     }
 
-    /// The part that starts within a window of time, and how many ends of messages lost the other one.
+    /// The part of the program that starts within a time window, and the number of messages that lost their sender or receiver by the cut.
     fn cut(&self, py: Python<'_>, parameters: &str, begin: &str, end: &str) -> PyResult<(Program, u64)> {
         let part = py.detach(|| face::cut(&self.flat()?, &face::LogGops::from_json(parameters)?, begin, end));
         let (inner, halves) = part.map_err(|failure| errors::program_failure(py, &failure))?;
         Ok((Program::of(inner), halves))
     }
 
-    /// The program of nodes: `nodes` of them, the ranks placed in order (`per_node` each, in a random order with a seed), or
-    /// on the given nodes.
+    /// The program with ranks placed on `nodes` nodes: in order (`per_node` on each), in a random order with a seed, or on the given nodes.
     fn placed(
         &self,
         py: Python<'_>,
@@ -178,18 +177,19 @@ impl Program {
         made(py, py.detach(placed))
     }
 
-    /// Copies side by side.
+    /// A program of several copies of this program, which run at the same time on different ranks.
     fn tiled(&self, py: Python<'_>, copies: u32) -> PyResult<Program> {
         made(py, py.detach(|| transform::tile(&self.flat()?, copies)))
     }
 
-    /// Operations of each rank and its computation [ns], collectives as messages. Nothing is executed.
+    /// Number of operations of each rank and its computation time [ns], with collectives converted to messages. The program is not
+    /// executed.
     fn work(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
         let work = py.detach(|| info::work(&self.inner, &self.rules));
         work.map_err(|refusal| errors::program_error(py, &refusal))
     }
 
-    /// Sender, receiver, bytes and messages of each pair of ranks that talk, collectives as messages.
+    /// Sender, receiver, bytes and messages of each pair of ranks that communicate, with collectives converted to messages.
     fn matrix(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32, u64, u64)>> {
         let matrix = py.detach(|| info::matrix(&self.inner, &self.rules));
         matrix.map_err(|refusal| errors::program_error(py, &refusal))

@@ -17,7 +17,7 @@ fn facts<'a>(runs: &'a [PyRef<'_, Verdict>]) -> Vec<&'a Facts> {
     runs.iter().map(|run| run.facts()).collect()
 }
 
-/// Code and predicate of an obstacle.
+/// Code and predicate for an obstacle to a comparison.
 fn named(obstacle: Obstacle) -> (&'static str, &'static str) {
     (obstacle.code.name, obstacle.what)
 }
@@ -30,15 +30,15 @@ fn links((on, off, dark, busiest): (f64, f64, f64, f64)) -> Links {
     Links { on, off, dark, busiest }
 }
 
-/// True if dark links hold a point back. `shares`: of cycles in which links are on, off and dark, and of the busiest channel.
-/// `beside`: the same load where no link is switched.
+/// True if dark links limit the accepted load of a point. `shares`: share of cycles in which links are on, share in which they are off and
+/// dark, and share of the busiest channel. `beside`: the point of the same load in which no link is switched.
 #[pyfunction]
 #[pyo3(signature = (point, shares, beside = None))]
 fn is_held_back(point: &Verdict, shares: (f64, f64, f64, f64), beside: Option<&Verdict>) -> bool {
     collapse::is_held_back(point.facts(), links(shares), beside.map(Verdict::facts))
 }
 
-/// The diagnosis of a point that dark links hold back.
+/// The diagnosis of a point whose accepted load is limited by dark links.
 #[pyfunction]
 #[pyo3(signature = (point, shares, place, policy, carried_under, goes_off_idle))]
 fn held_back<'py>(
@@ -67,13 +67,13 @@ fn not_monotonic<'py>(
     found.map(|found| Ok((found.points, value::to_python(py, &json!(found.diagnosis))?))).transpose()
 }
 
-/// True if at least half of the runs of a load say that it is too much; `None` if those decide that do not know.
+/// True if at least half of the runs of a load show that the load is too high; `None` if the runs without a verdict would decide.
 #[pyfunction]
 fn is_too_much(runs: Runs<'_>) -> Option<bool> {
     curve::is_too_much(&facts(&runs))
 }
 
-/// Saturation of a curve: the highest load that is carried, and the verdict in words.
+/// Saturation of a curve: the highest load that the network carries, and the verdict in words.
 #[pyfunction]
 fn saturation(
     loads: Vec<(f64, Option<bool>)>,
@@ -85,8 +85,8 @@ fn saturation(
     (found.steady, found.what)
 }
 
-/// Reasons against a comparison of two points: codes and predicates. A side has its point, the runs of which that is the mean, and
-/// whether it was measured.
+/// Reasons why two points cannot be compared: codes and predicates. A side consists of its point, the runs over which the point is the
+/// mean, and whether it was measured.
 #[pyfunction]
 fn obstacles(
     own: (PyRef<'_, Verdict>, Runs<'_>, bool),
@@ -98,7 +98,7 @@ fn obstacles(
     pairs::obstacles(own, reference).into_iter().map(named).collect()
 }
 
-/// The diagnosis of pairs that a reason keeps from being compared; none if a flaw of a point is the reason. `runs`: of both sides.
+/// The diagnosis of pairs that cannot be compared for a reason; none if a flaw of a point is the reason. `runs`: the runs of both sides.
 #[pyfunction]
 fn not_compared<'py>(
     py: Python<'py>,
@@ -110,7 +110,7 @@ fn not_compared<'py>(
     optional(py, pairs::not_compared(code, pairs, of, &facts(&runs)).as_ref())
 }
 
-/// Code and predicate of the reason against a comparison of means over seeds.
+/// Code and predicate of the reason why means over seeds cannot be compared.
 #[pyfunction]
 fn unequal(
     runs: Runs<'_>,
@@ -125,38 +125,38 @@ fn power((mean_w, static_w, accepted, packets): (f64, f64, f64, f64)) -> Power {
     Power { mean_w, static_w, accepted, packets }
 }
 
-/// Power of a reference at another accepted load [W]. A side has its mean power [W], the static part of it [W], its accepted load
-/// [flits/terminal/cycle] and its packets.
+/// Power of a reference at another accepted load [W]. A side consists of its mean power [W], the static part of this power [W], its
+/// accepted load [flits/terminal/cycle] and its packets.
 #[pyfunction]
 fn power_at_w(reference: (f64, f64, f64, f64), accepted: f64) -> f64 {
     power(reference).at_w(accepted)
 }
 
-/// How much more or less power than another side the same flits may take by chance [W].
+/// The difference in power [W] between two sides for the same flits that chance can explain.
 #[pyfunction]
 fn chance_w(own: (f64, f64, f64, f64), other: (f64, f64, f64, f64)) -> f64 {
     power(own).chance_w(power(other))
 }
 
-/// Power that a side draws less than a reference at the same work [W]; 0 if chance explains it.
+/// Power that a side saves, compared with a reference at the same work [W]; 0 if chance explains the difference.
 #[pyfunction]
 fn saved_w(own: (f64, f64, f64, f64), reference: (f64, f64, f64, f64)) -> f64 {
     power(own).saved_w(power(reference))
 }
 
-/// True if something fails in runs whose windows are in other cycles than those of the reference.
+/// True if parts fail in the runs and their windows are in other cycles than those of the reference.
 #[pyfunction]
 fn faults_differ(own: Runs<'_>, reference: Runs<'_>) -> bool {
     windows::faults_differ(&facts(&own), &facts(&reference))
 }
 
-/// Settings with which the windows of runs with faults are in the same cycles.
+/// Settings that put the windows of runs with faults into the same cycles.
 #[pyfunction]
 fn common_warmup(runs: Runs<'_>) -> String {
     windows::common_warmup(&facts(&runs)).text
 }
 
-/// The diagnosis of pairs whose windows are in other cycles and were offered other loads.
+/// The diagnosis of pairs whose windows are in different cycles and were offered different loads.
 #[pyfunction]
 fn other_windows<'py>(py: Python<'py>, pairs: Vec<(Runs<'py>, Runs<'py>)>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let pairs: Vec<[Vec<&Facts>; 2]> = pairs.iter().map(|(a, b)| [facts(a), facts(b)]).collect();

@@ -1,4 +1,4 @@
-//! JSON values as Python values.
+//! Converts JSON values to Python values.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

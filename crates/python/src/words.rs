@@ -1,4 +1,4 @@
-//! The engine's words for what results hold, as constants of the module: Python takes its lists from here.
+//! The engine's words for the content of results, as constants of the module. Python takes its lists from these constants.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

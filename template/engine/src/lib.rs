@@ -1,6 +1,6 @@
-//! The engine of Weft with the models of this folder. Nothing here needs a change when you add a model.
+//! The engine of Weft with the models of this folder. You need not change this file when you add a model.
 
-// links the models: a crate that is named nowhere is left out
+// links the models: the linker leaves out a crate that is named nowhere
 use {{crate_name}} as _;
 
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! A generator of programs and an algorithm of a collective that nothing else in Weft knows.
+//! A generator of programs and an algorithm of a collective that are unknown to the rest of Weft.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use weft_programs::form::{Calls, Op, Operation, Program, RankProgram};
 use weft_programs::generators::{Generates, Line, Made};
 use weft_units::Refusal;
 
-/// Rank 0 has news for all.
+/// A program in which rank 0 sends news to all ranks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Announcement {
-    /// Ranks, 2 to 64.
+    /// Number of ranks, 2 to 64.
     pub ranks: u32,
     /// Size of the news \[bytes\].
     #[serde(default = "one")]
@@ -39,11 +39,11 @@ impl Generates for Announcement {
     }
 }
 
-/// Each rank passes the data on to the next one.
+/// An algorithm in which each rank passes the data on to the next rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DownTheLine {
-    /// Whether the rank before the root comes first, and not the one after it.
+    /// Whether the first receiver is the rank before the root, instead of the rank after it.
     #[serde(default)]
     pub backwards: bool,
 }

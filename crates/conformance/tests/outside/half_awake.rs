@@ -1,4 +1,4 @@
-//! A policy that nothing else in Weft knows: it never switches a link.
+//! A policy that is unknown to the rest of Weft: it never switches a link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A routing that nothing else in Weft knows: as dimension order, but with the highest dimension first.
+//! A routing that is unknown to the rest of Weft: the same as dimension order, but with the highest dimension first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HighestFirst {
-    /// Whether packets to routers with an odd sum of coordinates do so, too. If they go by the lowest dimension first,
-    /// packets can deadlock.
+    /// Whether packets to routers with an odd sum of coordinates also begin with the highest dimension. If these packets begin with the
+    /// lowest dimension, packets can deadlock.
     pub always: bool,
 }
 
@@ -38,7 +38,7 @@ impl RoutingModel for HighestFirst {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // the 4 terminals of a router share a link in each dimension
+        // the 4 terminals of a router share its link in each dimension
         let hyperx = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         vec![Example::of(r#"{"always": true}"#).bound(hyperx, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 4.0))]
     }

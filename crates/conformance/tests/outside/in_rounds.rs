@@ -1,4 +1,4 @@
-//! An allocator that nothing else in Weft knows: iSLIP under another name, with a number of rounds.
+//! An allocator that is unknown to the rest of Weft: iSLIP under another name, with a number of rounds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ impl AllocatorModel for InRounds {
     }
 }
 
-// SAFETY: all is done by `Islip`.
+// SAFETY: `Islip` does all the work.
 unsafe impl Allocator for InRounds {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(

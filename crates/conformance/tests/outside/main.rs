@@ -1,9 +1,9 @@
-//! Models that no registry of Weft knows, as in a crate outside of this repository. Sound models pass the suites of their
-//! families. For a broken model the suite names the fault.
+//! Models that are in no registry of Weft, as in a crate outside this repository. Correct models pass the suites of their families. For a
+//! faulty model, the suite names the fault.
 
 mod announcement;
 mod answer;
-// the example that a template of such a crate has
+// the example in the template for such crates
 #[path = "../../../../template/src/bow_tie.rs"]
 mod bow_tie;
 mod from_yaml;
@@ -59,7 +59,7 @@ fn a_pattern_from_outside_conforms() {
     weft_conformance::pattern::<Answer>("answer");
 }
 
-/// A registered model under another name is also one from outside.
+/// A registered model under another name also counts as a model from outside.
 #[test]
 fn a_workload_and_a_recording_from_outside_conform() {
     weft_conformance::workload::<weft_engine::workload::open_loop::OpenLoop>("talk");
@@ -87,13 +87,13 @@ fn a_generator_and_an_algorithm_of_a_collective_from_outside_conform() {
     weft_conformance::algorithm::<DownTheLine>("down_the_line");
 }
 
-/// A registered table under another name is also one from outside.
+/// A registered table under another name also counts as a table from outside.
 #[test]
 fn a_table_from_outside_conforms() {
     weft_conformance::table::<weft_programs::collectives::tables::openmpi::OpenMpi>("as_openmpi");
 }
 
-/// The message of the suite when it panics.
+/// The message with which the suite panics.
 fn words(suite: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(suite).expect_err("the suite finds nothing");
     let text = panic.downcast_ref::<&str>().map(|&text| text.to_owned());
@@ -102,7 +102,7 @@ fn words(suite: impl FnOnce() + std::panic::UnwindSafe) -> String {
 
 const SMALL_HYPERX: &[&str] = &[r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#];
 
-/// As `HighestFirst`, but half of all packets turn the other way on the same VC class.
+/// The same as `HighestFirst`, but half of all packets turn in the other direction on the same VC class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct TurnsBothWays {}
 
@@ -129,8 +129,8 @@ fn a_routing_whose_channels_depend_on_each_other_in_a_cycle_is_found_out() {
     assert!(said.contains("turns_both_ways") && said.contains("channel dependencies have a cycle"), "{said}");
 }
 
-/// As `HighestFirst`, but packets that have crossed a link go by a port that no router has. The checks before a run count no such links, so they
-/// do not find that.
+/// The same as `HighestFirst`, but packets that have crossed a link take a port that no router has. The checks before a run do not count
+/// crossed links, so they do not find this fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct LeadsAstray {}
 
@@ -175,7 +175,7 @@ fn a_routing_that_names_a_port_which_is_not_there_is_stopped() {
     assert!(said.contains("the routing names a port that the router does not have"), "{said}");
 }
 
-/// Rank 0 sends more than rank 1 expects if there are 5 ranks or more.
+/// Rank 0 sends more than rank 1 expects if there are at least 5 ranks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Mistaken {
@@ -209,7 +209,7 @@ fn a_generator_whose_receive_expects_other_bytes_is_found_out_at_another_number_
     assert!(said.contains("mistaken of 5 ranks: bytes from 0 to 1") && said.contains("16"), "{said}");
 }
 
-/// The last rank of 6 or more gets nothing.
+/// If there are at least 6 ranks, the last one receives nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct ForgetsTheLast {}
 
@@ -239,7 +239,7 @@ fn an_algorithm_that_leaves_a_rank_without_its_data_is_found_out() {
     assert!(said.contains(r#"{"forgets_the_last":{}} broadcast 6 ranks: byte 0 at rank 1"#), "{said}");
 }
 
-/// Its links are off in cycle 0, and it declares that they are always on.
+/// Its links are off in cycle 0, although it declares that they are always on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Secret {}
 
@@ -274,7 +274,7 @@ fn a_policy_in_a_state_that_it_does_not_declare_is_found_out() {
     assert!(said.contains("`states` of the policy does not declare"), "{said}");
 }
 
-/// Its routers are not wired as its groups promise.
+/// Its routers are not connected as its groups declare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Pretends {}
 
@@ -307,6 +307,6 @@ fn two_models_of_one_name_are_found_out() {
     static OTHER: AddedPattern = AddedPattern::new::<Answer>("answers", ());
     let said = words(|| _ = in_order::<PatternConfig, _>([&ONE, &OTHER].into_iter()));
     assert_eq!(said, "answers is added twice: choose another name for one of them");
-    // a name that a registered model has does not compile
+    // a name that a registered model already has does not compile
     assert!(is_taken("uniform", PatternConfig::NAMES) && !is_taken("answer", PatternConfig::NAMES));
 }

@@ -5,25 +5,25 @@
 //! Interconnection Networks" (2004), chapters 8 to 10.
 //!
 //! # Parameters
-//! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function. `sensor`:
-//! congestion that `queues` hold \[flits\] (`used_credits`, `history_window`, `output_queue`).
+//! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function. `sensor`: the sensor of
+//! the congestion in `queues` \[flits\] (`used_credits`, `history_window`, `output_queue`).
 //!
 //! # Guarantees
-//! Before the run the function is called for every router, destination router and VC class of the last hop that a packet can
-//! reach. A port that is not there, an exception and a loop are refused, with the packet, the router and the line. So every
-//! packet arrives. The check of dependencies follows all hops. A function without `queues` is a table: of several hops one is
-//! drawn for each packet. A function with `queues` is called once per packet and router, and the hop of least cost is taken.
-//! It may return only hops that it returns with empty queues. Results are the same at any number of threads and blocks. The
-//! hash of a point covers the text of the file.
-//! Under faults: a table drops the packets whose link is broken. A function with `queues` has its other hops.
+//! Before the run, Weft calls the function for every router, destination router and VC class of the last hop that a packet can reach. A
+//! port that does not exist, an exception and a loop are refused; the message names the packet, the router and the line. Therefore every
+//! packet arrives. The check of dependencies follows all hops. A function without `queues` is used as a table: if it returns several hops,
+//! one is chosen at random for each packet. A function with `queues` is called once per packet and router, and the hop of least cost is
+//! taken. It may return only hops that it also returns with empty queues. Results are the same at any number of threads and blocks. The
+//! hash of a point also depends on the text of the file. Under faults, a table discards the packets whose link is broken. Packets of a
+//! function with `queues` take another of its hops.
 //!
 //! # Not modelled
-//! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is kept in the packet.
-//! The versions of packages that the file imports are not in the hash.
+//! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is stored in the packet. The hash
+//! does not depend on the versions of packages that the file imports.
 //!
 //! # Validation
-//! `tests/test_python_routing.py`: results of dimension order as a function are those of `dimension_order`; each bad function
-//! is refused; threads, blocks and checkpoints change nothing. No other simulator was compared.
+//! `tests/test_python_routing.py`: dimension order written as a function gives the same results as `dimension_order`; each invalid function
+//! is refused; threads, blocks and checkpoints have no effect. There is no comparison with another simulator.
 
 use super::chooser::{Chooser, Fault};
 use super::function::{Arguments, Known, PythonFunction};
@@ -80,7 +80,7 @@ pub const PATH: &str = "routing.python.function";
 
 type Found = (Arc<Routes>, Option<Arc<Chooser>>);
 
-/// Tables by the identity of their function.
+/// The tables that are kept, by the identity of their function.
 static TABLES: Known<Found> = Known::new();
 
 impl RoutingModel for PythonRouting {
@@ -108,7 +108,7 @@ impl RoutingModel for PythonRouting {
         let text: &[u8] = b"def next_hops(router, packet):\n    return router.port_to(packet.destination)\n";
         let function = PythonFunction::new(InputFile::new("direct.py", text), "next_hops");
         let (parameters, fault) = (Arguments::new(), Arc::default());
-        // every two of the 4 routers are neighbours, and the 2 terminals of each share a link
+        // all 4 routers are neighbours of each other, and the 2 terminals of each router share its links
         const MESH: &str = r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#;
         let example = Example::new(Self { function, parameters, sensor: Sensor::UsedCredits, fault }).only_on(&[MESH]);
         vec![example.bound(MESH, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 2.0))]
@@ -134,7 +134,7 @@ impl PythonRouting {
     }
 }
 
-/// The router behind each port of each router.
+/// For each port of each router, the router to which it leads.
 fn peers(graph: &Graph) -> Vec<Vec<Option<u32>>> {
     let peer = |peer: Peer| match peer {
         Peer::Router { router, .. } => Some(router),
@@ -143,7 +143,7 @@ fn peers(graph: &Graph) -> Vec<Vec<Option<u32>>> {
     (0..graph.routers()).map(|router| graph.ports(router).iter().map(|port| peer(port.peer)).collect()).collect()
 }
 
-/// A number that differs between graphs that a function could tell apart.
+/// A number that differs between two graphs if a function could distinguish them.
 fn fingerprint(graph: &Graph, peers: &[Vec<Option<u32>>]) -> u64 {
     let mut hasher = DefaultHasher::new();
     (peers, graph.router_names(), graph.structure().widths()).hash(&mut hasher);
@@ -151,24 +151,24 @@ fn fingerprint(graph: &Graph, peers: &[Vec<Option<u32>>]) -> u64 {
     hasher.finish()
 }
 
-/// The routing at work. A packet keeps the VC class of its last hop, plus 1, in `lane`.
+/// The routing, built for one network. The field `lane` of a packet contains the VC class of its last hop, plus 1.
 #[derive(Debug)]
 pub struct Runtime {
     classes: Vec<u8>,
     routes: Arc<Routes>,
-    /// It calls the function. `None` if the function reads no queues.
+    /// Calls the function. `None` if the function does not read queues.
     chooser: Option<Arc<Chooser>>,
     sensor: Sensor,
     fault: Arc<Fault>,
 }
 
 impl Runtime {
-    /// The hops of a packet at a router, by the rank of their cost in an idle network.
+    /// The possible hops of a packet at a router, in the order of their cost rank in an idle network.
     fn hops(&self, at: u64, packet: &Packet) -> &[(Hop, u32)] {
         self.routes.hops(at as u32, packet.dest as u32, packet.lane)
     }
 
-    /// Picks one of `count` hops that are equally good.
+    /// Picks one of `count` hops of equal cost.
     fn pick(at: u64, packet: &Packet, seed: u64, count: usize) -> usize {
         if count == 1 { 0 } else { below(draw(seed, packet, at << 8 | u64::from(packet.lane)), count as u32) as usize }
     }
@@ -215,7 +215,7 @@ impl Routing for Runtime {
                 }
             }
         });
-        // after a fault the run ends as soon as it reports its progress; until then any hop does
+        // after a failed call the run ends when it next reports its progress; until then any hop is acceptable
         chosen.or(hops.first().map(|&(hop, _)| hop)).unwrap_or(Hop::to_terminal(packet))
     }
 

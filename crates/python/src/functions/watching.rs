@@ -1,4 +1,4 @@
-//! A run under a routing that calls Python: it ends when a call fails.
+//! A run with a routing that calls Python: the run ends when a call fails.
 
 use super::chooser::Fault;
 use super::routing::PythonRouting;
@@ -8,7 +8,7 @@ use weft_engine::Progress;
 use weft_engine::routing::RoutingConfig;
 use weft_scenario::{Diagnostic, Point};
 
-/// The progress of a run, and the first call of Python that failed in it.
+/// The progress of a run, and the first failed call of Python in the run.
 pub struct Watching {
     shared: Arc<Shared>,
     fault: Option<Arc<Fault>>,
@@ -42,7 +42,7 @@ impl Progress for Watching {
     }
 }
 
-/// The result of running a point. If a call of a function failed, it is the error of that call.
+/// The result of running a point. If a call of a function has failed, the result is the error of that call.
 pub fn outcome<T>(point: &Point, result: Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     match fault_of(&point.scenario.routing).as_ref().and_then(|fault| fault.get()) {
         Some(refusal) => Err(point.refusal(&refusal.path, &refusal.what, &refusal.help)),
@@ -50,7 +50,7 @@ pub fn outcome<T>(point: &Point, result: Result<T, Diagnostic>) -> Result<T, Dia
     }
 }
 
-/// Where a routing that calls Python notes a failed call.
+/// The place in which a routing that calls Python records a failed call.
 fn fault_of(routing: &RoutingConfig) -> Option<Arc<Fault>> {
     let RoutingConfig::Outside(member) = routing else { return None };
     member.any().downcast_ref::<PythonRouting>().map(|routing| routing.fault.clone())
