@@ -1,4 +1,5 @@
-//! Message classes beside power policies, faults and slow injection links; and when a run with classes has settled.
+//! Message classes together with power policies, faults and slow injection links; and the time at which a run with classes counts as
+//! settled.
 
 use super::theory::{check_t0, t0};
 use crate::common::*;
@@ -10,7 +11,7 @@ use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, Fault, Job, LoadPhase, Part, Rate, Stop};
 use weft_engine::{Outcome, Spec};
 
-/// Two classes of the same job, with VCs of their own: a quarter of the load has the high priority.
+/// Splits a job into two classes with separate VCs: a quarter of the load has the high priority.
 fn in_two_classes(spec: &mut Spec, flits: u32) {
     let class = |name: &str, priority| MessageClass { name: name.into(), priority, vcs: ClassVcs::Equal, rate: None };
     spec.classes = vec![class("bulk", 0), class("control", 1)];
@@ -28,7 +29,7 @@ fn in_two_classes(spec: &mut Spec, flits: u32) {
     spec.traffic.jobs.push(high);
 }
 
-/// Ends the load of all jobs at cycle `at`.
+/// Sets the load of all jobs to 0 from cycle `at` on.
 fn silent_from(spec: &mut Spec, at: u64) {
     for job in &mut spec.traffic.jobs {
         let first = &job.phases[0];
@@ -65,10 +66,10 @@ fn under_every_policy_both_classes_arrive_and_accounts_close() {
         spec.set_load(0.1);
         in_two_classes(&mut spec, [1, 5][turn % 2]);
         silent_from(&mut spec, 1500);
-        // ten times as long as the load lasts, for links that wake again and again
+        // ten times as long as the load lasts, because links go off and wake repeatedly
         phases(&mut spec, 0, 15_000);
         if weft_engine::check(&spec).is_err_and(|refusal| refusal.what.contains("VCs")) {
-            continue; // the routing has no room for twice its classes
+            continue; // the links have too few VCs for twice the routing's classes
         }
         let what = format!("{e}");
         let out = check_classes(&spec, &what);
@@ -120,8 +121,8 @@ fn queued(spec: &mut Spec, rule: InjectionRule) {
 
 #[test]
 fn a_packet_of_a_queue_takes_the_time_of_its_slow_injection_link() {
-    // A flit takes 4 cycles on the links of terminals. The next link gets it whole, 3 cycles later than at full rate, and each flit
-    // follows 4 cycles behind the one before it. The link to the terminal takes 4 cycles for it again, after a fast link.
+    // A flit takes 4 cycles on the links of terminals. The next link gets the whole flit, 3 cycles later than at full rate, and each flit
+    // follows 4 cycles after the one before it. After a fast link, the link to the terminal again takes 4 cycles for the flit.
     for flits in [1, 2, 7] {
         for rule in [InjectionRule::RoundRobin, InjectionRule::Oldest] {
             let mut spec = spec(HYPERX, DOR);
@@ -147,18 +148,19 @@ fn the_queues_of_a_slow_injection_link_share_its_rate() {
     let out = run(&spec);
     let injected: Vec<u64> = out.classes.iter().map(|class| class.injected_flits).collect();
     assert_eq!(injected.iter().sum::<u64>(), 8 * 2000, "{injected:?}");
-    // Queues take turns: each of 8 terminals sends as much of one class as of the other. A flit at each end of the window may differ.
+    // Queues take turns: each of 8 terminals sends the same amount of both classes. At each end of the window the amounts may differ by a
+    // flit.
     assert!(injected[0].abs_diff(injected[1]) <= 2 * 8, "{injected:?}");
     spec.interface.rule = InjectionRule::Priority;
     let out = run(&spec);
-    // the high class offers more than the link carries: the low class waits for ever
+    // the high class offers more than the link carries, so the low class waits forever
     assert_eq!(out.classes[1].injected_flits, 8 * 2000);
 }
 
 // ---- settling -------------------------------------------------------------------------------------------------------
 
-/// Each terminal sends a flit of the high class per cycle, and the latencies of this class are all alike. No cycle of its link is left
-/// for the `low` flits per cycle that it offers of the other class.
+/// Each terminal sends one flit of the high class per cycle, and the latencies of this class are all equal. Its link has no cycles left for
+/// the other class, of which it offers `low` flits per cycle.
 fn low_class_starves(low: f64) -> Spec {
     let mut spec = spec(SINGLE, DOR);
     pattern(&mut spec, r#"{"random_permutation": {}}"#);

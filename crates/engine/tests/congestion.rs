@@ -1,4 +1,4 @@
-//! Congestion control: fair shares and full use of a bottleneck, the fixed point of DCQCN, and what is kept and refused.
+//! Congestion control: fair shares and full use of a bottleneck, the fixed point of DCQCN, checkpoints, and refusals.
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
@@ -11,8 +11,8 @@ use weft_traffic::{PatternConfig, Population};
 
 const DCQCN: &str = r#"{"dcqcn": {}}"#;
 
-/// Terminals 1 to `sources` of a router send to terminal 0 as fast as they can. A flit of 1,000 bytes is a packet, and takes 200 ns at
-/// 40 Gb/s. Links of terminals take 1 us.
+/// Terminals 1 to `sources` of a router send to terminal 0 as fast as they can. A packet is one flit of 1,000 bytes, and takes 200 ns at 40
+/// Gb/s. Links of terminals take 1 us.
 fn greedy(control: &str, sources: u32) -> Spec {
     let topology = format!(r#"{{"mesh": {{"widths": [2], "terminals_per_router": {}}}}}"#, sources + 1);
     let mut spec = spec(&topology, DOR);
@@ -35,7 +35,7 @@ fn congestion_of(out: &Outcome) -> &Congestion {
     out.congestion.as_ref().expect("a control")
 }
 
-/// Flits that each source has injected in the window.
+/// Number of flits that each source has injected in the window.
 fn injected(spec: &Spec, out: &Outcome, sources: u32) -> Vec<f64> {
     // the channels from terminals come last
     let first = out.channels.len() - spec.graph.terminals() as usize;
@@ -43,16 +43,16 @@ fn injected(spec: &Spec, out: &Outcome, sources: u32) -> Vec<f64> {
     (1..=sources).map(|terminal| of(terminal) as f64).collect()
 }
 
-/// Jain's index: the square of the sum over the number times the sum of the squares.
+/// Jain's index: the square of the sum, divided by the number times the sum of the squares.
 fn jain(shares: &[f64]) -> f64 {
     let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|share| share * share).sum::<f64>());
     sum * sum / (shares.len() as f64 * squares)
 }
 
 /// Queue [packets] at the fixed point of the fluid model of DCQCN (Zhu et al., CoNEXT 2016, section 3.1) for N flows whose receiver
-/// notifies them once in `tau` cycles. Rates are in packets per cycle, R = 1 / N each. The chance p of a mark solves
-/// a^2 alpha / ((b + d)(c + e)) = tau^2 R_AI R, with a = 1 - (1 - p)^(tau R), alpha = 1 - (1 - p)^(tau' R),
-/// b = p / ((1 - p)^-B - 1), c = b (1 - p)^(F B), d = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side rises with p.
+/// notifies them once in `tau` cycles. Rates are in packets per cycle, R = 1 / N each. The probability p of a mark solves a^2 alpha / ((b +
+/// d)(c + e)) = tau^2 R_AI R, with a = 1 - (1 - p)^(tau R), alpha = 1 - (1 - p)^(tau' R), b = p / ((1 - p)^-B - 1), c = b (1 - p)^(F B), d
+/// = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side rises with p.
 fn fixed_point(sources: f64, tau: f64) -> f64 {
     // 55 us in cycles of 200 ns, 10 MB in packets of 1,000 bytes, 40 Mb/s of 40 Gb/s
     let (alpha_time, timer, bytes, stages, increase) = (275.0, 275.0, 10_000.0, 5.0, 0.001);
@@ -69,7 +69,7 @@ fn fixed_point(sources: f64, tau: f64) -> f64 {
         let middle = (low + high) / 2.0;
         if excess(middle) < 0.0 { low = middle } else { high = middle }
     }
-    // marks rise from 0 at 5 packets to 1 % at 200
+    // the probability of marks rises from 0 at 5 packets to 1 % at 200
     5.0 + 195.0 * low / 0.01
 }
 
@@ -84,7 +84,7 @@ fn the_formula_gives_the_published_queues() {
 
 #[test]
 fn rates_of_dcqcn_are_at_the_fixed_point() {
-    // each has an N-th of the link
+    // each source has 1/N of the link
     for sources in [2, 4, 10] {
         let mut spec = greedy(DCQCN, sources);
         phases(&mut spec, 400_000, 400_000);
@@ -98,8 +98,8 @@ fn rates_of_dcqcn_are_at_the_fixed_point() {
 
 #[test]
 fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
-    // The fluid model lets marks fall at any time. A receiver that is quiet for 50 us drops those behind a cut, when the gap to the target
-    // is widest; then queues are 30 % longer (header of the model). Its target grows from the sixth event on.
+    // In the fluid model marks may occur at any time. A receiver that is silent for 50 us drops the marks that follow a rate cut, when the
+    // gap to the target rate is widest; queues are then 30 % longer (header of the model). Its target rate grows from the sixth event on.
     let each = r#"{"dcqcn": {"notify_every": "200ns", "fast_recovery": 6}}"#;
     let mut spec = greedy(each, 4);
     phases(&mut spec, 400_000, 800_000);
@@ -111,8 +111,8 @@ fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
 
 #[test]
 fn greedy_sources_share_a_bottleneck_and_fill_it() {
-    // The cases below 95 % that the models' headers name are left out: DCQCN with 32 sources, and the delays of
-    // InfiniBand with few sources.
+    // The cases below 95 % that are listed in the headers of the models are excluded: DCQCN with 32 sources, and the delays of InfiniBand
+    // with few sources.
     let infiniband = r#"{"infiniband": {}}"#;
     for (control, sources, fills) in [(DCQCN, 2, true), (DCQCN, 8, true), (DCQCN, 32, false), (infiniband, 32, true)] {
         let mut spec = greedy(control, sources);
@@ -124,7 +124,7 @@ fn greedy_sources_share_a_bottleneck_and_fill_it() {
     }
 }
 
-/// Hot and other flows on a torus, under a control that marks early.
+/// Flows to a hot terminal and other flows on a torus, under a control that marks early.
 fn mixed(control: &str) -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#, DOR);
     queues(&mut spec, 2, 8);
@@ -168,13 +168,13 @@ fn nothing_is_lost_when_the_network_drains() {
     let out = run(&spec);
     assert_eq!(out.missing_packets, 0);
     let counts = congestion_of(&out).counts;
-    // those on their way when the last packet of the window is delivered are few
+    // few notifications are in flight when the last packet of the window is delivered
     assert!(counts.sent > 0 && counts.sent - counts.received < 16, "{counts:?}");
 }
 
 #[test]
 fn a_control_that_never_marks_changes_nothing() {
-    // all ports of a router hold 80 flits of 1 KB; at this load never 80 of them wait for one output
+    // all ports of a router have room for 80 flits of 1 KB; at this load, 80 of them never wait for the same output
     let never = r#"{"infiniband": {"threshold": "79KB"}}"#;
     let (with, without) = (run(&mixed(never)), run(&mixed(r#"{"none": {}}"#)));
     assert_eq!(congestion_of(&with).counts.marked, 0);
@@ -201,10 +201,12 @@ fn a_misfit_is_refused_with_a_remedy_that_works() {
 
 #[test]
 fn marks_begin_at_the_first_queue_with_a_chance() {
-    // A port has 2 VCs of 8 flits: 16. Four ports and that of the terminal hold 80. With a speedup of 2 granted flits fill the next buffer.
+    // A port has 2 VCs of 8 flits: 16. Four such ports and the port of the terminal have 80. With a speedup of 2, granted flits can fill
+    // the next buffer.
     let mut spec = mixed(EARLY);
     let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
-    // from 1 KB to 8 KB in flits of 1 KB: the second is the first with a chance, and all are marked above the eighth
+    // the ramp is from 1 KB to 8 KB, in flits of 1 KB: the second flit is the first with a chance of a mark, and all are marked above the
+    // eighth
     assert_eq!((marking.first, marking.most, marking.highest), (2, (96, 1.0), 1.0));
     assert_eq!(marking.ports, [(16, 1.0); 3], "terminals and two dimensions");
     spec.router.speedup = 1;
@@ -212,7 +214,7 @@ fn marks_begin_at_the_first_queue_with_a_chance() {
     spec.congestion =
         serde_json::from_str(r#"{"dcqcn": {"mark_from": "5KB", "mark_to": "165KB"}}"#).expect("a control");
     let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
-    // on the ramp of 160 flits to 1 %, 11 flits above its begin for a port, and 75 for all
+    // on the ramp of 160 flits to 1 %: 11 flits above its beginning for one port, and 75 for all ports
     let chance = |flits: f64| 0.01 * flits / 160.0;
     assert!(
         (marking.ports[1].1 - chance(11.0)).abs() < 1e-12 && (marking.most.1 - chance(75.0)).abs() < 1e-12,
@@ -244,7 +246,7 @@ fn marks_that_no_queue_reaches_are_refused_with_a_remedy_that_works() {
 #[test]
 fn what_a_failed_router_discards_is_counted_and_sources_are_notified_again() {
     let mut spec = mixed(EARLY);
-    // the router of the hot terminal's neighbour, through which notifications of the hot terminal go
+    // the router next to that of the hot terminal, through which the hot terminal's notifications pass
     spec.faults = vec![Fault { what: Part::Router(6), at: 1000, until: Some(2000) }];
     phases(&mut spec, 0, 100_000);
     let mut sim = weft_engine::Simulation::new(&spec, Execution::new(1, 3)).expect("a run");

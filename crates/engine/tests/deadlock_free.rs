@@ -1,12 +1,12 @@
-//! Routings that are free of deadlock on any graph with few VC classes. On 200 random graphs the check of dependencies finds no
-//! cycle, in at most 8 classes.
+//! Routings that are free of deadlock on any graph and need few VC classes. On 200 random graphs the dependency check finds no cycle, with
+//! at most 8 classes.
 
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Spec, imply};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::{InputFile, Refusal};
 
-/// Numbers that repeat.
+/// Reproducible random numbers.
 struct Random(u64);
 
 impl Random {
@@ -16,14 +16,14 @@ impl Random {
     }
 }
 
-/// A graph by its links, each written once.
+/// A graph, given by its links, each listed once.
 struct Links {
     routers: u32,
     links: Vec<(u32, u32)>,
 }
 
 impl Links {
-    /// Joins two routers, unless they are joined, or one.
+    /// Connects two routers, unless they are already connected or are the same router.
     fn join(&mut self, a: u32, b: u32) {
         let link = (a.min(b), a.max(b));
         if a != b && !self.links.contains(&link) {
@@ -31,7 +31,7 @@ impl Links {
         }
     }
 
-    /// Each router joined to an earlier one that `choose` names.
+    /// Connects each router to an earlier one that `choose` returns.
     fn tree(routers: u32, mut choose: impl FnMut(u32) -> u32) -> Self {
         let mut tree = Self { routers, links: Vec::new() };
         (1..routers).for_each(|router| tree.join(router, choose(router)));
@@ -44,7 +44,7 @@ impl Links {
         ring
     }
 
-    /// A terminal at every router but those that `bare` names, in the format of BookSim.
+    /// A terminal at every router except those for which `bare` is true, in the format of BookSim.
     fn topology(&self, bare: impl Fn(u32) -> bool) -> TopologyConfig {
         let mut lines: Vec<String> = (0..self.routers).map(|router| format!("router {router}")).collect();
         let hosts = (0..self.routers).filter(|&router| !bare(router));
@@ -55,8 +55,8 @@ impl Links {
     }
 }
 
-/// Ring, tree, star, wide-area network (a tree whose routers are joined to near ones, and a few shortcuts), random graph, torus
-/// with links that are missing, in turn.
+/// Graphs of six kinds in turn: ring, tree, star, wide-area network (a tree whose routers also have links to near routers, and a few
+/// shortcuts), random graph, and torus with missing links.
 fn random_graph(number: u64) -> Links {
     let mut random = Random(number);
     let routers = 4 + random.below(29);
@@ -75,7 +75,7 @@ fn random_graph(number: u64) -> Links {
             graph
         }
         _ => {
-            // rows of 5: a comb keeps it in one piece, three quarters of the other links are there
+            // rows of 5 routers: a comb of links keeps the graph connected; three quarters of the other links exist
             let rows = routers.div_ceil(5);
             let mut torus = Links::tree(5 * rows, |router| if router % 5 == 0 { router - 5 } else { router - 1 });
             for (x, y) in (0..5).flat_map(|x| (0..rows).map(move |y| (x, y))) {
@@ -89,7 +89,7 @@ fn random_graph(number: u64) -> Links {
     }
 }
 
-/// VC classes of the links between routers, as a check of the scenario counts them. Panics if the check refuses it.
+/// Number of VC classes of the links between routers, as a check of the scenario counts them. Panics if the check refuses the scenario.
 fn classes(topology: &TopologyConfig, routing: &str) -> u8 {
     let routing: RoutingConfig = serde_json::from_str(routing).expect("a routing");
     let mut spec = Spec::new(topology, routing).expect("a spec");
@@ -103,12 +103,12 @@ fn two_hundred_random_graphs_have_no_cycle_in_eight_classes() {
     let mut most = 0;
     for number in 0..200 {
         let graph = random_graph(number);
-        // every fifth graph has routers without terminals
+        // every fifth graph has some routers without terminals
         let topology = graph.topology(|router| number % 5 == 0 && router % 3 == 1);
         assert_eq!(classes(&topology, r#"{"up_down_any": {}}"#), 1, "graph {number}");
         let layers = classes(&topology, r#"{"lash": {}}"#);
         assert!(layers <= 8, "graph {number}: {layers} layers");
-        // on trees and stars all paths fit into one layer
+        // on trees and stars, all paths fit into one layer
         assert!(number % 6 > 2 || number % 6 == 0 || layers == 1, "graph {number}: {layers} layers");
         most = most.max(layers);
     }
@@ -119,10 +119,10 @@ fn two_hundred_random_graphs_have_no_cycle_in_eight_classes() {
 fn a_ring_of_forty_routers_needs_few_classes() {
     let ring = Links::ring(40).topology(|_| false);
     assert_eq!(classes(&ring, r#"{"up_down_any": {}}"#), 1);
-    // one layer can't hold all shortest paths of a ring, since they go all the way round in either direction
+    // one layer can't contain all shortest paths of a ring, because these paths surround the ring in both directions
     let layers = classes(&ring, r#"{"lash": {}}"#);
     assert!((2..=3).contains(&layers), "{layers} layers");
-    // a class for each of 20 hops is more than a link can have
+    // a VC class for each of 20 hops is more than a link can have
     let refusal = refused(&ring, r#"{"shortest_path": {}}"#);
     assert!(refusal.what.contains("20 links need 20 VC classes"), "{refusal}");
     assert_eq!(proposed(&refusal), ["up_down_any", "lash"]);
@@ -132,7 +132,7 @@ fn a_ring_of_forty_routers_needs_few_classes() {
     let enough = refusal.help.split(' ').nth(1).expect("write N layers");
     assert_eq!(enough, layers.to_string());
     assert_eq!(classes(&ring, &format!(r#"{{"lash": {{"layers": {enough}}}}}"#)), layers);
-    // where a routing is made for the topology it is proposed, too
+    // if a routing is made for the topology, it is also proposed
     let torus = r#"{"torus": {"widths": [40], "terminals_per_router": 1}}"#;
     let torus: TopologyConfig = serde_json::from_str(torus).expect("a torus");
     let refusal = refused(&torus, r#"{"ecmp": {}}"#);

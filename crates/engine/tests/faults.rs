@@ -1,5 +1,5 @@
-//! Links and routers that fail and return under TCEP: nothing is lost but what a dead router holds or shall get, nothing is
-//! stranded, and what is broken stays dark.
+//! Links and routers that fail and return under TCEP. Only packets that a dead router holds or should receive are lost, no packet is
+//! blocked forever, and broken links stay dark.
 
 use crate::common::*;
 use rand_pcg::rand_core::Rng;
@@ -12,7 +12,7 @@ use weft_engine::{Outcome, Simulation, Spec};
 use weft_topology::{Peer, Port};
 use weft_traffic::stream;
 
-/// `routers` routers of 2 terminals that are all neighbours, under TCEP.
+/// `routers` routers with 2 terminals each that are all neighbours, under TCEP.
 fn row(routers: u32, keys: &str) -> Spec {
     quick(&format!(r#"{{"hyperx": {{"widths": [{routers}], "terminals_per_router": 2}}}}"#), 120, keys)
 }
@@ -26,7 +26,7 @@ fn quick(network: &str, epoch: u64, keys: &str) -> Spec {
         (link.latency, link.credit_latency) = (3, 3);
     }
     if spec.graph.structure().groups.is_some() {
-        spec.managed[2] = false; // links between groups
+        spec.managed[2] = false; // these are the links between groups
     }
     record_link_states(&mut spec, 1 << 20);
     record_control_packets(&mut spec, 1 << 20);
@@ -41,7 +41,7 @@ fn dead(router: u32, at: u64, until: Option<u64>) -> Fault {
     Fault { what: Part::Router(router), at, until }
 }
 
-/// Cycles of the run in which the channel from router `a` to router `b` is in `state`, as spans.
+/// The cycles in which the channel from router `a` to router `b` is in `state`, as spans.
 fn spans(out: &Outcome, (a, b): (u32, u32), state: LinkState) -> Vec<(u64, u64)> {
     let number = out.channels.iter().position(|c| (c.from, c.to) == (Some(a), Some(b))).expect("a link") as u32;
     let Spans { spans, complete } = link_states(out);
@@ -54,7 +54,7 @@ fn is_in(out: &Outcome, link: (u32, u32), state: LinkState, at: u64) -> bool {
     spans(out, link, state).iter().any(|&(from, to)| (from..to).contains(&at))
 }
 
-/// All delivered or, where routers fail, discarded, and nothing was sent where nothing can be.
+/// Checks that all packets are delivered or, if routers fail, discarded, and that no dark channel has sent anything.
 fn check(spec: &Spec, out: &Outcome) {
     assert_eq!((out.missing_packets, out.sums.flits + out.dropped_flits), (0, out.offered_flits));
     assert_eq!(out.sums.packets + out.dropped_packets, out.jobs[0].offered_flits / u64::from(spec.traffic.longest()));
@@ -88,7 +88,7 @@ fn breaks(what: Part, [a, b]: [u32; 2]) -> bool {
     }
 }
 
-/// Runs in 1, 2 and 4 blocks, with the same result.
+/// Runs the spec in 1, 2 and 4 blocks, and checks that the results are the same.
 fn run_in_blocks(spec: &Spec) -> Outcome {
     let out = run(spec);
     assert_eq!(out.ending, Ending::Drained);
@@ -115,13 +115,14 @@ fn a_link_that_fails_under_load_is_dark_until_it_returns() {
         check(&spec, &out);
         for link in [(2, 4), (4, 2)] {
             assert_eq!(spans(&out, link, LinkState::On)[0], (0, 1000));
-            // what holds a VC then and what is on the wire needs a buffer and two links at most
+            // packets that hold a VC and flits on the link need at most the time for a buffer and two links
             assert!(is_in(&out, link, LinkState::Off, 1000 + 16 + 2 * 8), "{:?}", spans(&out, link, LinkState::Off));
-            // links are never switched off: asked for at once, agreed to in an epoch, awake behind the next one at most
+            // links are never switched off: the link is requested at once, accepted within an epoch, and on after the next epoch at the
+            // latest
             assert!(is_in(&out, link, LinkState::On, 3000 + 2 * 120 + 50), "{:?}", spans(&out, link, LinkState::On));
         }
         let control = out.control.as_ref().expect("agents");
-        // both ends tell 5 others of the fault, and of the return
+        // both ends inform 5 others of the fault, and of the return
         assert_eq!(control.of("fault"), 2 * 2 * 5);
         assert_eq!(control.of("hub"), 0);
     }
@@ -137,7 +138,7 @@ fn another_member_becomes_the_hub_when_the_star_is_cut() {
         spec.faults = vec![fault(0, 3, 2000, Some(12_000))];
         let out = run_in_blocks(&spec);
         check(&spec, &out);
-        // member 1 is the lowest with whole links; of its links to 2, 3 and 4 one wakes in two epochs, or in four where a
+        // member 1 has the lowest number of those with working links; its links to 2, 3 and 4 wake within two epochs each, or four if a
         // request is refused
         for c in [0, 2, 3, 4] {
             assert!(
@@ -148,14 +149,14 @@ fn another_member_becomes_the_hub_when_the_star_is_cut() {
             assert!(is_in(&out, (1, c), LinkState::On, out.window - 1), "{c}");
         }
         assert_eq!(out.control.as_ref().expect("agents").of("hub"), 4);
-        // the old star is no longer kept
+        // the links of the old star no longer have to stay on
         assert!(is_in(&out, (0, 4), LinkState::Off, 19_000));
     }
 }
 
 #[test]
 fn a_star_without_a_whole_member_still_reaches_all() {
-    // every member lacks a link for ever
+    // every member has a link that is broken forever
     let mut spec = row(4, r#""initial": "root""#);
     spec.set_load(0.1);
     phases(&mut spec, 0, 20_000);
@@ -173,8 +174,8 @@ fn managed_links(spec: &Spec) -> Vec<[u32; 2]> {
     (0..spec.graph.routers()).flat_map(ports).filter_map(far).collect()
 }
 
-/// Random links fail at random times, a few for ever, and with `routers` some routers do; what a scenario may not say is left
-/// out. In small networks most links fail.
+/// Makes random links fail at random times, a few of them forever; with `routers`, some routers also fail. Faults that a scenario must not
+/// contain are skipped. In small networks most links fail.
 fn fail_at_random(spec: &mut Spec, routers: bool, draw: &mut impl FnMut(u32) -> u32) {
     let links = managed_links(spec);
     for _ in 0..1 + draw(links.len().min(16) as u32) {
@@ -191,8 +192,8 @@ fn fail_at_random(spec: &mut Spec, routers: bool, draw: &mut impl FnMut(u32) -> 
     }
 }
 
-/// A small network of subnetworks of up to 8 routers: one row, a grid, whose subnetworks share the one transition per
-/// epoch of a router, or groups.
+/// A random small network of subnetworks with up to 8 routers: one row; a grid, in which the subnetworks share the one transition per epoch
+/// of a router; or groups.
 fn random_network(draw: &mut impl FnMut(u32) -> u32) -> (String, u32) {
     let routers = 2 + draw(7);
     let network = match draw(4) {
@@ -211,14 +212,14 @@ fn one_of<T: Copy>(draw: &mut impl FnMut(u32) -> u32, all: &[T]) -> T {
     all[draw(all.len() as u32) as usize]
 }
 
-/// A random small network under random keys, traffic and load; nothing fails.
+/// A random small network with random keys, traffic and load, but without faults.
 fn random_spec(round: u64, draw: &mut impl FnMut(u32) -> u32) -> (Spec, String) {
     let (network, routers) = random_network(draw);
     let initial = one_of(draw, &["root", "all_on"]);
     let tables = one_of(draw, &["broadcast", "delayed"]);
     let phase = one_of(draw, &["together", "random"]);
     let keys = format!(r#""initial": "{initial}", "tables": "{tables}", "phase": "{phase}""#);
-    // as short as a request and its answer over the hub allow, with 1-cycle routers, or longer
+    // the shortest time for a request and its answer over the hub with 1-cycle routers, or longer
     let least = 4 * (2 * (3 + 1) + 3 + 2 * u64::from(routers.max(3)));
     let mut spec = quick(&network, least * u64::from(1 + draw(2)), &keys);
     let (flits, flow) = one_of(draw, &[(1, VirtualCutThrough), (5, VirtualCutThrough), (5, Wormhole)]);
@@ -231,7 +232,7 @@ fn random_spec(round: u64, draw: &mut impl FnMut(u32) -> u32) -> (Spec, String) 
     (spec, format!("round {round}: {network}, {flits} flits, {keys}"))
 }
 
-/// Runs with random faults until all of them are over, then until nothing is left.
+/// Runs with random faults until all faults are over, and then until the network is empty.
 fn survives(round: u64, routers: bool) {
     let mut random = stream(7, round, 1);
     let mut draw = |below: u32| random.next_u32() % below;
@@ -257,14 +258,14 @@ fn small_rows_strand_nothing_where_faults_meet() {
     let ever = None;
     let to_3 = |k: u32| fault(k, 3, 1000 + u64::from(k), ever);
     let cases = [
-        // a broken link drains while what it has brought waits for it
+        // a broken link drains while the packets that it has carried wait for it
         (3, vec![fault(2, 0, 445, Some(811)), fault(0, 1, 511, Some(536))]),
         // two routers without a link between them receive the states of each other's other links
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500))]),
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1400, Some(1500))]),
         (4, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500)), fault(0, 3, 1000, Some(1500))]),
         (4, vec![fault(0, 1, 1000, ever), dead(2, 900, Some(2500)), dead(3, 900, Some(2500))]),
-        // a router fails behind broken links
+        // a router fails that already has broken links
         (2, vec![fault(0, 1, 1000, ever), dead(1, 1500, ever)]),
         (2, vec![fault(0, 1, 1000, Some(9000)), dead(1, 1500, ever)]),
         (3, vec![fault(0, 1, 1000, Some(3000)), dead(1, 1500, Some(2000))]),
@@ -305,19 +306,19 @@ fn heads_that_turn_away_from_a_fault_are_metered_once() {
     pattern(&mut spec, TORNADO);
     spec.set_load(0.9);
     phases(&mut spec, 0, 1_000_000);
-    // cuts of links that packets go round over, of several ends, and of the hub
+    // faults of links that packets use for detours, with different ends, also at the hub
     let cut = |(k, &(a, b)): (usize, &(u32, u32))| fault(a, b, 500 + 70 * k as u64, Some(3000));
     spec.faults = [(1, 2), (1, 4), (3, 5), (0, 2), (2, 5), (0, 4)].iter().enumerate().map(cut).collect();
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(4000);
     sim.stop_sources();
     drain(&mut sim, 100_000, "cuts");
-    // until the last link of a star is awake
+    // until the last link of a star is on
     sim.advance(sim.now() + 3000);
     assert!(sim.assert_meters() > 1000);
 }
 
-/// Share of uniform traffic in a grid (first dimension first) that begins, ends or turns at router `dead`.
+/// Share of uniform traffic in a grid (first dimension first) that starts, ends or turns at router `dead`.
 fn share_at([columns, rows]: [u32; 2], dead: u32) -> f64 {
     let routers = columns * rows;
     let pairs = (0..routers).flat_map(|from| (0..routers).map(move |to| (from, to)));
@@ -341,7 +342,7 @@ fn a_dead_router_takes_no_packets_but_those_whose_way_leads_to_it() {
         let created = 0.3 * f64::from(2 * columns * rows) * 10_000.0 / f64::from(flits);
         let expected = created * share_at(widths, 2);
         let off = (out.dropped_packets as f64 - expected) / expected.sqrt();
-        // four standard deviations, and what the router held when it failed: a few packets per VC of its inputs
+        // four standard deviations, and the packets that the router held when it failed: a few for each VC of its inputs
         let most = 4.0 + 100.0 / expected.sqrt();
         assert!((-4.0..most).contains(&off), "{} of {expected} in {widths:?}", out.dropped_packets);
     }
@@ -354,7 +355,7 @@ fn routers_fail_alike_on_any_number_of_blocks() {
         packets(&mut spec, 5, VirtualCutThrough, 16);
         spec.set_load(0.2);
         phases(&mut spec, 0, 8000);
-        // the hub of a row and of a column, a neighbour of it, and a router elsewhere
+        // the hub of a row and of a column, a neighbour of this hub, and a router elsewhere
         spec.faults = vec![dead(0, 1000, Some(5000)), dead(1, 2500, Some(3000)), dead(10, 3000, None)];
         let out = run_in_blocks(&spec);
         check(&spec, &out);
@@ -373,13 +374,13 @@ fn another_router_becomes_the_hub_when_that_one_fails() {
         let out = run_in_blocks(&spec);
         check(&spec, &out);
         assert!(out.dropped_packets > 0);
-        // member 1 is the lowest that is left, and one of its links to 2, 3 and 4 wakes in two epochs, or four
+        // member 1 has the lowest number of the remaining members, and one of its links to 2, 3 and 4 wakes every two epochs, or four
         for c in [2, 3, 4] {
             let on = spans(&out, (1, c), LinkState::On);
             assert!(is_in(&out, (1, c), LinkState::On, 2000 + 3 * 4 * 120), "{c}: {on:?}");
             assert!(is_in(&out, (1, c), LinkState::On, out.window - 1), "{c}: {on:?}");
         }
-        // the hub of old belongs to the star again when it returns, and its own star is no longer kept
+        // the old hub belongs to the star again when it returns, and its own star no longer has to stay on
         assert_eq!(is_in(&out, (1, 0), LinkState::On, 13_000), until.is_some());
         assert!(is_in(&out, (0, 4), LinkState::Off, 19_000));
     }
@@ -390,7 +391,7 @@ fn a_router_that_returns_knows_what_it_has_missed() {
     let mut spec = row(6, r#""initial": "all_on""#);
     spec.set_load(0.05);
     phases(&mut spec, 0, 1_000_000);
-    // while it is dead links go off, and others break
+    // while it is dead, some links go off and others break
     spec.faults = vec![dead(4, 300, Some(9000)), fault(2, 3, 5000, Some(7000))];
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(9000);
@@ -408,7 +409,7 @@ fn a_router_that_returns_is_in_step_with_the_others() {
         pattern(&mut spec, TORNADO);
         spec.set_load(load);
         phases(&mut spec, 0, 40_000);
-        // it misses the end of an epoch
+        // the router is dead when an epoch ends
         spec.faults = vec![dead(5, 500, Some(700))];
         let out = run(&spec);
         check(&spec, &out);
@@ -422,7 +423,7 @@ fn a_router_that_returns_is_in_step_with_the_others() {
     assert!(asked > 0);
 }
 
-/// `routing` on `network`, links always on; packets of one flit between all pairs, and nothing is full.
+/// `routing` on `network`, with links that are always on; packets of one flit between all pairs, at a low load.
 fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
     let mut spec = spec(network, routing);
     pattern(&mut spec, UNIFORM_SELF);
@@ -432,7 +433,7 @@ fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
     spec
 }
 
-/// Checks that every created packet is delivered or discarded. Returns the share of discarded packets.
+/// Checks that every created packet is delivered or discarded. Returns the share of packets that were discarded.
 fn share_lost(spec: &Spec) -> f64 {
     let out = run(spec);
     assert_same(&out, &run_as(spec, Execution::new(1, 3)), "3 blocks");
@@ -446,13 +447,13 @@ const RING_OF_6: &str = r#"{"torus": {"widths": [6], "terminals_per_router": 2}}
 
 #[test]
 fn a_routing_without_a_choice_loses_what_the_link_would_carry() {
-    // between the halves of a row: 2 * 2 * 2 of 16 pairs of routers, in 10,000 of 12,000 cycles
+    // packets between the halves of a row are lost: 2 * 2 * 2 of 16 pairs of routers, in 10,000 of 12,000 cycles
     let spec = always_on(MESH_OF_4, r#"{"dimension_order": {}}"#, &[fault(1, 2, 2000, None)]);
     let expected: f64 = 0.5 * 10.0 / 12.0;
     let packets: f64 = 0.05 * 8.0 * 12_000.0;
     let sigma = (expected * (1.0 - expected) / packets).sqrt();
     assert!((share_lost(&spec) - expected).abs() < 4.0 * sigma, "{} of {expected}", share_lost(&spec));
-    // the link that returns carries them again
+    // when the link has returned, it carries these packets again
     let mut spec = spec;
     spec.faults[0].until = Some(7000);
     let expected = 0.5 * 5.0 / 12.0;
@@ -463,7 +464,7 @@ fn a_routing_without_a_choice_loses_what_the_link_would_carry() {
 fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
     for routing in [r#"{"shortest_path": {}}"#, r#"{"ecmp": {}}"#] {
         let mut spec = always_on(RING_OF_6, routing, &[fault(1, 2, 2000, None)]);
-        // the longest path on the ring has 3 links, and 5 when it is cut open
+        // the longest path on the ring has 3 links, and 5 links when the ring is cut open
         let refusal = weft_engine::check(&{
             let mut few = spec.clone();
             few.links.iter_mut().for_each(|link| link.vcs = 4);
@@ -472,19 +473,19 @@ fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
         let refusal = refusal.expect_err("5 classes in 4 VCs");
         assert!(refusal.what.contains("3 without faults; once some links have failed, paths need 5"), "{refusal}");
         spec.fault_times.rebuild_delay = 300;
-        // Packets under way at the change, on their second hop or later, may run out of classes: a few of 7,200.
+        // Packets in flight when the tables change, on their second hop or later, may run out of classes: a few of 7,200.
         assert!(share_lost(&spec) < 0.003, "{routing}: {}", share_lost(&spec));
-        // heads at the broken link wait for the new tables: some packets take all the delay longer
+        // heads at the broken link wait for the new tables: some packets take longer by the whole delay
         let out = run(&spec);
         assert!((300..400).contains(&out.latency.max()), "{routing}: {}", out.latency.max());
-        // a router that is cut off: packets to it are lost, 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
+        // a router is cut off: packets to it are lost, 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
         spec.faults = vec![dead(3, 2000, None)];
         let expected = 11.0 / 36.0 * 10.0 / 12.0;
         assert!((share_lost(&spec) - expected).abs() < 0.02, "{routing}: {} of {expected}", share_lost(&spec));
     }
 }
 
-/// The delay to new tables is longer than the run: with tables that do not know of the fault, packets would wait for ever.
+/// The delay until new tables are used is longer than the run: with tables that include the broken link, packets would wait forever.
 #[test]
 fn the_first_tables_know_what_is_broken_from_the_start() {
     for routing in [r#"{"shortest_path": {}}"#, r#"{"ecmp": {}}"#] {
@@ -494,9 +495,9 @@ fn the_first_tables_know_what_is_broken_from_the_start() {
         let rebuilds = weft_engine::rebuilds(&spec).unwrap();
         assert_eq!((rebuilds.last_change, rebuilds.last_tables), (1, 0));
         assert_eq!(weft_engine::unproven(&spec), Ok(None), "one state of the network, which is checked");
-        // a ring that is cut open is a row of 6 routers; the longest path on the whole ring has 3 links
+        // a ring that is cut open is a row of 6 routers; the longest path on the uncut ring has 3 links
         assert_eq!(run(&spec).hop_counts.iter().rposition(|&packets| packets > 0), Some(5), "{routing}");
-        // one cycle later the tables do not know of it
+        // if the link fails one cycle later, the first tables still use it
         spec.faults = vec![fault(1, 2, 2, None)];
         let rebuilds = weft_engine::rebuilds(&spec).unwrap();
         assert_eq!((rebuilds.last_change, rebuilds.last_tables), (2, 2 + (1 << 40)));
@@ -509,12 +510,12 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     let cut = [fault(5, 6, 2000, None)];
     let fixed = share_lost(&always_on(GRID, r#"{"dimension_order": {}}"#, &cut));
     let adaptive = share_lost(&always_on(GRID, r#"{"minimal_adaptive": {}}"#, &cut));
-    // Between columns 1 and 2, row 1 carries 2 * 2 * 2 * 4 of 256 pairs in dimension order. Adaptive packets to row 1 lose
-    // their last choice only where they come to that row before they cross: surely the 2 * 2 * 2 pairs of that row.
+    // Between columns 1 and 2, row 1 carries 2 * 2 * 2 * 4 of 256 pairs in dimension order. Adaptive packets lose their last choice only if
+    // they reach row 1 before they cross. This is certain only for the 2 * 2 * 2 pairs within that row.
     let during = 10.0 / 12.0;
     assert!((fixed - 32.0 / 256.0 * during).abs() < 0.01, "{fixed}");
     assert!(adaptive < 0.8 * fixed && adaptive > 0.8 * 8.0 / 256.0 * during, "{adaptive} of {fixed}");
-    // one of two links up of a leaf: the other one takes all
+    // if one of two links up of a leaf fails, the other one carries all packets
     let tree = r#"{"k_ary_n_tree": {"k": 2, "n": 2}}"#;
     let up = |ascent: &str| {
         always_on(tree, &format!(r#"{{"up_down": {{"ascent": "{ascent}"}}}}"#), &[fault(0, 2, 2000, None)])
@@ -523,16 +524,16 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     assert!(chosen < 0.75 * drawn, "{chosen} and {drawn}");
 }
 
-/// FleX of 3 x 3 x 3 routers: router = x + 3 y + 9 z.
+/// FleX with 3 x 3 x 3 routers: router number = x + 3 y + 9 z.
 const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
 
 #[test]
 fn flex_goes_round_a_broken_link_over_the_third_layer() {
     // the link from (0, 0, 0) to (1, 0, 1)
     let cut = [fault(0, 10, 2000, None)];
-    // A router sends to 8 neighbours, and over two links to 18 others, whose first and whose second hops share its 8
-    // channels. Packets that would take the link first have another shortest path; on each of its two channels those
-    // are lost that have no other: from one end to the other, and on their second hop.
+    // A router sends to 8 neighbours directly, and over two links to 18 others; the first and the second hops to these others share its 8
+    // channels. Packets that would take the link as first hop have another shortest path. On each of its two channels, packets without
+    // another path are lost: those from one end to the other, and those on their second hop.
     let expected = 2.0 * (1.0 + 18.0 / 8.0) / 729.0 * 10.0 / 12.0;
     let without = share_lost(&always_on(FLEX, r#"{"flex_minimal": {}}"#, &cut));
     let sigma: f64 = (expected / (0.05 * 27.0 * 12_000.0_f64)).sqrt();
@@ -542,10 +543,10 @@ fn flex_goes_round_a_broken_link_over_the_third_layer() {
         let mut spec = always_on(FLEX, &routing, &cut);
         assert_eq!(share_lost(&spec), 0.0, "{paths}");
         let out = run(&spec);
-        // neighbours are then two links apart, others three where they meet the link on their second hop
+        // neighbours are then two links apart; other routers are three links apart if packets meet the broken link on their second hop
         assert!(out.hop_counts[3] > 0 && out.hop_counts[4..].iter().all(|&more| more == 0), "{:?}", out.hop_counts);
         assert!(out.latency.max() < 60, "{paths}: nobody waits: {}", out.latency.max());
-        // all links of a router up, and a dead router, which only loses what it sends and gets
+        // all links up of a router fail, and a dead router loses only the packets that it sends and receives
         spec.faults = [10, 11, 12, 15].map(|up| fault(0, up, 2000, None)).to_vec();
         assert_eq!(share_lost(&spec), 0.0, "{paths}");
         spec.faults = vec![dead(13, 2000, None)];
@@ -568,7 +569,7 @@ fn flex_of_other_layers_goes_round_a_broken_link_in_two_links_more() {
 
 #[test]
 fn flex_with_detours_for_each_of_several_broken_links_loses_nothing() {
-    // of the 8 links of router 0 the first 5 are left, and of those of router (2, 1, 1), which is no neighbour, 6
+    // the first 5 of the 8 links of router 0 are left, and 6 links of router (2, 1, 1), which is no neighbour
     let mut spec = always_on(FLEX, r#"{"flex_minimal": {"detours": 3}}"#, &[]);
     let of = |router: u32| -> Vec<u32> {
         let ports = spec.graph.ports(router).iter();

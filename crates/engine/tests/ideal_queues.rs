@@ -1,4 +1,4 @@
-//! A queue per destination in addition to the VCs: cold flows with a hot spot, runs in blocks and from checkpoints, refusals.
+//! A queue for each destination in addition to the VCs: cold flows next to a hot spot, runs in blocks and from checkpoints, and refusals.
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
@@ -16,14 +16,14 @@ const MINIMAL: &str = r#"{"dragonfly_minimal": {}}"#;
 const VOQNET: &str = r#"{"voqnet": {}}"#;
 const IDEAL: &str = r#"{"voqnet": {"ideal": true}}"#;
 
-/// A network with a queue of 8 flits per destination.
+/// A network with a queue of 8 flits for each destination.
 fn under(topology: &str, routing: &str, queueing: &str) -> Spec {
     let mut spec = spec(topology, routing);
     give_queues(&mut spec, queueing);
     spec
 }
 
-/// A scheme with queues of 8 flits, and a VC for each lane.
+/// Gives a scheme queues of 8 flits, and one VC for each lane.
 fn give_queues(spec: &mut Spec, queueing: &str) {
     queues(spec, 16, 8);
     spec.queueing = serde_json::from_str(queueing).expect("a scheme");
@@ -35,12 +35,12 @@ fn give_queues(spec: &mut Spec, queueing: &str) {
     spec.links[0].vcs = lanes.from_terminals;
 }
 
-/// Whether a terminal sends to terminal 0, or is that: a quarter of them, in all rows and columns.
+/// Whether a terminal sends to terminal 0 or is terminal 0: a quarter of all terminals, in all rows and columns.
 fn is_hot(terminal: u32) -> bool {
     (terminal + terminal / 4 + terminal / 16).is_multiple_of(4)
 }
 
-/// A quarter of the terminals sends to terminal 0 at `hot`. The others send to each other at random at load 0.3.
+/// A quarter of the terminals send to terminal 0 at load `hot`. The other terminals send to each other at random at load 0.3.
 fn hot_spot(mut spec: Spec, hot: f64, seed: u64) -> Spec {
     spec.seed = seed;
     let (senders, others) = (0..spec.graph.terminals()).partition(|&terminal| is_hot(terminal));
@@ -49,7 +49,7 @@ fn hot_spot(mut spec: Spec, hot: f64, seed: u64) -> Spec {
     spec
 }
 
-/// Mean and standard deviation of the mean of the load that the other terminals accept, over 5 seeds.
+/// The load that the other terminals accept, over 5 seeds: its mean, and the standard deviation of the mean.
 fn cold(spec: &Spec, hot: f64) -> (f64, f64) {
     let of_seed = |seed| {
         let out = run(&hot_spot(spec.clone(), hot, seed));
@@ -66,7 +66,7 @@ fn cold(spec: &Spec, hot: f64) -> (f64, f64) {
 fn the_hot_spot_of_a_large_network_is_hidden_from_the_others() {
     for (topology, routing) in [(TORUS, DOR), (DRAGONFLY, MINIMAL)] {
         let ideal = under(topology, routing, VOQNET);
-        // throttled, a quarter of the terminals sends 0.8 flits per cycle to one that takes 1
+        // throttled: a quarter of the terminals send a total of 0.8 flits per cycle to a terminal that accepts 1
         let senders = (1..ideal.graph.terminals()).filter(|&terminal| is_hot(terminal)).count();
         let (control, own) = cold(&ideal, 0.8 / senders as f64);
         let (free, other) = cold(&ideal, 1.0);
@@ -75,7 +75,7 @@ fn the_hot_spot_of_a_large_network_is_hidden_from_the_others() {
             (free - control).abs() <= 3.0 * deviation,
             "{topology}: {free} beside {control}, deviation {deviation}"
         );
-        // one queue in each VC class has the tree of full queues
+        // with one queue in each VC class, a tree of full queues forms
         let (blocked, _) = cold(&under(topology, routing, r#"{"one_queue": {}}"#), 1.0);
         assert!(blocked < control - 10.0 * deviation, "{topology}: {blocked} beside {control}");
     }
@@ -144,7 +144,7 @@ fn what_does_not_go_with_the_map_is_refused_with_a_remedy_that_works() {
     spec.router.flow_control = FlowControl::VirtualCutThrough;
     weft_engine::check(&spec).expect("as the remedy says");
 
-    // 64 terminals in 8 lanes are 8 destinations for a VC, which holds 65,535 flits
+    // 64 terminals in 8 lanes are 8 destinations for each VC, which has room for 65,535 flits
     let mut spec = good.clone();
     spec.links[1].buffer = 9000;
     let refusal = refused(&spec);

@@ -1,10 +1,11 @@
-//! Who may import whom inside of a crate: rooms are the folders of `src`, and a file imports its own room and those below. (Between
-//! crates the compiler sees to it.) And who may name a model: only the files of its own folder.
+//! Tests which files may import each other within a crate. The folders of `src` are called rooms, and a file imports only from its own room
+//! and from lower rooms. (Between crates the compiler enforces this.) Also tests which files may name a model: only the files of the
+//! model's own folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The rooms of a crate from the lowest to the highest; those of one line do not import each other.
+/// The rooms of a crate, from the lowest to the highest. Rooms in the same line do not import each other.
 type Layers = &'static [&'static [&'static str]];
 
 const API: Layers = &[&["base"], &["state"], &[ROOT]];
@@ -19,10 +20,10 @@ const PROGRAMS: Layers = &[
 ];
 const ENGINE: Layers = &[&["network"], &["run", "explain"]];
 
-/// The room of the files that lie directly in `src`.
+/// The room of the files that are directly in `src`.
 const ROOT: &str = "";
 
-/// The source files by their path below `crates/NAME/src`, without what is compiled for tests only.
+/// The source files by their path below `crates/NAME/src`, without code that is compiled only for tests.
 fn sources(of: &str) -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).join("src");
     let (mut files, mut folders) = (BTreeMap::new(), vec![root.clone()]);
@@ -45,19 +46,19 @@ fn sources(of: &str) -> BTreeMap<String, String> {
     files
 }
 
-/// The lines of code of a file, comments left out.
+/// The lines of code of a file, without comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|line| line.split("//").next().unwrap_or_default())
 }
 
-/// Number of the layer of a room. Where files lie directly in `src`, any other name is that of one of them.
+/// Index of the layer of a room. If files are directly in `src`, any other name is the name of such a file.
 fn layer(layers: Layers, room: &str) -> Option<usize> {
     let of = |room: &str| layers.iter().position(|rooms| rooms.contains(&room));
     of(room).or_else(|| of(ROOT))
 }
 
-/// Faults in the imports of a file, with their lines: paths to rooms that the file may not import, and paths to no
-/// room. `name`: the file, below `src`.
+/// Faults in the imports of a file, with their lines: paths to rooms that the file must not import, and paths that lead to no room. `name`:
+/// the path of the file below `src`.
 fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
     let room_of = |file: &str| {
         layers.iter().flat_map(|rooms| rooms.iter()).find(|room| file.starts_with(&format!("{room}/"))).copied()
@@ -65,7 +66,7 @@ fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
     let room = room_of(name).unwrap_or(ROOT);
     let inside = name.strip_prefix(room).unwrap_or(name).trim_start_matches('/');
     let own = layer(layers, room).unwrap_or_else(|| panic!("the room of {name} has no place in tests/layers.rs"));
-    // `super` leads out of the room from a file that lies directly in it (`ROOM/mod.rs` is the room itself)
+    // for a file directly in a room, `super` leads out of the room (`ROOM/mod.rs` is the room itself)
     let depth = inside.split('/').filter(|part| *part != "mod.rs").count();
     let mut wrong = Vec::new();
     for line in code(text) {
@@ -93,8 +94,8 @@ fn every_file_imports_only_rooms_below_its_own() {
     }
 }
 
-/// Programs import only the crate of quantities: no network, no engine. The compiler sees to it if the manifest says
-/// so.
+/// The programs crate imports only the crate of quantities, neither networks nor the engine. The compiler enforces this if the manifest
+/// lists no other crate.
 #[test]
 fn programs_know_no_engine() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/Cargo.toml");
@@ -119,7 +120,7 @@ fn a_wrong_import_is_found() {
     );
 }
 
-/// `lib.rs` re-exports names of all rooms: through these a file could reach any room.
+/// `lib.rs` re-exports names of all rooms: a file that imported these could reach any room.
 #[test]
 fn an_import_that_does_not_begin_with_a_room_is_found() {
     for line in [
@@ -136,9 +137,9 @@ fn an_import_that_does_not_begin_with_a_room_is_found() {
     assert_eq!(wrong_imports(API, "base/bits.rs", "use super::super::routing::Hop;").len(), 1);
 }
 
-/// The walks of checks and explanations do not count the links that a packet has crossed: a routing that went by them
-/// would not be followed.
-/// Calls in a file that open or close channels past the protocol of the policy, the constant `OFF` (`api/src/switching.rs`).
+/// Checks and explanations do not count the links that a packet has crossed in their walks. They could therefore not follow a routing that
+/// uses this count. Calls in a file that open or close channels without the protocol of the policy, the constant `OFF`
+/// (`api/src/switching.rs`).
 fn past_the_protocol(text: &str) -> Vec<String> {
     let calls =
         |line: &&str| [".open(", ".close("].iter().any(|call| line.replace(&format!("OFF{call}"), "").contains(call));
@@ -159,14 +160,14 @@ fn policies_open_and_close_channels_by_their_protocol() {
 
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
-    // recordings, and sources at a delivery, get packets of the loop alone
+    // recordings, and sources at a delivery, only get packets from the loop
     let sees_the_loop = |name: &str| name.starts_with("recording/") || name == "workload/scheduler/sources.rs";
     for (name, text) in sources("models").into_iter().filter(|(name, _)| !sees_the_loop(name)) {
         assert!(!code(&text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
     }
 }
 
-/// The families, the crate and file of their registries, and the name of their configurations.
+/// For each family, the crate and file of its registry, and the name of its configurations.
 const FAMILIES: &[(&str, &str, &str)] = &[
     ("models", "routing/mod.rs", "RoutingConfig"),
     ("models", "power/mod.rs", "PolicyConfig"),
@@ -178,7 +179,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     ("traffic", "injection.rs", "InjectionConfig"),
 ];
 
-/// Names of models that are ordinary words, which a message or the path of a module may contain.
+/// Names of models that are ordinary words, and may therefore occur in a message or in the path of a module.
 const WORDS: &[&str] = &[
     "flows",
     "graph",
@@ -217,11 +218,11 @@ struct Member {
     name: String,
     module: String,
     variant: String,
-    /// The registry is in the crate `models`.
+    /// Whether the registry is in the crate `models`.
     ours: bool,
 }
 
-/// `("name", "module", "Type")` of a line of a registry.
+/// Returns `("name", "module", "Type")` for a line of a registry.
 fn registration(line: &str) -> Option<(&str, &str, &str)> {
     let (name, path) = line.trim().strip_prefix('"')?.strip_suffix(',')?.split_once("\" => ")?;
     let (module, variant) = path.split_once("::")?;
@@ -245,13 +246,13 @@ fn members() -> Vec<Member> {
 }
 
 impl Member {
-    /// The folder of the family, from which a path below `src` leads to a file; `None` for a file elsewhere.
+    /// The folder of the family, if the path below `src` leads to a file in it; `None` for other files.
     fn in_family<'a>(&self, file: &'a str) -> Option<&'a str> {
         file.strip_prefix(self.registry.strip_suffix("mod.rs").filter(|_| self.ours)?)
     }
 
-    /// Whether a file of that crate is its own or of its folder: a file or folder of its name, or a neighbour of that
-    /// below the folder of the family.
+    /// Whether a file of the model's crate belongs to the model: a file or folder with its name, or a file next to it in a subfolder of the
+    /// family's folder.
     fn is_at_home(&self, file: &str, files: &BTreeMap<String, String>) -> bool {
         let Some(inside) = self.in_family(file) else { return false };
         let own = format!("{}.rs", self.module);
@@ -261,12 +262,12 @@ impl Member {
             || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
     }
 
-    /// True if a text has the name, the module or the variant, perhaps as a part of another word.
+    /// Whether a text contains the name, the module or the variant, possibly as a part of another word.
     fn is_in(&self, text: &str) -> bool {
         [&self.name, &self.module, &self.variant].iter().any(|part| text.contains(part.as_str()))
     }
 
-    /// Whether a line names it, in code or in the words of a text.
+    /// Whether a line names the model, in code or in a text.
     fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
         let Self { config, name, module, variant, .. } = self;
         if !self.is_in(text) && !self.is_in(code) {
@@ -282,7 +283,7 @@ impl Member {
     }
 }
 
-/// The text of each line outside of quotes, and inside of quotes.
+/// For each line, the text outside quotes and the text inside quotes.
 fn quoted(text: &str) -> Vec<(String, String)> {
     let mut inside = false;
     let split = |line: &str| {
@@ -301,10 +302,10 @@ fn quoted(text: &str) -> Vec<(String, String)> {
     text.lines().map(split).collect()
 }
 
-/// The members that a file names although it is not of their folder, with the line.
+/// The members that a file names although it is not in their folder, with the line.
 fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
-    // most files name few members, so a file is searched once for each name, and its lines for the names that it has
+    // most files name few members, so each file is searched once for each name, and its lines only for the names found
     let present: Vec<&Member> = members.iter().filter(|member| member.is_in(text)).collect();
     for ((code, words), line) in quoted(text).into_iter().zip(text.lines()) {
         if present.is_empty() || registration(line).is_some() {
@@ -315,7 +316,7 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
             let excepted =
                 || EXCEPTIONS.iter().any(|(place, model, _)| *place == format!("{of}/{file}") && *model == member.name);
             let in_registry = of == "models" && file == member.registry;
-            // first the test that is cheap and rarely true
+            // the test that is cheap and rarely true comes first
             if member.is_named(&code, &words, in_registry) && !excepted() && !members.iter().any(at_home) {
                 found.push(format!("{}: {}", member.name, line.trim()));
             }
@@ -324,8 +325,8 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
     found
 }
 
-/// Models go together by what they need and offer: a model is named in its own folder only, and topologies, patterns
-/// and injections nowhere in the engine and the scenario.
+/// Models are matched by their needs and offers. A model is named only in its own folder. Topologies, patterns and injections are named
+/// nowhere in the engine and the scenario.
 #[test]
 fn no_model_is_named_outside_its_folder() {
     let members = members();

@@ -1,5 +1,5 @@
-//! States of links over time: they close with the account of the window, end for all channels at the same cycle where
-//! there is no room, and are the same in any number of blocks.
+//! Recorded states of links over time. Their sums agree with the account of the window, they end for all channels at the same cycle if
+//! there is no more room, and they are the same for any number of blocks.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -8,7 +8,7 @@ use weft_engine::spec::Execution;
 
 const ROUTER_SLEEP: &str = r#"{"router_sleep": {}}"#;
 
-/// 4 x 3 routers that are mostly idle: 2 * (12 * (3 + 2) / 2) = 60 managed channels.
+/// 4 x 3 routers, mostly idle: 2 * (12 * (3 + 2) / 2) = 60 managed channels.
 fn sleepy(most: usize) -> Spec {
     let mut spec = spec(HYPERX, UGAL);
     phases(&mut spec, 300, 1500);
@@ -50,7 +50,7 @@ fn a_router_sleeps_while_all_channels_that_it_sends_on_are_off() {
     let spans = link_states(&out).spans;
     assert_eq!(asleep.len(), 12);
     for (router, &asleep) in (0..).zip(&asleep) {
-        // channels that are not off, by cycle of the window
+        // number of channels that are not off, by cycle of the window
         let mut lit = vec![0; end - start];
         for span in spans.iter().filter(|span| span.state != LinkState::Off) {
             if out.channels[span.channel as usize].from == Some(router) {
@@ -67,7 +67,7 @@ fn a_router_sleeps_while_all_channels_that_it_sends_on_are_off() {
     }
 }
 
-/// Cycles and shares in which the routers of an idle network sleep.
+/// The cycles, and the shares of the window, for which the routers of an idle network sleep.
 fn sleep_of_an_idle_network(policy_json: &str) -> (Vec<u64>, Vec<f64>) {
     let mut spec = spec(HYPERX, UGAL);
     phases(&mut spec, 300, 1500);
@@ -77,14 +77,14 @@ fn sleep_of_an_idle_network(policy_json: &str) -> (Vec<u64>, Vec<f64>) {
     let out = run(&spec);
     let table = table(&out, "router_sleep");
     assert_eq!(counts_in(table, "router"), (0..12).collect::<Vec<_>>());
-    // 3 + 2 neighbours
+    // each router has 3 + 2 neighbours
     assert_eq!(counts_in(table, "managed_channels"), [5; 12]);
     (counts_in(table, "asleep_cycles"), floats_in(table, "asleep_share").to_vec())
 }
 
 #[test]
 fn the_routers_of_an_idle_network_sleep_all_the_window_or_never() {
-    // idle for 40 cycles and down after 25 more, long before the window
+    // idle for 40 cycles and off after 25 more, long before the window
     assert_eq!(sleep_of_an_idle_network(IDLE_TIMEOUT), (vec![1500; 12], vec![1.0; 12]));
     assert_eq!(sleep_of_an_idle_network(ALWAYS_ON), (vec![0; 12], vec![0.0; 12]));
 }
@@ -118,7 +118,7 @@ fn recording_and_its_bound_depend_on_nothing_else() {
     }
 }
 
-/// `cut` is what `all` says of the cycles before the one in which there was no more room.
+/// Checks that `cut` equals the part of `all` before the cycle for which there was no more room.
 fn check_prefix(all: &Spans, cut: &Spans, most: usize) {
     let end = cut.spans.iter().map(|span| span.to).max().expect("spans");
     let before = all.spans.iter().filter(|span| span.from < end);

@@ -1,6 +1,6 @@
-//! The tests of the engine in one program, so that they are linked once. A file in this folder is a module below; shared
-//! helpers are in `common`. The folder is a package of its own, because Cargo optimises by package. The engine is
-//! optimised. Its tests are not, so they compile in a tenth of the time.
+//! All tests of the engine in one program, so that linking is needed only once. A file in this folder is a module below; shared helpers are
+//! in `common`. The folder is a separate package, because Cargo sets optimisation per package. The engine is compiled with optimisation.
+//! Its tests are not, so they compile in a tenth of the time.
 
 mod allocation;
 mod bounds;
@@ -54,7 +54,7 @@ mod watch;
 mod wide_routers;
 mod workload;
 
-/// A file that is not a module here would never run.
+/// A file that is not declared as a module here would never run.
 #[test]
 fn every_file_of_this_folder_is_a_module_here() {
     let here = include_str!("main.rs");

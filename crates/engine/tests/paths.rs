@@ -1,4 +1,4 @@
-//! The paths that routings state (`explain`), against brute-force search on small networks.
+//! Compares the paths that routings list (`explain`) with a brute-force search on small networks.
 
 use crate::common::*;
 use std::collections::BTreeSet;
@@ -7,14 +7,14 @@ use weft_engine::paths::{Explanation, Path};
 use weft_engine::{Spec, imply};
 use weft_topology::{Graph, Peer};
 
-/// (router, port) of every hop.
+/// (router, port) for every hop.
 type Hops = Vec<(u32, u32)>;
 
 fn hops(path: &Path) -> Hops {
     path.hops.iter().map(|hop| (hop.router, hop.port)).collect()
 }
 
-/// The listed paths without their classes, each once.
+/// The listed paths without their VC classes and without repetition.
 fn stated(explanation: &Explanation) -> BTreeSet<Hops> {
     assert!(explanation.all_counted);
     assert_eq!(explanation.path_count, explanation.paths.len() as u64);
@@ -28,7 +28,7 @@ fn neighbours(graph: &Graph, router: u32) -> impl Iterator<Item = (u32, u32)> + 
     })
 }
 
-/// Every way from `at` to `to` whose steps `may` allows, by search.
+/// Every path from `at` to `to` whose steps `may` permits, found by search.
 fn search(graph: &Graph, at: u32, to: u32, way: &mut Hops, may: &dyn Fn(&Hops, u32, u32) -> bool) -> BTreeSet<Hops> {
     if at == to {
         return BTreeSet::from([way.clone()]);
@@ -49,7 +49,7 @@ fn shortest(graph: &Graph, from: u32, to: u32) -> BTreeSet<Hops> {
     search(graph, from, to, &mut Vec::new(), &|_, at, next| left[next as usize] < left[at as usize])
 }
 
-/// Every pair of terminals of a small network.
+/// Calls `check` for every pair of terminals of a small network.
 fn check_pairs(spec: &Spec, check: impl Fn(&Explanation)) {
     let terminals = spec.graph.terminals();
     for (from, to) in (0..terminals).flat_map(|from| (0..terminals).map(move |to| (from, to))) {
@@ -81,7 +81,7 @@ fn ecmp_and_first_take_one_of_the_shortest_paths() {
 fn ecmp_spreads_the_flows_of_a_leaf_over_all_links_up() {
     let spec = spec(TREE, ECMP_ONE);
     let up: BTreeSet<u32> = (3..27).map(|to| explain(&spec, 0, to).unwrap().paths[0].hops[0].port).collect();
-    // 24 flows on 3 links: P(one stays empty) < 3 (2/3)^24 = 2e-4
+    // 24 flows on 3 links: P(one link stays empty) < 3 (2/3)^24 = 2e-4
     assert_eq!(up, BTreeSet::from([3, 4, 5]));
 }
 
@@ -97,7 +97,7 @@ fn up_and_down_takes_every_shortest_path_of_a_tree() {
 
 #[test]
 fn d_mod_k_goes_up_by_the_digits_of_the_destination() {
-    // from leaf 0 of the 3-ary 3-tree to terminal 26 = 222, 13 = 111, 19 = 201 (base 3): over two links up
+    // from leaf 0 of the 3-ary 3-tree to terminals 26 = 222, 13 = 111, 19 = 201 (base 3): over two links up
     let ups = |routing: &str, to: u32| {
         let hops = explain(&spec(TREE, routing), 0, to).unwrap().paths.remove(0).hops;
         (hops[0].port - 3, hops[1].port - 3)
@@ -115,7 +115,7 @@ fn d_mod_k_goes_up_by_the_digits_of_the_destination() {
     }
 }
 
-/// Dimension in which two routers of a HyperX differ.
+/// The dimension in which two routers of a HyperX differ.
 fn dimension(graph: &Graph, a: u32, b: u32) -> usize {
     let widths = graph.structure().widths().expect("a grid");
     if a / widths[0] == b / widths[0] { 0 } else { 1 }
@@ -127,7 +127,7 @@ fn dal_takes_at_most_one_detour_in_each_dimension() {
     check_pairs(&spec, |e| {
         let (graph, to) = (&spec.graph, e.to.router);
         let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
-        // a hop in a dimension that is not aligned, by a detour only if there was none in this dimension
+        // a hop in a dimension that is not aligned; a detour only if there was none in this dimension before
         let may = |way: &Hops, at: u32, next: u32| {
             let d = dimension(graph, at, next);
             let ends: Vec<u32> = way.iter().skip(1).map(|hop| hop.0).chain([next]).collect();
@@ -148,14 +148,14 @@ fn dal_takes_at_most_one_detour_in_each_dimension() {
 
 #[test]
 fn omniwar_makes_detours_while_its_vc_classes_last() {
-    // at most 2 minimal hops and `deroutes` detours, so as many VC classes
+    // at most 2 minimal hops and `deroutes` detours, so the same number of VC classes
     for deroutes in 0..4 {
         let spec = spec(HYPERX, &format!(r#"{{"omniwar": {{"deroutes": {deroutes}}}}}"#));
         check_pairs(&spec, |e| {
             let (graph, to) = (&spec.graph, e.to.router);
             let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
-            // a hop in a dimension that is not aligned, if the hops that are left then fit into the classes behind it; no
-            // detour in the dimension of the detour before
+            // a hop in a dimension that is not aligned, if the classes after it are enough for the hops that are left then; no detour in
+            // the dimension of the previous detour
             let may = |way: &Hops, at: u32, next: u32| {
                 let d = dimension(graph, at, next);
                 let is_detour = |d: usize, next: u32| coordinate(next, d) != coordinate(to, d);
@@ -184,7 +184,7 @@ fn half_way_round_a_ring_both_directions_are_equally_likely() {
 
 #[test]
 fn ugal_compares_its_queues_times_hops() {
-    // 4 x 3 routers, from router 0 to router 5 = (1, 1): 2 hops; over router 2 = (2, 0): 1 + 2
+    // 4 x 3 routers, from router 0 to router 5 = (1, 1): 2 hops; over router 2 = (2, 0): 1 + 2 hops
     let e = explain(&spec(HYPERX, UGAL), 0, 10).unwrap();
     let choice = &e.choices[0];
     assert_eq!((choice.router, choice.candidate_count), (0, 11));
@@ -194,7 +194,7 @@ fn ugal_compares_its_queues_times_hops() {
 
 #[test]
 fn global_queues_are_those_of_the_first_global_channels() {
-    // group 0 of 4 routers with 2 global ports each (5 and 6 of a router): the palm tree leads from port k to group 8 - k
+    // group 0 of 4 routers with 2 global ports each (5 and 6 of a router): in the palm-tree arrangement, port k leads to group 8 - k
     let e = explain(&spec(DRAGONFLY, DF_UGAL_G), 0, 8).unwrap();
     let costs: Vec<&str> = e.choices[0].candidates.iter().map(|c| c.cost.as_str()).collect();
     assert!(costs[0].starts_with("q(port 6 of router 3) * "), "{costs:?}");
@@ -204,7 +204,7 @@ fn global_queues_are_those_of_the_first_global_channels() {
 #[test]
 fn pairs_state_whole_paths_with_legal_classes() {
     for (turn, pair) in in_their_turns(&PAIRS) {
-        // some have 100,000 paths from one terminal to another: every second pair, and all in `make test-all`
+        // some routings have 100,000 paths from one terminal to another: every second pair is checked, and all pairs in `make test-all`
         if in_turn(turn, &[true, false]).all(|&looked_at| !looked_at) {
             continue;
         }
@@ -227,7 +227,7 @@ fn pairs_state_whole_paths_with_legal_classes() {
                     at = hop.next_router;
                 }
                 assert_eq!(at, e.to.router, "{pair}");
-                // h + 1 routers and h links, 2 terminal links and ejection of 1
+                // h + 1 routers and h links, 2 terminal links, and 1 cycle of ejection
                 let h = path.hops.len() as u64;
                 assert_eq!(path.zero_load_latency, (h + 1) + 10 * h + 3);
             }
@@ -280,10 +280,10 @@ fn lbr_draws_one_shortest_path_and_three_others() {
         assert!(stated.iter().all(|path| path.len() <= 4), "{e:?}");
         assert_eq!(e.choices[0].candidate_count, 4);
         assert!(e.choices[0].rule.starts_with("a random draw"), "{e:?}");
-        // the class is the number of the hop
+        // the VC class is the index of the hop
         e.paths.iter().for_each(|path| path.hops.iter().zip(0u8..).for_each(|(hop, k)| assert_eq!(hop.class, k)));
     });
-    // in an empty network the minimal one is taken; without `prefer_min_on_tie` all four are equally likely
+    // in an empty network the minimal path is taken; without `prefer_min_on_tie` all four are equally likely
     let hops = |more: &str| {
         let routing = format!(r#"{{"lbr": {{"minimal": {{"flex_minimal": {{}}}}{more}}}}}"#);
         imply(&self::spec(FLEX, &routing)).unwrap().mean_hops.unwrap()
@@ -293,7 +293,8 @@ fn lbr_draws_one_shortest_path_and_three_others() {
     assert!((hops(fixed) - shortest).abs() < 1e-9);
     let all_four = hops(&format!(r#"{fixed}, "prefer_min_on_tie": false"#));
     assert!(all_four > 1.4 * shortest, "{all_four} {shortest}");
-    // packets that draw their own paths go over all other routers equally often, and so do those of all snapshots
+    // packets that choose their own paths at random go over all other routers equally often; the same is true for the packets of all
+    // snapshots together
     let [drawn, redrawn] = ["per_packet", "per_snapshot"]
         .map(|who| hops(&format!(r#", "candidates": {{"{who}": {{}}}}, "prefer_min_on_tie": false"#)));
     let distances: Vec<Vec<u32>> = (0..27).map(|router| spec.graph.distances_from(router)).collect();
@@ -303,7 +304,7 @@ fn lbr_draws_one_shortest_path_and_three_others() {
         let over = mids.map(|mid| distances[from][mid] + distances[mid][to]).sum::<u32>();
         expected += (f64::from(distances[from][to]) + 3.0 * f64::from(over) / 25.0) / 4.0;
     }
-    // with packets to oneself left out, as uniform traffic does
+    // packets to the source itself are excluded, as in uniform traffic
     expected /= 27.0 * 26.0;
     assert!((drawn - expected).abs() < 1e-9, "{drawn} {expected}");
     assert_eq!(redrawn, drawn);

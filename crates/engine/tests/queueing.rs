@@ -1,4 +1,4 @@
-//! Queueing schemes: their lanes by hand, their effect on head-of-line blocking, and what is refused.
+//! Queueing schemes: their lanes computed by hand, their effect on head-of-line blocking, and refusals.
 
 use crate::common::*;
 use weft_engine::classes::Queueing;
@@ -17,7 +17,7 @@ fn scheme(json: &str) -> QueueingConfig {
     serde_json::from_str(json).expect("a scheme")
 }
 
-/// A network with a scheme, and 16 VCs on every link.
+/// A network with a scheme, and with 16 VCs on every link.
 fn under(topology: &str, routing: &str, queueing: &str) -> Spec {
     let mut spec = spec(topology, routing);
     queues(&mut spec, 16, 8);
@@ -31,7 +31,7 @@ fn lanes(spec: &Spec) -> LaneCounts {
     weft_engine::lanes(spec).expect("lanes with room")
 }
 
-/// The lanes on links of a class, by VC class of the routing.
+/// Number of lanes on links of a class, for each VC class of the routing.
 fn on(spec: &Spec, class: &str) -> Vec<u8> {
     let link = spec.graph.class_names().iter().position(|name| name == class).expect("the class");
     lanes(spec).by_class[link].clone()
@@ -39,40 +39,39 @@ fn on(spec: &Spec, class: &str) -> Vec<u8> {
 
 #[test]
 fn outputs_at_the_next_router_are_counted_by_hand() {
-    // Groups of 4 routers with 2 terminals and 2 global links each, minimal routing. Behind a local link of the source group
-    // (VC class 0) a packet goes to 2 global links or 2 terminals, in the destination group (class 1) to 2 terminals. Behind a
-    // global link it goes to 3 local links or 2 terminals. From a terminal it goes to 3 local and 2 global links, or to the
-    // other terminal.
+    // Groups of 4 routers with 2 terminals and 2 global links each, with minimal routing. After a local link of the source group (VC class
+    // 0) a packet goes to 2 global links or 2 terminals; in the destination group (class 1) to 2 terminals. After a global link it goes to
+    // 3 local links or 2 terminals. From a terminal it goes to 3 local and 2 global links, or to the other terminal.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![4, 2], vec![5]));
     assert_eq!(lanes(&spec).from_terminals, 6);
 
-    // Dimension order on a mesh of 4x4 with a terminal each: behind a link of dimension 0 a packet goes straight on, up or down
-    // in dimension 1, or to the terminal; behind a link of dimension 1 straight on or to the terminal. From a terminal it goes
-    // to 4 links.
+    // Dimension order on a 4x4 mesh with one terminal per router. After a link of dimension 0 a packet continues straight on, goes up or
+    // down in dimension 1, or goes to the terminal; after a link of dimension 1 it continues straight on or goes to the terminal. From a
+    // terminal it goes to 4 links.
     let spec = under(MESH_4X4, DOR, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "dim0"), on(&spec, "dim1")), (vec![4], vec![2]));
     assert_eq!(lanes(&spec).from_terminals, 4);
-    // the port of a router has 4 links and a terminal
+    // each router has ports for 4 links and a terminal
     assert_eq!(lanes(&spec).queues, 5);
 }
 
 #[test]
 fn levels_of_queues_on_a_dragonfly_share_no_link_of_a_vc_class() {
-    // 9 groups of 4 routers with 2 terminals and 2 global links each. Behind a local link of the source group a packet goes to one of the
-    // 2 groups of the router there, or has arrived: 3 lanes of 6. On a local link of the destination group it goes by the
-    // residues of 2 terminals, 0 and 1. Behind a global link it goes by the 4 routers of the group.
+    // 9 groups of 4 routers with 2 terminals and 2 global links each. After a local link of the source group, a packet goes to one of the 2
+    // groups of that router, or has arrived: 3 lanes of 6. On a local link of the destination group, the lane is the residue of one of 2
+    // terminals, 0 or 1. After a global link, the lane depends on which of the 4 routers of the group is the destination.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"h2lq": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![3, 2], vec![4]));
-    // from a terminal: 8 other groups modulo 6, which are all residues
+    // from a terminal: 8 other groups modulo 6, which gives all residues
     assert_eq!(lanes(&spec).from_terminals, 6);
 }
 
 #[test]
 fn residues_of_four_collapse_on_a_4_ary_tree_in_one_order_of_digits() {
-    // A leaf sends a packet for D up by digit 0 of D, D mod 4, if the digits go up from the lowest. So all packets of an up link have
-    // the same residue, and so have those of the links down behind it. From the highest digit down, the lowest digit chooses no
-    // up link in a tree of 3 levels: there are 2 levels of up links, for digits 2 and 1, and every link carries all residues.
+    // A leaf sends a packet for D up by digit 0 of D, which is D mod 4, if digits are used from the lowest up. Therefore all packets of an
+    // up link have the same residue, and so do all packets of the links down after it. From the highest digit down, the lowest digit
+    // selects no up link in a tree of 3 levels: there are 2 levels of up links, for digits 2 and 1, and every link carries all residues.
     let levels = |routing: &str| {
         let spec = under(TREE, routing, r#"{"dbbm": {"queues": 4}}"#);
         let links: Vec<Vec<u8>> = lanes(&spec).by_class.into_iter().skip(1).collect();
@@ -97,7 +96,8 @@ fn a_table_of_residues_is_the_scheme_of_residues() {
 
 #[test]
 fn packets_that_are_followed_together_reach_the_lanes_of_those_followed_by_pairs() {
-    // Two equal rows by groups of sources are the single row. The scheme looks at the sources, so that packets are followed by pairs.
+    // Two equal rows for groups of sources are the same as a single row. The scheme depends on the sources, so packets are followed pair by
+    // pair.
     let networks = [
         (r#"{"torus": {"widths": [6, 4], "terminals_per_router": 1}}"#, DOR, 24),
         (TREE, r#"{"up_down": {"ascent": "d_mod_k"}}"#, 64),
@@ -118,8 +118,8 @@ fn packets_that_are_followed_together_reach_the_lanes_of_those_followed_by_pairs
     }
 }
 
-/// The last terminals of all rows send to terminal 0 at `hot`, over every link that leads down in dimension 0. The other 11 send to
-/// each other at random at load 0.4.
+/// The last terminals of all rows send to terminal 0 at load `hot`, over every link that leads down in dimension 0. The other 11 terminals
+/// send to each other at random at load 0.4.
 fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {
     let mut spec = under(MESH_4X4, DOR, queueing);
     spec.seed = seed;
@@ -130,12 +130,12 @@ fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {
     spec
 }
 
-/// Mean and standard deviation of the mean of the load that the other terminals accept, over 5 seeds.
+/// The load that the other terminals accept, over 5 seeds: its mean, and the standard deviation of the mean.
 fn cold(queueing: &str, hot: f64) -> (f64, f64) {
     let of_seed = |seed| {
         let mut spec = hot_spot(queueing, hot, seed);
         if spec.queueing.is_usual() {
-            queues(&mut spec, 1, 16 * 8); // a single queue of the memory of 16
+            queues(&mut spec, 1, 16 * 8); // a single queue with the memory of 16 queues
         }
         let out = run(&spec);
         out.jobs[1].accepted_flits as f64 / (out.window * 11) as f64
@@ -148,12 +148,13 @@ fn cold(queueing: &str, hot: f64) -> (f64, f64) {
 
 #[test]
 fn a_queue_per_destination_hides_the_hot_spot_from_the_others() {
-    // Throttled, the four send 0.8 flits per cycle to a terminal that takes 1: no tree of full queues grows. Unthrottled they offer 3.6.
+    // Throttled, the four terminals send a total of 0.8 flits per cycle to a terminal that accepts 1: no tree of full queues forms.
+    // Unthrottled they offer 3.6 flits per cycle.
     let (control, own) = cold(r#"{"voqnet": {}}"#, 0.2);
     let (free, other) = cold(r#"{"voqnet": {}}"#, 0.9);
     let deviation = own.hypot(other);
     assert!((free - control).abs() <= 3.0 * deviation, "{free} beside {control}, deviation {deviation}");
-    // one queue of the same memory has the tree
+    // with one queue of the same memory, the tree forms
     let (blocked, _) = cold(r#"{"one_queue": {}}"#, 0.9);
     assert!(blocked < control - 10.0 * deviation, "{blocked} beside {control}");
 }
@@ -164,14 +165,14 @@ fn refused(spec: &Spec) -> Refusal {
 
 #[test]
 fn too_many_lanes_are_refused_with_a_number_that_fits() {
-    // a terminal has 24 other destinations, all with different residues
+    // a terminal has 24 other destinations, which all have different residues
     let mesh_5x5 = r#"{"mesh": {"widths": [5, 5], "terminals_per_router": 1}}"#;
     let refusal = refused(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 25}}"#));
     assert_eq!(refusal.path, "queueing.dbbm");
     assert!(refusal.what.contains("24 > 16") && refusal.help.contains("fewer `queues`"), "{refusal}");
     weft_engine::check(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 16}}"#)).expect("as the remedy says");
 
-    // Behind the links that lead up from column 0 lie 12 destinations, 4 r + c with c from 1 to 3: all residues of 7.
+    // The links that lead up from column 0 lead to 12 destinations, 4 r + c with c from 1 to 3: all residues modulo 7.
     let mut spec = under(MESH_4X4, DOR, r#"{"dbbm": {"queues": 7}}"#);
     queues(&mut spec, 6, 8);
     let refusal = refused(&spec);
@@ -194,18 +195,18 @@ fn schemes_are_refused_where_they_have_nothing_to_go_by() {
     assert!(of(MESH_4X4, DOR, r#"{"h2lq": {}}"#).what.contains("groups"));
     assert!(of(MESH_4X4, DOR, r#"{"map": {"lanes": [[0, 1]]}}"#).help.contains("16 numbers"));
     assert!(of(MESH_4X4, DOR, r#"{"bbq": {"queues": 0}}"#).help.contains("1 to"));
-    // a torus whose rings keep a bubble
+    // a torus with rings that keep a bubble
     let torus = r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#;
     let refusal = of(torus, r#"{"dimension_order": {"dateline": "bubble"}}"#, r#"{"dbbm": {}}"#);
     assert!(refusal.what.contains("bubble"), "{refusal}");
-    // heads choose at the router, so that nobody knows the output before
+    // heads choose at the router, so the output is unknown before
     let refusal = of(torus, r#"{"minimal_adaptive": {}}"#, r#"{"voqsw": {}}"#);
     assert!(refusal.help.contains("names all its hops ahead"), "{refusal}");
     weft_engine::check(&under(torus, DOR, r#"{"voqsw": {}}"#)).expect("as the remedy says");
     weft_engine::check(&under(torus, r#"{"minimal_adaptive": {}}"#, r#"{"dbbm": {}}"#)).expect("as the remedy says");
 }
 
-/// A scheme with one queue changes nothing, also where paths around faults need more VC classes than those of the whole network.
+/// A scheme with one queue changes no result, even if paths around faults need more VC classes than paths in the whole network.
 #[test]
 fn one_queue_changes_nothing_where_paths_grow_longer() {
     let mut one = spec(r#"{"slim_fly": {"q": 3, "terminals_per_router": 2}}"#, ECMP);

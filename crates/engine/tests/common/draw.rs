@@ -4,7 +4,7 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 use weft_traffic::stream;
 
-/// A stream of choices. Each address has a stream of its own.
+/// A stream of random choices. Each address has its own stream.
 pub struct Draw(Pcg32);
 
 impl Draw {
@@ -17,7 +17,7 @@ impl Draw {
         self.0.next_u32() as usize % n.max(1)
     }
 
-    /// Whether the one case in `n` is met.
+    /// True with probability 1 / `n`.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -31,7 +31,7 @@ impl Draw {
         (f64::from(self.0.next_u32()) + 1.0) / 4_294_967_296.0
     }
 
-    /// A time between events that come once in `mean` cycles, at least 1.
+    /// A random time, at least 1, until the next of events that occur every `mean` cycles on average.
     pub fn gap(&mut self, mean: f64) -> u64 {
         (-mean * self.share().ln()).ceil().max(1.0) as u64
     }

@@ -1,10 +1,10 @@
-//! Shared by the tests: short ways to say a network, ways to run it, and what a result says in numbers.
+//! Helpers that the tests share: short ways to describe and run a network, and to convert a result to numbers.
 
 mod draw;
 mod examples;
 mod recordings;
 
-// the engine that is tested here is another crate to `weft-conformance`, so its helpers are compiled once more
+// the engine under test is a different crate from the one that `weft-conformance` uses, so its helpers are compiled a second time
 #[path = "../../../conformance/src/accounts.rs"]
 mod accounts;
 #[path = "../../../conformance/src/checkpoints.rs"]
@@ -35,7 +35,7 @@ use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, PatternConfig, Population, mix, stream};
 use weft_units::Flits;
 
-/// The modes of scenarios that name none.
+/// The modes of scenarios that define none.
 pub const HALF: LinkState = LinkState::Named(5);
 pub const QUARTER: LinkState = LinkState::Named(6);
 
@@ -56,7 +56,7 @@ pub fn policy(spec: &mut Spec, json: &str) {
     spec.policy = serde_json::from_str(json).expect("a policy");
 }
 
-/// Replies of so many flits, and so many requests of a terminal without a reply.
+/// Replies of `flits` flits; each terminal has at most `outstanding` requests without a reply.
 pub fn request_reply(flits: u32, outstanding: Option<u32>) -> WorkloadConfig {
     WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), outstanding, ..RequestReply::default() })
 }
@@ -69,26 +69,26 @@ pub fn spec(topology_json: &str, routing_json: &str) -> Spec {
     Spec::new(&topology(topology_json), routing(routing_json)).expect("a spec")
 }
 
-/// The 512-node flattened butterfly of the TCEP paper: 8x8 routers of 8 terminals, 10-cycle links, 6 VCs x 32 flits.
+/// The 512-node flattened butterfly of the TCEP paper: 8x8 routers with 8 terminals each, 10-cycle links, 6 VCs x 32 flits.
 pub fn butterfly(routing_json: &str) -> Spec {
     spec(r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 8}}"#, routing_json)
 }
 
-/// The same VCs and buffers on every link.
+/// Sets the same number of VCs and the same buffers on every link.
 pub fn queues(spec: &mut Spec, vcs: u8, buffer: u32) {
     for link in &mut spec.links {
         (link.vcs, link.buffer) = (vcs, buffer);
     }
 }
 
-/// Loads that go up and down, drawn from `seed`, and in the end nothing for `quiet` cycles.
+/// Sets loads that go up and down, chosen at random from `seed`; at the end the load is 0 for `quiet` cycles.
 pub fn load_steps(spec: &mut Spec, seed: u64, quiet: u64) {
     let first = spec.traffic.jobs[0].phases[0].clone();
     let mut from = 0;
     let mut steps: Vec<LoadPhase> = Vec::new();
     for k in 0..12 {
         let draw = mix(seed, 77, k);
-        // half of the steps are quiet, so that links go off again
+        // half of the steps have a low load, so that links go off again
         let load = if k % 2 == 0 { 0.3 + 0.7 * (draw % 1000) as f64 / 1000.0 } else { 0.01 };
         steps.push(LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() });
         from += 100 + draw / 1000 % 700;
@@ -98,8 +98,8 @@ pub fn load_steps(spec: &mut Spec, seed: u64, quiet: u64) {
     phases(spec, 0, from + quiet);
 }
 
-/// Two jobs: `hot` terminals, the first of which is terminal 0, send to terminal 0 at a load, except for itself. `cold` terminals send to
-/// each other at random at another one.
+/// Two jobs. The `hot` terminals, the first of which is terminal 0, send to terminal 0 at a load; terminal 0 itself sends nothing. The
+/// `cold` terminals send to each other at random at another load.
 pub fn hot_and_cold(hot: (Vec<u32>, f64), cold: (Vec<u32>, f64)) -> Vec<Job> {
     let job = |name: &str, (terminals, load): (Vec<u32>, f64), pattern: &str| {
         let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
@@ -116,8 +116,8 @@ pub fn accepted(out: &Outcome) -> f64 {
     out.accepted_flits as f64 / (out.window * u64::from(out.terminals)) as f64
 }
 
-/// Creation times inside the run's window (warm-up 0) of the packets of `terminal`: its stream of gaps is addressed by
-/// (seed, terminal, purpose 1), and the first packet comes one cycle earlier than a gap, since cycle 0 is a trial too.
+/// Creation times of the packets of `terminal` in the window of a run with warm-up 0. Its stream of gaps has the address (seed, terminal,
+/// purpose 1). The first packet comes one cycle earlier than a gap, because cycle 0 is also a trial.
 pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
     let load = spec.traffic.load_of(terminal);
     if load == 0.0 {
@@ -135,8 +135,8 @@ pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
     times
 }
 
-/// Only `terminal` sends, about 30 packets, and no two of them are in the network at the same time: takes the first
-/// seed with which all are created at least `apart` cycles from each other and from the end of the window.
+/// Makes only `terminal` send, about 30 packets, no two of which are in the network at the same time. It takes the first seed with which
+/// all packets are created at least `apart` cycles from each other and from the end of the window.
 pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     phases(spec, 0, 240 * apart);
     spec.set_load(0.0);
@@ -151,21 +151,21 @@ pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     }
 }
 
-/// Drains a simulation whose sources are stopped: within `limit` cycles nothing is left and all is as at the start.
+/// Drains a simulation whose sources are stopped: within `limit` cycles the network must be empty and in the same state as at the start.
 #[track_caller]
 pub fn drain(sim: &mut Simulation, limit: u64, what: &str) {
     let left = sim.empty_within(limit);
     assert_eq!(left, 0, "{what}: packets left after {limit} cycles");
 }
 
-/// A run that delivered all it created in the window.
+/// Checks that a run has delivered all packets that it created in the window.
 #[track_caller]
 pub fn assert_drained(out: &Outcome) {
     assert_eq!(out.ending, Ending::Drained);
     assert_eq!((out.missing_packets, out.sums.flits), (0, out.offered_flits));
 }
 
-/// A dark channel carries nothing, and residencies fill the window.
+/// Checks that a dark channel carries nothing, and that the times in all states add up to the window.
 pub fn check_channels(out: &Outcome) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");

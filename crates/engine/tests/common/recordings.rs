@@ -1,22 +1,22 @@
-//! Tables that a run has recorded, read back as rows.
+//! Tables that a run has recorded, read as rows.
 
 use weft_engine::power::{LinkState, Modes};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::{Outcome, Spec};
 
-/// Adds the recordings of this JSON. A recording of the same name is replaced.
+/// Adds the recordings that this JSON describes. A recording with the same name is replaced.
 pub fn record(spec: &mut Spec, json: &str) {
     let asked = serde_json::from_str::<RecordingConfig>(json).expect("a recording").asked();
     spec.recordings.retain(|other| other.name != asked.name);
     spec.recordings.push(asked);
 }
 
-/// Records at most so many spans of link states.
+/// Records at most `most` spans of link states.
 pub fn record_link_states(spec: &mut Spec, most: usize) {
     record(spec, &format!(r#"{{"link_states": {{"max_spans": {most}}}}}"#));
 }
 
-/// Records at most so many control packets.
+/// Records at most `most` control packets.
 pub fn record_control_packets(spec: &mut Spec, most: usize) {
     record(spec, &format!(r#"{{"control_packets": {{"max_packets": {most}}}}}"#));
 }
@@ -27,7 +27,7 @@ pub fn table<'a>(out: &'a Outcome, name: &str) -> &'a Table {
     &out.recorded.iter().find(|(own, _)| *own == name).expect("recorded").1
 }
 
-/// The cells of a column as numbers, `None` where one is absent.
+/// The cells of a column as numbers; `None` for an empty cell.
 #[track_caller]
 pub fn numbers_in(table: &Table, name: &str) -> Vec<Option<u64>> {
     match table.column(name).expect("the column") {
@@ -57,7 +57,7 @@ fn texts_in<'a>(table: &'a Table, name: &str) -> impl Iterator<Item = &'a str> {
     cells.iter().map(|cell| &**cell)
 }
 
-/// One channel in one state.
+/// A span in which one channel is in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     pub channel: u32,
@@ -66,7 +66,7 @@ pub struct Span {
     pub to: u64,
 }
 
-/// The rows of `link_states`, and whether they reach to the end of the run.
+/// The rows of `link_states`, and whether they cover the run up to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spans {
     pub spans: Vec<Span>,
@@ -78,7 +78,7 @@ pub fn link_states(out: &Outcome) -> Spans {
     link_modes(out, &Modes::default())
 }
 
-/// The same of a run with these modes.
+/// The same rows for a run with these modes.
 #[track_caller]
 pub fn link_modes(out: &Outcome, modes: &Modes) -> Spans {
     let table = table(out, "link_states");
@@ -100,11 +100,11 @@ pub struct Said {
     pub about: Option<u64>,
     pub flag: bool,
     pub value: Option<u64>,
-    /// When it came, and over how many links.
+    /// The cycle of its arrival, and the number of links that it crossed.
     pub arrival: Option<(u64, u64)>,
 }
 
-/// The rows of `control_packets`, and whether there was room for all.
+/// The rows of `control_packets`, and whether there was room for all rows.
 #[track_caller]
 pub fn control_packets(out: &Outcome) -> (Vec<Said>, bool) {
     let table = table(out, "control_packets");

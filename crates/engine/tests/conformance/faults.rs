@@ -1,5 +1,5 @@
-//! Links and routers that fail under every registered routing and policy, in networks with tiny buffers: every packet is
-//! delivered or counted as discarded, all credits come home, accounts close, broken links are off, and blocks change nothing.
+//! Links and routers that fail under every registered routing and policy, in networks with very small buffers. Every packet is delivered or
+//! counted as discarded, all credits return, accounts are complete, broken links are off, and blocks do not change results.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_engine::{Outcome, power::PolicyConfig};
 
-/// The fault of a link that returns, of one that does not, and of a router that returns, at places that differ with `turn`.
+/// Faults of a link that returns, of a link that does not, and of a router that returns; `turn` selects the places.
 fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
     // some policies replace only links that they manage
     let managed = spec.graph.links().filter(|link| spec.managed[usize::from(link.class)]);
@@ -24,7 +24,7 @@ fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
     let faults = [link(turn, 200, Some(800)), link(3 * turn + 1, 400, None), Some(router)];
     let mut spec = spec.clone();
     spec.faults.clear();
-    // what a scenario may not say is left out, such as one link twice
+    // faults that a scenario must not contain are skipped, such as a link that fails twice at the same time
     for fault in faults.into_iter().flatten() {
         spec.faults.push(fault);
         if spec.check_faults().is_err() {
@@ -43,7 +43,7 @@ fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
     }
 }
 
-/// Under faults, until all of them are over and nothing is left: all that was created is delivered or discarded.
+/// Runs a spec with faults until all faults are over and the network is empty: all created packets are delivered or discarded.
 fn check_run(spec: &Spec, what: &str) -> Outcome {
     let mut whole = spec.clone();
     phases(&mut whole, 0, 1_000_000);
@@ -62,11 +62,11 @@ fn check_run(spec: &Spec, what: &str) -> Outcome {
     out
 }
 
-/// Nothing is left to carry. Then no channel is on its way to off for ever: links may still go off and on by turns, but each
-/// of them gets there.
+/// Checks an empty network. No channel may stay in the state before off forever. Links may still go off and on by turns, but each of these
+/// changes must end.
 fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let mut closing: Option<BTreeSet<(u32, u32)>> = None;
-    // examples have short epochs: thousands of cycles are many of them
+    // examples have short epochs, so thousands of cycles are many epochs
     for _ in 0..20 {
         sim.advance(sim.now() + 997);
         let states = sim.link_states().into_iter();
@@ -77,19 +77,19 @@ fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let closing = closing.expect("states");
     assert!(closing.is_empty(), "{what}: routers and ports of channels that never go off: {closing:?}");
     sim.assert_empty();
-    // of links that the policy does not manage it counts only what comes
+    // for links that the policy does not manage, it counts only the flits that arrive
     if spec.managed[1..].iter().all(|&managed| managed) {
         sim.assert_meters();
     }
 }
 
-/// Broken links are off as soon as they have carried what they had to, and nothing is on them then.
+/// Checks that broken links are off as soon as they have carried the remaining flits, and that no flit is on them then.
 fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
         assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{what}: {c:?}");
         let (Some(from), Some(to)) = (c.from, c.to) else { continue };
-        // a policy that replaces links knows of no wires beside those that it manages, such as those of a ring
+        // a policy that replaces links ignores links that it does not manage, such as those of a ring
         let replaces = spec.policy.knowledge_of_links() == LinkKnowledge::Subnetworks;
         if replaces && !spec.managed[usize::from(c.class)] {
             continue;
@@ -100,7 +100,7 @@ fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
                 .iter()
                 .any(|f| breaks(f, from, to) && f.at <= cycle && f.until.is_none_or(|until| cycle < until))
         };
-        // what holds a VC and what is on the wire still crosses, in few round trips through buffers of one packet
+        // packets that hold a VC and flits on the link still cross, within a few round trips through buffers of one packet
         let broken = (0..out.window).filter(|&cycle| !whole(cycle)).count() as u64;
         let off = c.cycles[LinkState::Off];
         assert!(off + 400 >= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");
@@ -111,8 +111,8 @@ fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
     }
 }
 
-/// An example with packets of 1 or 5 flits, in buffers that just hold one. `None` if faults are refused there: then the
-/// message names what the policy does not offer, or the routing does not take.
+/// An example with packets of 1 or 5 flits, in buffers with room for one packet. `None` if faults are refused; then the message names what
+/// the policy does not offer, or what the routing does not use.
 fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
     packets(&mut spec, [1, 5][turn % 2], VirtualCutThrough, 1);
     spec.set_load(0.1);
@@ -125,17 +125,17 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
         assert!(reasons.iter().any(|reason| refusal.what.contains(reason)), "{what}: {refusal}");
         return None;
     }
-    // quick, so that several tables are in force within the run
+    // short times, so that several tables are used within the run
     spec.fault_times = FaultTimes { patience: 40, rebuild_delay: 90 };
-    // the dependency check looks at the tables of every state, so it is made as seldom as possible
+    // the dependency check examines the tables of every state, so it is called as rarely as possible
     let refused = |spec: &Spec| weft_engine::check(spec).map_or_else(|refusal| refusal.what, |()| String::new());
     let too_long = "once some links have failed";
     let mut why = refused(&spec);
     if why.contains(too_long) {
-        spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths grow longer
+        spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths become longer
         why = refused(&spec);
     }
-    // some need more VCs than the network of these tests can have
+    // some routings need more VCs than the network of these tests can have
     (!why.starts_with("after what fails or returns in cycle") && !why.contains(too_long)).then_some(spec)
 }
 
@@ -146,7 +146,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
         let what = format!("{pair}");
         let Some(spec) = example(pair.spec(), turn, &what) else { continue };
         assert!(check_run(&spec, &what).sums.packets > 0, "{what}");
-        // every second one of each length of packets
+        // every second example for each packet length
         if in_turn(turn / 2, &[true, false]).any(|&blocks| blocks) {
             check_blocks(&spec, &what);
         }
@@ -155,7 +155,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
     assert!(PAIRS.is_empty() || 4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
 }
 
-/// A first leg that has become longer by a fault ends in classes in which second legs began before.
+/// A first leg that has become longer because of a fault ends in classes in which second legs began before the fault.
 #[test]
 fn legs_that_grow_longer_do_not_wait_for_each_other_in_a_circle() {
     let pair = Pair { topology: topology(TORUS), routing: routing(r#"{"valiant_over": {}}"#) };
@@ -181,7 +181,7 @@ fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
             continue;
         };
         check_run(&spec, &what);
-        // every second one of each length of packets, as above
+        // every second example for each packet length, as above
         if in_turn(turn / 2, &[true, false]).any(|&blocks| blocks) {
             check_blocks(&spec, &what);
         }

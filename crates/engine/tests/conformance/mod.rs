@@ -7,7 +7,7 @@ mod random_faults;
 use crate::common::*;
 use weft_engine::Spec;
 
-/// Each name that is tested has an example among those that run.
+/// Checks that each tested name has an example among those that run.
 #[track_caller]
 fn assert_complete(names: &[&str], run: &[&str]) {
     assert!(names.len() > 1, "a registry has members");

@@ -1,6 +1,6 @@
-//! Short rounds in which links and routers fail at random, over every routing on every small network that it fits, each
-//! round under another power policy, load, packet length and rates: nothing is stranded, nothing is lost that is not
-//! counted, flits, credits and cycles of the accounts add up. 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000 of them.
+//! Short rounds in which links and routers fail at random. They cover every routing on every small network that it supports; each round has
+//! another power policy, load, packet length and rates. No packet is blocked forever, every lost packet is counted, and flits, credits and
+//! cycles of the accounts add up. The test has 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use weft_engine::spec::{Execution, Fault, FaultTimes, LoadPhase, Part, Rate};
 use weft_engine::{Outcome, Simulation};
 use weft_units::Refusal;
 
-/// Every example of every routing on each network that is for it.
+/// Every example of every routing, on each network that it supports.
 static ALL: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let small = small_networks();
     let mut pairs = Vec::new();
@@ -28,13 +28,13 @@ static ALL: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-/// The last cycle in which terminals create packets, and in which something fails.
+/// The last cycle in which terminals create packets, and in which parts fail.
 const BUSY: u64 = 1000;
-/// Windows in which all of it is delivered or dropped: mostly, and where a few slow links carry it.
+/// Windows in which all packets are delivered or dropped: the first is usually enough; the second is for packets over a few slow links.
 const WINDOWS: [u64; 2] = [4000, 400_000];
 
-/// A power policy that goes with the routing under faults, one of all by chance; links that are always on where none does.
-/// Why faults are refused under all of them in the other case.
+/// Chooses a power policy at random among those that are compatible with the routing under faults; if there is none, links are always on.
+/// Returns the reason if faults are refused under all policies.
 fn policy_at_random(spec: &mut Spec, draw: &mut Draw) -> Result<(), Refusal> {
     let mut all = PolicyConfig::examples();
     all.push(PolicyConfig::default());
@@ -60,8 +60,8 @@ fn policy_at_random(spec: &mut Spec, draw: &mut Draw) -> Result<(), Refusal> {
     Err(refused.expect("a policy"))
 }
 
-/// Links or routers fail once in `mtbf` cycles each, for `mttr` of them on average; a few for ever. What a scenario may not say is
-/// left out.
+/// Makes each link or router fail once in `mtbf` cycles on average, for `mttr` cycles on average; a few fail forever. Faults that a
+/// scenario must not contain are skipped.
 fn fail(spec: &mut Spec, draw: &mut Draw) {
     let mut links: Vec<Part> = spec.graph.links().map(|link| Part::Link(link.ends.map(|(router, _)| router))).collect();
     links.dedup();
@@ -91,7 +91,7 @@ fn fail(spec: &mut Spec, draw: &mut Draw) {
     }
 }
 
-/// A spec of this round, or why faults are refused there.
+/// The spec of a round, or the reason why its faults are refused.
 fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
     let pair = &ALL[(round * 7919) as usize % ALL.len()];
     let mut draw = Draw::new(13, round, 1);
@@ -113,15 +113,14 @@ fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
         checked = weft_engine::check(&spec);
     }
     if checked.as_ref().is_err_and(|refusal| refusal.what.contains("once some links have failed")) {
-        spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths grow longer
+        spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths become longer
         checked = weft_engine::check(&spec);
     }
     let what = format!("round {round}: {pair}, {}, {:?}", as_written(&spec.policy), spec.faults);
     (what, checked.map(|()| spec))
 }
 
-/// Every flit that a router has taken in has left it, or was dropped there; all cycles of a channel are in one state or
-/// another.
+/// Checks that every flit that has entered a router has left it or was dropped there, and that each channel is in some state in all cycles.
 fn check_accounts(out: &Outcome, routers: u32, what: &str) {
     let mut balance = vec![0i64; routers as usize];
     for c in &out.channels {
@@ -131,14 +130,14 @@ fn check_accounts(out: &Outcome, routers: u32, what: &str) {
         c.from.into_iter().for_each(|from| balance[from as usize] -= flits);
         c.to.into_iter().for_each(|to| balance[to as usize] += flits);
     }
-    // control packets begin and end in routers
+    // control packets start and end in routers
     if out.control.is_none() {
         assert!(balance.iter().all(|&flits| flits >= 0), "{what}: {balance:?}");
         assert_eq!(balance.iter().sum::<i64>() as u64, out.dropped_flits, "{what}: {balance:?}");
     }
 }
 
-/// Nothing is left after a while, when sources have stopped; all credits have come home.
+/// Checks that the network is empty some time after the sources have stopped, and that all credits have returned.
 fn check_drain(spec: &Spec, what: &str) {
     let mut whole = spec.clone();
     phases(&mut whole, 0, 1_000_000);
@@ -148,13 +147,13 @@ fn check_drain(spec: &Spec, what: &str) {
     drain(&mut sim, 100_000, what);
 }
 
-/// Packets that were delivered or dropped in the window.
+/// Number of packets that were delivered or dropped in the window.
 fn arrived(out: &Outcome) -> u64 {
     let spans = out.faults.as_ref().expect("faults").spans.iter();
     spans.map(|span| span.arrived.packets + span.arrived.dropped).sum()
 }
 
-/// Nothing is sent any more after a while, and all of the run lies in the window.
+/// Checks a round: nothing is sent after some time, and the whole run is in the window.
 fn check_round(mut spec: Spec, what: &str) {
     check_drain(&spec, what);
     let job = &mut spec.traffic.jobs[0];
@@ -162,7 +161,7 @@ fn check_round(mut spec: Spec, what: &str) {
     job.phases.push(quiet);
     let mut out = run(&spec);
     if out.ending != Ending::Drained || arrived(&out) != out.sums.packets + out.dropped_packets {
-        phases(&mut spec, 0, WINDOWS[1]); // some still waited at their sources, or came in the drain
+        phases(&mut spec, 0, WINDOWS[1]); // some packets still waited at their sources, or arrived in the drain
         out = run(&spec);
     }
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
@@ -172,7 +171,7 @@ fn check_round(mut spec: Spec, what: &str) {
     assert_eq!(arrived(&out), out.sums.packets + out.dropped_packets, "{what}: by spans");
     check_accounts(&out, spec.graph.routers(), what);
     if spec.seed.is_multiple_of(4) {
-        // threads cost much where little happens between two exchanges of mail
+        // threads are costly if little happens between two exchanges of mail
         let threads = if spec.seed.is_multiple_of(32) { 2 } else { 1 };
         let many = run_as(&spec, Execution::new(threads, 3));
         assert_same(&out, &many, what);
@@ -199,7 +198,7 @@ fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
     assert!(4 * run > 3 * all, "{run} of {all} rounds run, the others are refused: {refused:?}");
 }
 
-/// Why faults may be refused; anything else is a mistake.
+/// The reason why faults may be refused; any other refusal is an error.
 fn reason(refusal: &Refusal, what: &str) -> &'static str {
     let known = [
         "does not replace links that fail",

@@ -1,4 +1,4 @@
-//! What packets reach that choose in transit on a HyperX.
+//! The load that packets which choose in transit reach on a HyperX.
 
 use weft_engine::power::LinkState;
 use weft_engine::routing::RoutingConfig;
@@ -7,7 +7,7 @@ use weft_engine::{Outcome, Spec};
 
 const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
 
-/// Packets of 4 flits on the square of 16 routers with 4 terminals each.
+/// Packets of 4 flits on a square of 16 routers with 4 terminals each.
 fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     let routing: RoutingConfig = serde_json::from_str(routing).unwrap();
     let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), routing).unwrap();
@@ -22,7 +22,7 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap()
 }
 
-/// Under policies that switch links of a line, packets go by the links that are on, and the hub of each line is their escape.
+/// Under policies that switch the links of a line, packets use the links that are on, and the hub of each line is their escape.
 #[test]
 fn packets_arrive_while_policies_of_subnetworks_keep_links_off() {
     for policy in ["tcep", "static", "fewest_links"] {
@@ -35,7 +35,7 @@ fn packets_arrive_while_policies_of_subnetworks_keep_links_off() {
     }
 }
 
-/// The default network under a policy.
+/// The default network with a policy.
 fn under(policy: &str, parameters: &str) -> Spec {
     let routing = serde_json::from_str(&format!(r#"{{"hyperx_ofar": {parameters}}}"#)).unwrap();
     let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), routing).unwrap();
@@ -43,7 +43,7 @@ fn under(policy: &str, parameters: &str) -> Spec {
     spec
 }
 
-/// Packets that the control of injection keeps at their source go when the network has emptied.
+/// Packets that injection control holds at their source leave when the network has become empty.
 #[test]
 fn all_packets_of_a_burst_arrive_under_each_control_of_injection() {
     for injection in [r#"{"bubble": {"packets": 1}}"#, r#"{"escape_occupancy": {"most": 0.25}}"#, r#"{"free": {}}"#] {

@@ -1,4 +1,4 @@
-//! What single models do in runs.
+//! Tests of single models in runs.
 
 mod dragonfly_ofar;
 mod dragonfly_par;

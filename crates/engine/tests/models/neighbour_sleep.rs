@@ -1,4 +1,4 @@
-//! Links whose two ends agree to sleep: the states in each cycle, the control packets, and the refusals.
+//! Links whose two ends agree to go off: the states in each cycle, the control packets, and the refusals.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -9,7 +9,7 @@ use weft_engine::spec::FlowControl::VirtualCutThrough;
 const IDLE: u64 = 40;
 const TRANSITION: u64 = 25;
 
-/// Two routers of a terminal each, and a cycle of 1 ns.
+/// Two routers with one terminal each, and a cycle of 1 ns.
 fn pair() -> Spec {
     let mut spec = spec(r#"{"hyperx": {"widths": [2], "terminals_per_router": 1}}"#, DOR);
     sleeps(&mut spec, IDLE, TRANSITION);
@@ -23,7 +23,7 @@ fn sleeps(spec: &mut Spec, idle: u64, transition: u64) {
     policy(spec, &format!(r#"{{"neighbour_sleep": {{{times}}}}}"#));
 }
 
-/// Packets of each kind over the window: sleep, agree, refuse.
+/// Number of control packets of each kind over the window: sleep, agree, refuse.
 fn said(out: &weft_engine::Outcome) -> [u64; 3] {
     let control = out.control.as_ref().expect("control packets");
     ["sleep", "agree", "refuse"].map(|kind| control.of(kind))
@@ -35,12 +35,12 @@ fn an_idle_link_goes_to_sleep_at_both_ends_and_stays_asleep() {
         let mut spec = pair();
         spec.links.iter_mut().for_each(|link| link.latency = latency);
         let out = run(&spec);
-        // both ends ask in cycle 40; each request leaves `delay` cycles later, and comes as the answer to the other one
+        // both ends send a request in cycle 40; each request leaves `delay` cycles later, and arrives as the answer to the other request
         let on = IDLE + spec.router.delay + latency;
         for c in &out.channels {
             let asleep = [on, 0, TRANSITION, 1000 - on - TRANSITION, 0, 0, 0];
             assert_eq!(c.cycles, if c.class > 0 { asleep } else { [1000, 0, 0, 0, 0, 0, 0] }, "{c:?}");
-            // the request is all that the channel carries
+            // the request is the only flit that the channel carries
             assert_eq!(c.flits[LinkState::On], u64::from(c.class > 0));
         }
         assert_eq!(said(&out), [2, 0, 0]);
@@ -50,20 +50,20 @@ fn an_idle_link_goes_to_sleep_at_both_ends_and_stays_asleep() {
 
 #[test]
 fn a_link_of_which_one_direction_is_busy_stays_on() {
-    // terminal 0 sends a flit in every cycle: the channel back is idle, asks, and is refused
+    // terminal 0 sends a flit in every cycle: the channel in the other direction is idle, requests to sleep, and is refused
     let mut spec = pair();
     pattern(&mut spec, r#"{"neighbor": {}}"#);
     spec.set_load_of(0, 1.0);
     let out = run(&spec);
     let between = out.channels.iter().filter(|c| c.class > 0);
     assert!(between.clone().all(|c| c.cycles[LinkState::On] == 1000 && c.transitions == 0), "{:?}", out.channels);
-    // The idle end asks `idle` cycles after each refusal. A request and its answer take (1 + 10) + (1 + 10) cycles: one request
-    // every 62 cycles. (At least every 40 cycles, whatever the cycle in which each of them is counted.)
+    // The idle end sends a request `idle` cycles after each refusal. A request and its answer take (1 + 10) + (1 + 10) cycles, so there is
+    // one request every 62 cycles. (There is at least one every 40 cycles, whatever cycle each of them is counted in.)
     let [sleep, agree, refuse] = said(&out);
     assert!(agree == 0 && refuse == sleep && (1000 / 62 - 1..=1000 / 40).contains(&sleep), "{sleep} requests");
 }
 
-/// Whatever the times of links, of messages and of transitions: the two ends never wait for each other for ever.
+/// For any times of links, messages and transitions, the two ends never wait for each other forever.
 #[test]
 fn nothing_is_lost_whatever_the_times() {
     let mut k: usize = 0;

@@ -1,4 +1,4 @@
-//! Links that a timetable switches: their states in each cycle, what waits for them, and what is no timetable.
+//! Links that a timetable switches: their states in each cycle, the packets that wait for them, and invalid timetables.
 
 use serde_json::{Value, json};
 use weft_engine::power::{LinkState, Modes, PerMode, PolicyConfig, Schedule};
@@ -6,7 +6,7 @@ use weft_engine::spec::{Execution, LoadPhase, Spec};
 use weft_engine::{Outcome, run};
 use weft_units::Refusal;
 
-/// 4 columns x 3 rows of 2 terminals; a cycle is 1 ns.
+/// 4 columns x 3 rows of routers with 2 terminals each; a cycle is 1 ns.
 fn network(timetable: Value, load: f64) -> Spec {
     let topology = json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}});
     let routing = serde_json::from_value(json!({"ugal_p": {"sensor": "used_credits"}})).unwrap();
@@ -21,7 +21,7 @@ fn run_in(spec: &Spec, blocks: usize) -> Outcome {
     run(spec, Execution::new(1, blocks), &()).expect("a run")
 }
 
-/// The state of a channel at cycle `now`, if nothing keeps it: looked up in every row of every period.
+/// The state of a channel in cycle `now` if no packet keeps the channel on, computed by a search in every row of every period.
 fn state_at(rows: &[(u64, u64)], period: Option<u64>, transition: u64, now: u64) -> LinkState {
     for later in (0..100).map(|k| k * period.unwrap_or(0)) {
         for (from, until) in rows.iter().map(|&(from, until)| (from + later, until + later)) {
@@ -48,13 +48,13 @@ type Table = (&'static [(u64, u64)], Option<u64>);
 
 const TABLES: [Table; 6] = [
     (&[(20, 60)], Some(100)),
-    // from the first cycle; two rows, the second written first
+    // from the first cycle on; two rows, the later one written first
     (&[(50, 90), (0, 11)], Some(130)),
-    // over the end of the period: not before the first one
+    // a row that continues over the end of the period, but does not apply before the first one
     (&[(80, 120)], Some(100)),
     (&[(0, 99)], Some(100)),
     (&[(20, 60), (700, 711)], None),
-    // begins in the window and ends behind it; too far ahead for one turn of the wheel of timers
+    // begins in the window and ends after it, too far ahead for one turn of the timer wheel
     (&[(990, 2600)], Some(3000)),
 ];
 
@@ -109,7 +109,7 @@ fn classes_have_their_own_rows() {
     }
 }
 
-/// Channels between routers, and how many rows of `TABLES[0]` they kept: each has four transitions.
+/// Channels between routers, each with the number of rows of `TABLES[0]` that it followed: each row has four transitions.
 fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; 7])> {
     let between = out.channels.iter().filter(|c| c.class > 0);
     let kept = between.map(|c| {
@@ -120,8 +120,8 @@ fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; 7])> {
     kept.collect()
 }
 
-/// Packets of one flit hold no VC: what waits for a channel does not change its times, but flits granted before `from`
-/// leave first. At full load these can be more than a row has cycles, and the channel stays on in it.
+/// Packets of one flit hold no VC. Packets that wait for a channel do not change its times, but flits that were granted before `from` leave
+/// first. At full load there can be more such flits than a row has cycles; then the channel stays on during the row.
 #[test]
 fn packets_of_one_flit_wait_until_a_row_ends() {
     for load in [0.02, 0.3, 1.0] {
@@ -134,8 +134,8 @@ fn packets_of_one_flit_wait_until_a_row_ends() {
     }
 }
 
-/// Longer packets hold VCs: channels go down later, as those that cross finish first, but below saturation in every row, since
-/// no other packet begins. Rows end in time.
+/// Longer packets hold VCs. Channels go off later, because packets that are crossing finish first. Below saturation they go off in every
+/// row, because no other packet begins. The rows end at their times.
 #[test]
 fn packets_of_5_flits_may_keep_a_channel_on() {
     for load in [0.02, 0.3, 1.0] {
@@ -193,7 +193,7 @@ fn what_is_no_timetable_is_refused() {
         "1ns (1 cycle of 1ns)",
     );
     refused(json!({"off": row, "transition": "5ns", "period": "0ns"}), "period", "0fs (0 cycles", "1ns (1 cycle");
-    // messages have each time as the scenario writes it, and its number of cycles
+    // messages contain each time as the scenario writes it, and its number of cycles
     refused(
         rows(&[(60, 60)], None),
         "off.0.until",
@@ -219,7 +219,7 @@ fn what_is_no_timetable_is_refused() {
         "20 cycles is not after from, 60 cycles",
         "more than 60 cycles",
     );
-    // overlapping and adjoining, in one period and over its end
+    // overlapping and adjacent rows, in one period and over its end
     for (other, period) in
         [((50, 90), None), ((60, 90), None), ((0, 20), None), ((80, 121), Some(100)), ((80, 120), Some(100))]
     {
@@ -232,7 +232,7 @@ fn what_is_no_timetable_is_refused() {
     refused(named("terminal"), "off.0.classes", "does not manage terminal", "add terminal to power.manages");
     let none = json!([{"classes": [], "from": "20ns", "until": "60ns"}]);
     refused(json!({"off": none, "transition": "5ns"}), "off.0.classes", "no class", "dim0");
-    // no panic on the longest times that a scenario may say
+    // no panic for the longest times that a scenario may contain
     let far = format!("{}cycles", 1_u64 << 48);
     let row = json!([{"from": "1cycle", "until": far}]);
     refused(json!({"off": row, "transition": far}), "off.0.until", "leave no time", "shorter transition");

@@ -25,10 +25,10 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
         phases(&mut spec, 0, 1000);
         let out = run(&spec);
         let message = credit_latency + spec.router.credit_delay;
-        // Router 0, which leads, decides after its second window: a message to the other end and one back, and it goes down, which is
-        // over `sleep` cycles later. The other end is a message behind. Its answer comes four messages after the decision, and each
-        // end has begun its next window when it was down. The request of the other end arrives as the leader's window
-        // ends. So it decides again then, and all repeats.
+        // Router 0, which leads the link, decides after its second window. After a message to the other end and a message back, it starts
+        // the change to the lower rate, which takes `sleep` cycles. The other end is later by one message latency. Its answer arrives four
+        // message latencies after the decision, and each end began its next window when its change ended. The request of the other end
+        // arrives when the leader's window ends. Therefore the leader decides again at that time, and the sequence repeats.
         let (first, next) = (2 * window + 2 * message + sleep, window + 4 * message + sleep);
         for channel in out.channels.iter().filter(|c| c.class > 0) {
             let behind = channel.cycles[LinkState::On] - first;
@@ -40,10 +40,12 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
     }
 }
 
-/// At a constant load, 0.02 times the root of the utilisation is what a window of 2,000 cycles scatters by.
+/// At a constant load, the standard deviation of the utilisation in a window of 2,000 cycles is 0.02 times the square root of the
+/// utilisation.
 #[test]
 fn a_link_has_the_width_that_its_load_needs() {
-    // at the full rate 0.3 lies between u_off and u_on; 0.15 is too little there, and 0.3 of the half; 0.07 is 0.28 of the quarter
+    // at the full rate 0.3 is between u_off and u_on; 0.15 is too low for the full rate, and is 0.3 of the half rate; 0.07 is 0.28 of the
+    // quarter rate
     for (load, width) in [(0.9, LinkState::On), (0.3, LinkState::On), (0.15, HALF), (0.07, QUARTER)] {
         let mut spec = pair();
         pattern(&mut spec, NEIGHBOR);

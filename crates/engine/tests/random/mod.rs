@@ -1,10 +1,8 @@
-//! Networks with features drawn at random. Each model comes from the examples of its family. A feature that is not
-//! compatible with the others is left out. All results are those of the plain loop in one block, whatever the
-//! shortcuts, the blocks, the threads, and from a checkpoint on. A difference is reported with the fewest features that
-//! make it.
+//! Networks with randomly chosen features. Each model is one of the examples of its family. A feature that is incompatible with the others
+//! is skipped. All results must equal those of the plain loop in one block, for all shortcuts, blocks and threads, and after a checkpoint.
+//! A difference is reported with the smallest set of features that causes it.
 //!
-//! 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs round N alone, and
-//! WEFT_TEST_ROUND=N..M a range of them.
+//! There are 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs only round N, and WEFT_TEST_ROUND=N..M a range of rounds.
 
 mod network;
 mod traffic;
@@ -21,10 +19,10 @@ use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::Refusal;
 
-/// Whether a feature was drawn, or why not.
+/// The result of choosing a feature, or the reason why it is not possible.
 type Drawn = Result<(), Refusal>;
 
-/// Name, one network in how many has it, and what it changes.
+/// The name of a feature, the number of networks of which one has it on average, and its change to a spec.
 type Feature = (&'static str, usize, fn(&mut Spec, &mut Draw) -> Drawn);
 
 const FEATURES: &[Feature] = &[
@@ -57,7 +55,7 @@ const FEATURES: &[Feature] = &[
     ("watched", 8, traffic::watched),
 ];
 
-/// Small networks, those of several planes among them.
+/// Small networks, including some of several planes.
 static NETWORKS: LazyLock<Vec<(TopologyConfig, Graph)>> = LazyLock::new(|| {
     let built = TopologyConfig::examples().into_iter().map(|topology| {
         let graph = topology.build("topology").expect("an example");
@@ -67,7 +65,7 @@ static NETWORKS: LazyLock<Vec<(TopologyConfig, Graph)>> = LazyLock::new(|| {
     built.filter(|(_, graph)| is_small(graph)).collect()
 });
 
-/// A routing with a network that it fits; each kind of topology that fits is as likely as another.
+/// A routing with a network that it supports; each compatible kind of topology is equally likely.
 fn pair(draw: &mut Draw) -> Result<Pair, Refusal> {
     let example = draw.of(&RoutingConfig::examples());
     let routing = example.config;
@@ -89,14 +87,14 @@ fn pair(draw: &mut Draw) -> Result<Pair, Refusal> {
 /// The network of a round.
 struct Drawing {
     spec: Spec,
-    /// The features that it has.
+    /// The features that the network has.
     has: Vec<&'static str>,
-    /// Features that were drawn and do not go with the rest.
+    /// Features that were chosen but are incompatible with the rest.
     refused: Vec<(&'static str, Refusal)>,
     what: String,
 }
 
-/// The network of a round with these features, as far as they go together.
+/// The network of a round with these features, as far as they are compatible.
 fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     let mut draw = Draw::new(35, round, 0);
     let pair = pair(&mut draw)?;
@@ -111,7 +109,7 @@ fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     weft_engine::check(&spec)?;
     let mut order: Vec<usize> = (0..FEATURES.len()).collect();
     (1..order.len()).for_each(|k| order.swap(k, draw.below(k + 1)));
-    // The fewer features a network has, the more shortcuts it uses. So some rounds draw features less often.
+    // The fewer features a network has, the more shortcuts it uses. Therefore some rounds choose features less often.
     let rarer = draw.of(&[1, 2, 4]);
     let (mut has, mut refused) = (Vec::new(), Vec::new());
     for k in order {
@@ -133,7 +131,7 @@ fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     Ok(Drawing { spec, has, refused, what })
 }
 
-/// Keeps the first checkpoint that can be made from a cycle on.
+/// Keeps the first checkpoint that can be made at or after a given cycle.
 #[derive(Debug)]
 struct KeepsOne {
     from: u64,
@@ -154,10 +152,10 @@ impl Progress for KeepsOne {
     }
 }
 
-/// Which of flits that are alone, streams and steady flows take shortcuts.
+/// Whether uncontended flits, streams and steady flows use shortcuts.
 type Row = [bool; 3];
 
-/// The rows that runs have, with all shortcuts that they can take.
+/// Number of such rows that occur in runs with all possible shortcuts.
 const ROWS: usize = 6;
 
 /// The outcome of a run as text, the state of its first block, and a checkpoint.
@@ -184,10 +182,10 @@ fn resumed(spec: &Spec, how: Execution, checkpoint: &[u8]) -> String {
     text_of(&out)
 }
 
-/// The rows from whose runs a checkpoint was continued, and how often.
+/// For each row, the number of checkpoints from such runs that were continued.
 type Rows = BTreeMap<Row, u64>;
 
-/// The first difference from the plain loop in one block.
+/// The first difference from the results of the plain loop in one block.
 fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
     let mut draw = Draw::new(36, round, 0);
     let plain = ran(spec, ONE.plain(), u64::MAX);
@@ -208,7 +206,7 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
         Execution { shortcuts: some, ..Execution::new(1, draw.of(&[1, 3])) },
         Execution::new(1, 3).plain(),
     ];
-    // half of them in `make test`
+    // `make test` runs half of them
     let takes_all = rounds(1) > 1 || chosen_rounds().is_some();
     for (k, how) in hows.into_iter().enumerate().filter(|(k, _)| takes_all || k / 2 == round as usize % 2) {
         let run = ran(spec, how, from);
@@ -230,7 +228,7 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
     None
 }
 
-/// What `work` gives, or the words of its panic.
+/// The result of `work`, or the message of its panic.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -239,7 +237,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The same of a round with these features, and which of them it has. A panic is a difference, too.
+/// The first difference in a round with these features, and the features that the network has. A panic also counts as a difference.
 fn difference_with(round: u64, among: &[&'static str]) -> Option<(Vec<&'static str>, String)> {
     let drawing = match caught(|| drawing(round, among)) {
         Ok(drawing) => drawing.ok()?,
@@ -249,7 +247,7 @@ fn difference_with(round: u64, among: &[&'static str]) -> Option<(Vec<&'static s
     found.unwrap_or_else(Some).map(|found| (drawing.has, found))
 }
 
-/// Leaves out all features without which the run still differs. Returns the words of the difference with the rest.
+/// Removes all features that are not needed for a difference. Returns a description of the difference with the remaining features.
 fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
     for name in has.clone() {
         let fewer: Vec<_> = has.iter().copied().filter(|&other| other != name).collect();
@@ -261,7 +259,7 @@ fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
     format!("round {round} with {has:?}: {}\n{found}", what.unwrap_or_default())
 }
 
-/// How often each feature was drawn together with the rest, and why it was refused for the last time.
+/// For each feature, the number of times that it was used together with the rest, and the reason of its last refusal.
 #[derive(Debug, Default)]
 struct Tried {
     has: u64,
@@ -269,7 +267,7 @@ struct Tried {
     why: String,
 }
 
-/// The rounds of WEFT_TEST_ROUND, which is a number or a range such as `100..200`.
+/// The rounds in WEFT_TEST_ROUND, which contains a number or a range such as `100..200`.
 fn chosen_rounds() -> Option<Range<u64>> {
     let text = std::env::var("WEFT_TEST_ROUND").ok()?;
     let number = |text: &str| text.parse::<u64>().expect("WEFT_TEST_ROUND is a number or a range");

@@ -1,4 +1,4 @@
-//! What terminals send, and how they queue it, at random.
+//! Chooses the packets that terminals send, and their queues, at random.
 
 use super::Drawn;
 use crate::common::*;
@@ -15,7 +15,7 @@ use weft_programs::generators::GeneratorConfig;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, PatternConfig, Population};
 use weft_units::Refusal;
 
-/// The pattern among the terminals of a job.
+/// Builds the pattern among the terminals of a job.
 fn build(spec: &Spec, job: usize, config: &PatternConfig) -> Result<Arc<Pattern>, Refusal> {
     let (terminals, planes) = (spec.traffic.jobs[job].terminals.len() as u32, spec.graph.planes());
     let whole = terminals == spec.graph.terminals();
@@ -23,7 +23,7 @@ fn build(spec: &Spec, job: usize, config: &PatternConfig) -> Result<Arc<Pattern>
     Ok(Arc::new(config.build(&of, "traffic.pattern")?.in_planes(planes)))
 }
 
-/// A pattern of all that the terminals of the job can have.
+/// One of the patterns that the terminals of the job can have.
 fn any_pattern(spec: &Spec, job: usize, draw: &mut Draw) -> Result<Arc<Pattern>, Refusal> {
     let mut all = PatternConfig::examples();
     all.push(serde_json::from_str(r#"{"hot_spot": {"targets": [0], "share": 0.6}}"#).expect("a pattern"));
@@ -50,7 +50,7 @@ pub fn injection(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Packets of several lengths.
+/// Sets packets of several lengths.
 pub fn lengths(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let (job, longest) = (any_job(spec, draw), spec.traffic.longest() as usize);
     let weights: Vec<(u32, f64)> = (0..3).map(|_| (1 + draw.below(longest) as u32, draw.share())).collect();
@@ -58,7 +58,7 @@ pub fn lengths(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// The load changes, mostly to silence and back.
+/// Makes the load change, mostly to 0 and back.
 pub fn phases(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let job = any_job(spec, draw);
     let first = spec.traffic.jobs[job].phases[0].clone();
@@ -72,7 +72,7 @@ pub fn phases(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Jobs on two parts of the terminals; sometimes the last nodes are in no job.
+/// Makes jobs on two parts of the terminals; in some networks the last nodes are in no job.
 pub fn jobs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let (all, planes) = (spec.graph.terminals(), spec.graph.planes());
     let nodes = all / planes;
@@ -95,7 +95,7 @@ pub fn jobs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Terminals do more than to send at a load.
+/// Gives terminals a workload that does more than send at a load.
 pub fn workload(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let job = any_job(spec, draw);
     let workload = draw.of(&WorkloadConfig::examples());
@@ -115,7 +115,7 @@ fn set_workload(spec: &mut Spec, job: usize, workload: WorkloadConfig) {
     }
 }
 
-/// A program of messages with nodes, interfaces and times at random.
+/// Adds a program of messages, with random nodes, interfaces and times.
 pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let job = any_job(spec, draw);
     let planes = spec.graph.planes();
@@ -142,7 +142,7 @@ pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     maybe(draw, "start", "100ns".into());
     maybe(draw, "jitter", json!({"exponential": {"mean": 0.3}}));
     if draw.one_in(2) {
-        // small, so that it ends soon
+        // small, so that the program ends soon
         let operation = draw.of(&["barrier", "broadcast", "reduce", "all_reduce", "all_gather", "all_to_all"]);
         let (ranks, bytes) = (2 + draw.below(16), draw.of(&["1B", "200B", "700B", "3KB"]));
         let mut collective =
@@ -156,7 +156,7 @@ pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
         .map_err(|error| Refusal::new("programs", error.to_string(), "draw another one"))?;
     set_workload(spec, job, workload);
     if draw.one_in(2) {
-        // interfaces of a node on several sides of the network
+        // puts the interfaces of a node on several sides of the network
         let terminals = &mut spec.traffic.jobs[job].terminals;
         if planes == 1 && terminals.len() > 1 {
             let half = terminals.len() / 2;
@@ -171,7 +171,7 @@ pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Each terminal sends a number of packets, and the run ends with the last one.
+/// Makes each terminal send a fixed number of packets; the run ends with the last one.
 pub fn batches(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let each = 1 + draw.below(60) as u32;
     for job in &mut spec.traffic.jobs {
@@ -183,7 +183,7 @@ pub fn batches(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Two message classes; a second job sends packets of the other one.
+/// Makes two message classes; a second job sends packets of the other class.
 pub fn classes(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let class = |name: &str, draw: &mut Draw| MessageClass {
         name: name.to_owned(),
@@ -211,12 +211,12 @@ pub fn interface(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// A queueing scheme; each lane has one VC.
+/// Chooses a queueing scheme; each lane has one VC.
 pub fn scheme(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let fitting = |scheme: &QueueingConfig| scheme.model().fits(&spec.graph);
     let all: Vec<QueueingConfig> = QueueingConfig::examples().into_iter().filter(fitting).collect();
     let (dynamic, fixed): (Vec<_>, Vec<_>) = all.into_iter().partition(|scheme| scheme.model().sets_aside());
-    // the protocol has more states than all fixed schemes together
+    // chosen in a third of the cases, because its protocol has more states than all fixed schemes together
     let scheme = if draw.one_in(3) { draw.of(&dynamic) } else { draw.of(&fixed) };
     let model = scheme.model();
     if model.sets_aside() || model.ideal_queues(&spec.graph).is_some() {
@@ -245,7 +245,7 @@ pub fn scheme(spec: &mut Spec, draw: &mut Draw) -> Drawn {
 /// Half of the packets go to one terminal.
 const HALF_TO_ONE: &str = r#"{"hot_spot": {"targets": [0], "share": 0.5}}"#;
 
-/// Sources of marked packets slow down. Buffers grow until packets can be marked.
+/// Chooses a congestion control, which slows down the sources of marked packets. Buffers are enlarged until packets can be marked.
 pub fn congestion(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let control = draw.of(&CongestionConfig::examples());
     let hot = serde_json::from_str(HALF_TO_ONE).expect("a pattern");
@@ -275,7 +275,7 @@ pub fn recordings(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// The warm-up ends, or the window does, when enough is known.
+/// Makes the warm-up or the window end as soon as enough is known.
 pub fn decided(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     if draw.one_in(2) {
         (spec.phases.auto_warmup, spec.phases.warmup) = (true, 8_000);
@@ -285,7 +285,7 @@ pub fn decided(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Some packets are watched; then no checkpoint can be made.
+/// Makes some packets watched; then no checkpoint can be made.
 pub fn watched(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     spec.watched = Watched::First(1 + draw.below(20));
     Ok(())
