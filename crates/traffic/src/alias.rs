@@ -17,13 +17,13 @@ use crate::below;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// Builds the table. `left` holds the weights, which sum to `full` times their number. Afterwards a draw from column c
-/// gives outcome c with weight `left[c]`, and otherwise the outcome that is returned for c.
+/// Builds the table. `left` contains the weights, whose sum is `full` times their number. Afterwards, a draw from column c
+/// gives outcome c with weight `left[c]`, and otherwise the outcome that is returned for column c.
 pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     let mut other: Vec<usize> = (0..left.len()).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&c| left[c] < full);
     while let Some(c) = small.pop() {
-        // The remainder sums to a whole number of columns, so some column has more than it needs.
+        // The remaining weights sum to a whole number of columns, so some column has more than it needs.
         let Some(&donor) = large.last() else { break };
         other[c] = donor;
         left[donor] -= full - left[c];
@@ -38,7 +38,7 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
 /// The weight of a column that always gives its own outcome.
 const FULL: u128 = 1 << 32;
 
-/// A column of a table of outcomes that are terminals.
+/// A column of a table whose outcomes are terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     /// Number of the 2^32 values of a draw that select `own`; the others select `other`.
@@ -47,34 +47,34 @@ pub(crate) struct Column {
     other: u32,
 }
 
-/// Appends the columns of `outcomes`, which have finite weights above 0 and below the largest f64 in sum. Each
+/// Appends the columns of `outcomes`. Their weights must be finite and above 0, and the sum must be below the largest f64. Each
 /// probability is exact to 2^-32 of a column.
 pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
     let sum: f64 = outcomes.iter().map(|&(_, weight)| weight).sum();
     let total = FULL * outcomes.len() as u128;
     let mut left: Vec<u128> = outcomes.iter().map(|&(_, weight)| (weight / sum * total as f64) as u128).collect();
-    // the largest column gets the rounding error
+    // the column with the largest weight gets the rounding error
     if let Some(largest) = (0..left.len()).max_by_key(|&c| left[c]) {
         let others = left.iter().sum::<u128>() - left[largest];
         left[largest] = total - others;
     }
     let other = pair(&mut left, FULL);
     columns.extend((0..left.len()).map(|c| Column {
-        // a full column is its own other
+        // a full column refers to itself as its other outcome
         threshold: left[c] as u32,
         own: outcomes[c].0,
         other: outcomes[other[c]].0,
     }));
 }
 
-/// Draws from the columns of one table, 1 or more.
+/// Draws from the columns of one table, which has at least one column.
 #[inline]
 pub(crate) fn draw(columns: &[Column], rng: &mut Pcg32) -> u32 {
     let column = columns[below(rng, columns.len() as u32) as usize];
     if rng.next_u32() < column.threshold { column.own } else { column.other }
 }
 
-/// The exact probabilities of a table, of each outcome once, in ascending order.
+/// The exact probabilities of a table: each outcome once, in ascending order.
 pub(crate) fn distribution(columns: &[Column]) -> Vec<(u32, f64)> {
     let mut masses: Vec<(u32, u64)> = Vec::with_capacity(2 * columns.len());
     for column in columns {
@@ -97,7 +97,7 @@ mod tests {
         let weights = [(3, 1.0), (7, 2.0), (8, 0.5), (100, 4.5), (101, 1e-300)];
         let mut columns = Vec::new();
         append(&mut columns, &weights);
-        // 8 is the sum: 1/8, 2/8, 1/16, 9/16 are multiples of 2^-32 / 5 except for rounding; 1e-300 is no multiple.
+        // 8 is the sum: 1/8, 2/8, 1/16, 9/16 are multiples of 2^-32 / 5 except for rounding; 1e-300 is not a multiple.
         let expected = [(3, 0.125), (7, 0.25), (8, 0.0625), (100, 0.5625)];
         let found = distribution(&columns);
         assert_eq!(found.len(), 4);

@@ -1,4 +1,4 @@
-//! Gaps between packets of a Bernoulli source, drawn at once instead of cycle by cycle.
+//! Gaps between packets of a Bernoulli source. A gap is drawn at once instead of cycle by cycle.
 //!
 //! # Source
 //! The alias method of `alias.rs`, for outcomes that fit a byte.
@@ -7,21 +7,21 @@
 //! `p`: probability of a packet in a cycle \[1/cycle\].
 //!
 //! # Guarantees
-//! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1; each probability of a table is exact to 2^-64 plus the
-//! rounding of its f64 products. Built with IEEE multiplication, addition and division only, so a table is the same on
-//! every machine (`ln`, `exp` and `powf` are not). A table look-up per gap below 256 cycles, two more per factor 256.
-//!
+//! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1. Each probability of a table is exact to 2^-64 plus the
+//! rounding of its f64 products. The tables are built only with IEEE multiplication, addition and division, so they are the same on
+//! every machine (`ln`, `exp` and `powf` are not). A gap below 256 cycles needs one table look-up; each further factor of 256 needs two
+//! more.
 //! # Not modelled
-//! p below 2^-52 is taken as 2^-52 (one packet in 52 days of a 1-ns clock). Bursts: see the injection processes.
+//! p below 2^-52 is treated as 2^-52 (one packet in 52 days of a 1-ns clock). Bursts: see the injection processes.
 
 use crate::alias;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// Outcomes of one table: the low byte of a draw picks the column.
+/// Number of outcomes of one table: the low byte of a draw selects the column.
 const OUTCOMES: usize = 256;
 
-/// Certainty, in the integer weights of [`Alias`].
+/// Probability 1, in the integer weights of [`Alias`].
 const ONE: u128 = 1 << 64;
 
 /// Weight of one column.
@@ -32,23 +32,23 @@ const COLUMN: u128 = ONE / OUTCOMES as u128;
 pub struct GapTable {
     /// Outcome k < 255: the gap is k + 1. Outcome 255: no success in the first 255 cycles.
     first: Alias,
-    /// The remaining gap after 255 failures; `None` where that never happens.
+    /// The remaining gap after 255 failures; `None` if this can never happen.
     rest: Option<Box<Rest>>,
 }
 
-/// The rest of a gap after 255 cycles without a packet. It is geometric again, and is drawn in two parts: the number of
-/// whole blocks of 256 cycles, and the place of its end in the block. The two are independent, since (1
-/// - p)^(256 b + r) is a product.
+/// The rest of a gap after 255 cycles without a packet. It is also geometric, and is drawn in two parts: the number of
+/// whole blocks of 256 cycles, and the position of the success in its block. The two parts are independent, since
+/// (1 - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
-    /// Number of the block with the success, from 1: a gap with P(some success in 256 cycles).
+    /// Number of the block with the success, from 1. It is drawn like a gap with P(some success in 256 cycles).
     block: GapTable,
     /// Outcome r: the success is in cycle r + 1 of its block.
     place: Alias,
 }
 
 impl GapTable {
-    /// The table for 0 < p <= 1 (a source with p = 0 has no gaps; callers need no table for it).
+    /// Creates the table for 0 < p <= 1. (A source with p = 0 has no gaps, so callers need no table for it.)
     ///
     /// # Panics
     /// If p is not in that range.
@@ -81,7 +81,7 @@ impl GapTable {
 
 impl Rest {
     fn new(p: f64) -> Self {
-        // P(success in 2n cycles) = P(in n) * (2 - P(in n)), eight times: 1 - (1 - p)^256 would cancel for small p.
+        // P(success in 2n cycles) = P(in n) * (2 - P(in n)), applied eight times: 1 - (1 - p)^256 would lose precision for small p.
         let in_block = (0..8).fold(p, |p, _| p * (2.0 - p)).min(1.0);
         let q = 1.0 - p;
         let mut weights = [p / in_block; OUTCOMES];
@@ -91,14 +91,14 @@ impl Rest {
         Self { block: GapTable::new(in_block), place: Alias::new(&weights) }
     }
 
-    // Out of line: it keeps the common path of `GapTable::draw` small.
+    // Out of line, to keep the common path of `GapTable::draw` small.
     #[inline(never)]
     fn draw(&self, rng: &mut Pcg32) -> u64 {
         (self.block.draw(rng) - 1) * OUTCOMES as u64 + self.place.draw(rng) + 1
     }
 }
 
-/// Walker's table: outcome c if the fraction of a draw is below the threshold of column c, else the alias of c.
+/// Walker's table: the outcome is c if the fraction of a draw is below the threshold of column c, otherwise the alias of c.
 #[derive(Debug, Clone)]
 struct Alias {
     /// Threshold (56 bits) and alias (8 bits) of each column.
@@ -106,14 +106,14 @@ struct Alias {
 }
 
 impl Alias {
-    /// The table for weights that sum to 1 except for rounding; the remainder goes to the largest.
+    /// Creates the table for weights that sum to 1 except for rounding; the largest weight gets the remainder.
     fn new(weights: &[f64; OUTCOMES]) -> Self {
         let mut left = weights.map(|weight| (weight * ONE as f64) as u128);
         let largest = (0..OUTCOMES).max_by_key(|&c| left[c]).unwrap_or(0);
         let others: u128 = left.iter().sum::<u128>() - left[largest];
         left[largest] = ONE - others;
         let other = alias::pair(&mut left, COLUMN);
-        // The threshold of a full column is cut to 0, and its alias is itself.
+        // The threshold of a full column is truncated to 0, and its alias is the column itself.
         let columns = std::array::from_fn(|c| (left[c] as u64) << 8 | other[c] as u64);
         Self { columns }
     }
@@ -186,8 +186,8 @@ mod tests {
             let gaps: Vec<f64> = (0..DRAWS).map(|_| table.draw(&mut rng) as f64).collect();
             let mean = gaps.iter().sum::<f64>() / f64::from(DRAWS);
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / f64::from(DRAWS);
-            // Mean 1/p, variance (1-p)/p^2; the sample mean deviates by sqrt(variance / n), the sample variance by
-            // about variance * sqrt((kurtosis - 1) / n) with kurtosis 9 + p^2/(1-p). 5 deviations.
+            // Mean 1/p, variance (1-p)/p^2. The sample mean deviates by sqrt(variance / n), and the sample variance by
+            // about variance * sqrt((kurtosis - 1) / n) with kurtosis 9 + p^2/(1-p). The limit is 5 standard deviations.
             let (expected, spread) = (1.0 / p, (1.0 - p) / (p * p));
             assert!((mean - expected).abs() <= 5.0 * (spread / f64::from(DRAWS)).sqrt(), "p = {p}: {mean}");
             let fourth = if p < 1.0 { 8.0 + p * p / (1.0 - p) } else { 0.0 };
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn counts_pass_chi_square() {
         const DRAWS: u32 = 500_000;
-        // Equal bins of the distribution by cycle ranges that cross the borders of the tables at 255 and 511.
+        // Bins of equal probability, as ranges of cycles that cross the borders of the tables at 255 and 511.
         for (component, (p, bins)) in [
             (0.3, vec![1, 2, 3, 4, 5, 8, 12]),
             (0.004, vec![1, 2, 50, 100, 200, 254, 255, 256, 300, 400, 510, 511, 512, 600, 767, 768, 1000]),
@@ -224,7 +224,7 @@ mod tests {
                     (f64::from(count) - expected).powi(2) / expected
                 })
                 .sum();
-            // Chi-square with n degrees: mean n, deviation sqrt(2 n).
+            // Chi-square with n degrees of freedom: mean n, standard deviation sqrt(2 n).
             let degrees = bins.len() as f64;
             assert!(chi_square < degrees + 5.0 * (2.0 * degrees).sqrt(), "p = {p}: {chi_square} for {degrees} degrees");
         }

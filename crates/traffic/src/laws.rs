@@ -1,12 +1,12 @@
-//! The laws of every pattern and of every injection process: valid destinations, drawn as often as `distribution` says; the load that
-//! is asked for. Tests hold the examples of each of them to these laws. Crates outside of Weft do the same with theirs.
+//! The laws of every pattern and of every injection process. Patterns draw valid destinations, as often as `distribution` states;
+//! processes create the requested load. Tests check these laws for all examples. Crates outside of Weft do the same for their models.
 
 use crate::{Pattern, Population, Process, stream};
 use rand_pcg::Pcg32;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// The machine of the examples of patterns: 4 x 4 routers with 4 terminals, and 8 groups of 8. These are 64 = 2^6
+/// The machine for the examples of patterns: 4 x 4 routers with 4 terminals each, or 8 groups of 8 terminals. These are 64 = 2^6
 /// terminals, also 8^2 and 4^3.
 pub fn population() -> Population {
     Population {
@@ -18,10 +18,10 @@ pub fn population() -> Population {
     }
 }
 
-/// Checks what every pattern keeps among [`population`]. The messages show `config`.
+/// Checks the laws of patterns for a pattern on [`population`]. The messages show `config`.
 ///
 /// # Panics
-/// With what is wrong, if the pattern breaks a law.
+/// If the pattern breaks a law. The message describes the fault.
 pub fn check_pattern(pattern: &Pattern, config: &dyn Debug) {
     check_distributions(pattern, config);
     check_draws(pattern, config);
@@ -42,7 +42,7 @@ fn check_distributions(pattern: &Pattern, config: &dyn Debug) {
     }
 }
 
-/// Destinations are drawn as the distribution says.
+/// Checks that destinations are drawn with the probabilities of `distribution`.
 fn check_draws(pattern: &Pattern, config: &dyn Debug) {
     const DRAWS: u32 = 20_000;
     for source in [0, 5, 33, 63] {
@@ -58,7 +58,7 @@ fn check_draws(pattern: &Pattern, config: &dyn Debug) {
             expected[destination as usize] = probability;
         }
         for (&count, &probability) in counts.iter().zip(&expected) {
-            // Binomial: deviation sqrt(n p (1 - p)); 6 of them, over the 8,000 cells of this test.
+            // Binomial: standard deviation sqrt(n p (1 - p)). The limit is 6 standard deviations, because this test has 8,000 cells.
             let n = f64::from(DRAWS);
             let bound = 6.0 * (n * probability * (1.0 - probability)).sqrt();
             assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: {counts:?}");
@@ -66,18 +66,18 @@ fn check_draws(pattern: &Pattern, config: &dyn Debug) {
     }
 }
 
-/// Checks that a process creates what is asked for, and says how much chance there is in it. It is for a load of 0.25 in packets of
-/// one flit. The messages show `config`.
+/// Checks that a process creates the requested load, and that it states the right index of dispersion. The process is for a load of 0.25
+/// in packets of one flit. The messages show `config`.
 ///
 /// # Panics
-/// With what is wrong, if the process breaks a law.
+/// If the process breaks a law. The message describes the fault.
 pub fn check_process(process: &Process, config: &dyn Debug) {
-    // 400 runs of 4,000 cycles, whose counts tell their own deviation: 5 of the mean.
+    // 400 runs of 4,000 cycles, whose counts give their own standard deviation. The limit is 5 standard deviations of the mean.
     let counts: Vec<f64> = (0..400).map(|run| creations(process, 4000, &mut stream(6, run, 0)).len() as f64).collect();
     let mean = counts.iter().sum::<f64>() / 400.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
     assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: {mean}, variance {variance}");
-    // by which the judge of saturation tells chance: the deviation of a variance over 400 runs is 7 %
+    // the test for saturation computes the size of chance from this value; the standard deviation of a variance over 400 runs is 7 %
     let said = process.dispersion() * mean;
     assert!(said > 0.7 * variance, "{config:?}: {said}, measured {variance}");
 }

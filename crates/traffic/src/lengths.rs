@@ -1,4 +1,4 @@
-//! How long packets are: all alike, or of several lengths by weight.
+//! Lengths of packets: all equal, or several lengths with weights.
 //!
 //! # Source
 //! BookSim2 (N. Jiang et al., "A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator", ISPASS'13): its
@@ -8,33 +8,33 @@
 //! Lengths \[flits, 1 or more\], each with a weight \[any unit, above 0\].
 //!
 //! # Guarantees
-//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and no
-//! other random number of a run changes with them. A length comes with its weight over the sum of weights, exact to
+//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and they change no
+//! other random number of a run. The probability of a length is its weight divided by the sum of weights, exact to
 //! 2^-52.
 //!
 //! # Not modelled
 //! Lengths that depend on the destination or on earlier packets.
 //!
 //! # Validation
-//! The tests of this file: shares, mean and variance. `engine/tests/workload.rs`: offered load and latency without
+//! contention. A comparison with BookSim2's latencies: `docs/howto/booksim.md`.
 //! contention. BookSim2's latencies beside ours: `docs/howto/booksim.md`.
 
-/// The lengths of packets, and the share of the packets that have each.
+/// The lengths of packets, and the share of packets with each length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lengths {
     /// Length [flits] and share, in ascending order of lengths.
     shares: Vec<(u32, f64)>,
-    /// For each length but the last: the hashes below it belong to this length or a shorter one.
+    /// For each length except the last: an upper bound of the hashes of this length and of all shorter lengths.
     bounds: Vec<u64>,
 }
 
 impl Lengths {
-    /// All packets have `flits`.
+    /// Lengths of which every packet has `flits` flits.
     pub fn one(flits: u32) -> Self {
         Self { shares: vec![(flits, 1.0)], bounds: Vec::new() }
     }
 
-    /// Lengths with weights, which are above 0 and have a finite sum; one length or more.
+    /// Lengths with weights. At least one length; the weights are above 0 and have a finite sum.
     pub fn of(weights: &[(u32, f64)]) -> Self {
         let mut sorted = weights.to_vec();
         sorted.sort_by_key(|&(flits, _)| flits);
@@ -53,18 +53,18 @@ impl Lengths {
         Self { shares: merged.into_iter().map(|(flits, weight)| (flits, weight / sum)).collect(), bounds }
     }
 
-    /// The lengths [flits] in ascending order, and the share of the packets that have each.
+    /// The lengths [flits] in ascending order, and the share of packets with each length.
     pub fn shares(&self) -> &[(u32, f64)] {
         &self.shares
     }
 
-    /// The lengths [flits], and the share of the flits that belong to packets of each.
+    /// The lengths [flits], and for each length the share of flits that are in packets of this length.
     pub fn flit_shares(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         let mean = self.mean();
         self.shares.iter().map(move |&(flits, share)| (flits, share * f64::from(flits) / mean))
     }
 
-    /// The length of all packets [flits]; `None` if there are several.
+    /// The length of all packets [flits]; `None` if packets have several lengths.
     pub fn only(&self) -> Option<u32> {
         match self.shares.as_slice() {
             &[(flits, _)] => Some(flits),
@@ -82,7 +82,7 @@ impl Lengths {
         self.mean_of(f64::from)
     }
 
-    /// Variance of the lengths [flits^2]; 0 if all packets are alike.
+    /// Variance of the lengths [flits^2]; 0 if all packets have the same length.
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         self.mean_of(|flits| (f64::from(flits) - mean).powi(2))
@@ -92,7 +92,7 @@ impl Lengths {
         self.shares.iter().map(|&(flits, share)| value(flits) * share).sum()
     }
 
-    /// The length [flits] of the packet whose address has this hash.
+    /// The length [flits] of the packet with this hash of its address.
     pub fn of_hash(&self, hash: u64) -> u32 {
         self.shares[self.bounds.partition_point(|&bound| bound <= hash)].0
     }
@@ -114,7 +114,7 @@ mod tests {
         for &(flits, share) in lengths.shares() {
             let found = (0..draws).filter(|&n| lengths.of_hash(mix(7, n, 3)) == flits).count() as f64;
             let mean = draws as f64 * share;
-            // binomial: 5 deviations
+            // binomial: the limit is 5 standard deviations
             assert!((found - mean).abs() < 5.0 * (mean * (1.0 - share)).sqrt(), "{flits}: {found} of {mean}");
         }
         assert_eq!([0, (0.625 * 2f64.powi(64)) as u64 - 1].map(|hash| lengths.of_hash(hash)), [1, 1]);

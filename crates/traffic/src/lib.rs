@@ -1,5 +1,5 @@
-//! Who sends what to whom, and when. This crate knows terminals, coordinates of routers and groups as plain numbers; it
-//! knows no routers and no links.
+//! Traffic: the senders, the destinations and the times of packets. In this crate, terminals, coordinates of routers and groups are plain
+//! numbers; the crate does not depend on routers or links.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

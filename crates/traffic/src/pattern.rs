@@ -1,4 +1,4 @@
-//! Synthetic traffic patterns: to whom a terminal sends its next packet.
+//! Synthetic traffic patterns. A pattern selects the destination of the next packet of a terminal.
 //!
 //! Each pattern is one file and one line of the registry; the conformance suite (`tests/conformance.rs`) runs the
 //! examples of every registered pattern. A pattern that permutes the bits or digits of terminal ids computes its table
@@ -15,7 +15,7 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Where the packets of each source go in a given population.
+/// The destinations of each source in a given population.
 pub trait Destinations: std::fmt::Debug + Send + Sync {
     /// Destination of the next packet of `source`; `None` if this source sends nothing.
     fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32>;
@@ -23,45 +23,46 @@ pub trait Destinations: std::fmt::Debug + Send + Sync {
     /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
     fn distribution(&self, source: u32) -> Vec<(u32, f64)>;
 
-    /// Load of `source` as a part of the load of the scenario: 0 for a silent source, and at most 1.
+    /// Load of `source` as a share of the load of the scenario: 0 for a silent source, and at most 1.
     fn relative_load(&self, _source: u32) -> f64 {
         1.0
     }
 
-    /// Share of the packets of `source` that goes to terminals below `end`. A pattern that sends to nearly all
-    /// terminals computes it without a list of them.
+    /// Share of the packets of `source` to terminals below `end`. A pattern that sends to nearly all
+    /// terminals computes this share without a list of destinations.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
         existing.map(|(_, probability)| probability).sum()
     }
 
-    /// The groups of terminals that it tells apart (default: none).
+    /// The groups of terminals that the pattern distinguishes (default: none).
     fn groups(&self) -> Vec<Group> {
         Vec::new()
     }
 }
 
-/// Terminals to which a pattern gives a part of their own. Results can tell their packets apart by this name.
+/// A group of terminals with a special role in a pattern. Results can show the packets of the group separately, under this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     pub name: &'static str,
     pub terminals: Vec<u32>,
 }
 
-/// The configuration of a pattern; it knows the destinations in a population.
+/// The configuration of a pattern. It determines the destinations in a population.
 pub trait PatternModel {
     type To: Destinations + 'static;
 
-    /// Refuses what the population can't send at `path` (the dotted path of this pattern in the scenario).
+    /// Builds the pattern. Refuses, at `path` (the dotted path of this pattern in the scenario), a population for which the pattern is
+    /// not defined.
     fn build(&self, population: &Population, path: &str) -> Result<Self::To, Refusal>;
 
-    /// Configurations for 64 terminals, 4 on each of 4 x 4 routers, in 8 groups. Tests send by all examples.
+    /// Configurations for 64 terminals: 4 on each of 4 x 4 routers, in 8 groups. Tests send packets with all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// A [`PatternModel`] whose type is hidden: the registry holds patterns in this form.
+/// A [`PatternModel`] with a hidden type: the registry stores patterns in this form.
 pub trait AnyPattern {
     fn destinations(&self, population: &Population, path: &str) -> Result<Arc<dyn Destinations>, Refusal>;
 
@@ -81,7 +82,7 @@ impl<Model: PatternModel> AnyPattern for Model {
 }
 
 weft_units::registry! {
-    /// Every pattern Weft can send.
+    /// Every registered pattern.
     pub enum PatternConfig as AnyPattern, with examples, open to AddedPattern:
     "uniform" => uniform::Uniform,
     "bit_complement" => bit_complement::BitComplement,
@@ -108,14 +109,15 @@ impl Default for PatternConfig {
 }
 
 impl PatternConfig {
-    /// The pattern among `population`. Refuses what the population can't send at `path` (the dotted path of this
-    /// pattern in the scenario).
+    /// Builds the pattern for `population`. Refuses, at `path` (the dotted path of this pattern in the scenario), a population for which
+    /// the
+    /// pattern is not defined.
     pub fn build(&self, population: &Population, path: &str) -> Result<Pattern, Refusal> {
         Ok(Pattern::new(self.name(), self.model().destinations(population, path)?))
     }
 }
 
-/// A pattern among a given population.
+/// A pattern for a given population.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     name: &'static str,
@@ -127,8 +129,9 @@ impl Pattern {
         Self { name, destinations }
     }
 
-    /// This pattern, which is one of nodes, for terminals of which each node has `planes`, one after the other. A terminal sends to those that
-    /// are in its plane.
+    /// Extends a pattern of nodes to terminals. Each node has `planes` terminals with consecutive numbers. A terminal sends only to
+    /// terminals
+    /// in its own plane.
     #[must_use]
     pub fn in_planes(self, planes: u32) -> Self {
         if planes == 1 {
@@ -149,7 +152,7 @@ impl Pattern {
         self.destinations.draw(source, rng)
     }
 
-    /// Load of `source` as a part of the load of the scenario: 0 for a silent source, and at most 1.
+    /// Load of `source` as a share of the load of the scenario: 0 for a silent source, and at most 1.
     pub fn relative_load(&self, source: u32) -> f64 {
         self.destinations.relative_load(source)
     }
@@ -159,12 +162,12 @@ impl Pattern {
         self.destinations.distribution(source)
     }
 
-    /// Share of the packets of `source` that goes to terminals below `end`.
+    /// Share of the packets of `source` to terminals below `end`.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         self.destinations.share_below(source, end)
     }
 
-    /// The groups of terminals that it tells apart.
+    /// The groups of terminals that the pattern distinguishes.
     pub fn groups(&self) -> Vec<Group> {
         self.destinations.groups()
     }

@@ -1,24 +1,25 @@
-//! The machine as patterns see it: the numbers of terminals, routers and groups, and the seed, for patterns that draw
-//! once.
+//! The machine from the view of patterns: the numbers of terminals, routers and groups, and the seed for patterns that draw random
+//! numbers once.
 
-/// If all routers have as many terminals, terminal t is on router t / terminals_per_router. On a grid, routers have
-/// coordinates within `widths`, dimension 0 fastest. If the topology has groups, terminal t is in group t /
+/// The numbers of a machine. If all routers have the same number of terminals, terminal t is on router t / terminals_per_router. On a
+/// grid,
+/// routers have coordinates within `widths`; dimension 0 changes fastest. If the topology has groups, terminal t is in group t /
 /// terminals_per_group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Population {
     pub terminals: u32,
-    /// `None` if routers differ.
+    /// `None` if routers have different numbers of terminals.
     pub terminals_per_router: Option<u32>,
-    /// Widths of the router grid (HyperX, torus, mesh), else `None`.
+    /// Widths of the router grid (HyperX, torus, mesh), otherwise `None`.
     pub widths: Option<Vec<u32>>,
-    /// Terminals per group (dragonfly), else `None`.
+    /// Terminals per group (dragonfly), otherwise `None`.
     pub terminals_per_group: Option<u32>,
-    /// Seed of the run, for patterns that draw something once.
+    /// Seed of the run, for patterns that draw random numbers once.
     pub seed: u64,
 }
 
 impl Population {
-    /// A population of which nothing is known but the number of terminals.
+    /// A population with a number of terminals and no other known property.
     pub fn of(terminals: u32) -> Self {
         Self { terminals, terminals_per_router: None, widths: None, terminals_per_group: None, seed: 1 }
     }

@@ -1,4 +1,4 @@
-//! Addressed randomness: every random number of a run is a function of (seed, component, purpose, how many were drawn).
+//! Random numbers with addresses: every random number of a run is a function of (seed, component, purpose, number of earlier draws).
 //!
 //! # Source
 //! G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA'14 (the finaliser of
@@ -9,8 +9,9 @@
 //! A seed, the number of a component and the number of a purpose \[64-bit words\].
 //!
 //! # Guarantees
-//! Adding a component, or a draw in one, changes no other stream. The values never change: a test pins them. Integer
-//! arithmetic only, so they are the same on every machine.
+//! Adding a component, or a draw in a component, changes no other stream. The values never change between versions: a test compares them
+//! with
+//! constants. Only integer arithmetic is used, so they are the same on every machine.
 //!
 //! # Not modelled
 //! Cryptographic strength.
@@ -18,17 +19,17 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// 2^64 / golden ratio: keeps small inputs from being fixed points of the finaliser.
+/// 2^64 / golden ratio: prevents small inputs from being fixed points of the finaliser.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The finaliser of SplitMix64: a bijection whose every output bit depends on every input bit.
+/// The finaliser of SplitMix64: a bijection in which every output bit depends on every input bit.
 fn finalise(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
 
-/// A hash of three words, for draws that keep no state; a bijection in each word when the other two are fixed.
+/// A hash of three words, for draws that need no stored state; a bijection in each word if the other two are fixed.
 pub fn mix(a: u64, b: u64, c: u64) -> u64 {
     [a, b, c].into_iter().fold(0, |hash, word| finalise((hash ^ word).wrapping_add(GOLDEN)))
 }
@@ -36,11 +37,11 @@ pub fn mix(a: u64, b: u64, c: u64) -> u64 {
 /// The random stream of one component for one purpose.
 pub fn stream(seed: u64, component: u64, purpose: u64) -> Pcg32 {
     let state = mix(seed, component, purpose);
-    // PCG's sequence number is drawn too: generators on one sequence would be shifted copies of each other.
+    // PCG's sequence number is also random: generators with the same sequence number would be shifted copies of each other.
     Pcg32::new(state, finalise(state.wrapping_add(GOLDEN)))
 }
 
-/// A uniform number in 0..n, n > 0, without bias: Lemire's multiplication, one division in n / 2^32 of the draws.
+/// A uniform number in 0..n, n > 0, without bias: Lemire's multiplication, with one division in n / 2^32 of the draws.
 #[inline]
 pub fn below(rng: &mut Pcg32, n: u32) -> u32 {
     debug_assert!(n > 0, "no number is below 0");
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_finaliser_is_that_of_splitmix64() {
-        // First outputs of SplitMix64 from seed 0, as published with its reference implementation.
+        // First outputs of SplitMix64 for seed 0, as published with its reference implementation.
         let outputs = [1u64, 2, 3].map(|n| finalise(n.wrapping_mul(GOLDEN)));
         assert_eq!(outputs, [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F]);
     }
@@ -90,7 +91,7 @@ mod tests {
             let draws = 20_000 * n;
             let mut counts = vec![0u32; n as usize];
             (0..draws).for_each(|_| counts[below(&mut rng, n) as usize] += 1);
-            // Binomial counts: mean 20,000, deviation < sqrt(20,000); 5 deviations.
+            // Binomial counts: mean 20,000, standard deviation < sqrt(20,000). The limit is 5 standard deviations.
             let bound = 5.0 * 20_000f64.sqrt();
             assert!(counts.iter().all(|&count| (f64::from(count) - 20_000.0).abs() <= bound), "{n}: {counts:?}");
         }
@@ -98,8 +99,8 @@ mod tests {
 
     #[test]
     fn below_rejects_the_excess() {
-        // n = 3 * 2^30: without rejection every third value would come twice as often, so P(value % 3 == 0) would be
-        // 1/2 instead of 1/3. Binomial deviation of the share over 30,000 draws: sqrt(2/9 / 30,000).
+        // n = 3 * 2^30: without rejection every third value would be twice as likely, so P(value % 3 == 0) would be
+        // 1/2 instead of 1/3. Binomial standard deviation of the share over 30,000 draws: sqrt(2/9 / 30,000).
         let mut rng = stream(6, 0, 0);
         let hits = (0..30_000).filter(|_| below(&mut rng, 3 << 30).is_multiple_of(3)).count();
         assert!((hits as f64 / 30_000.0 - 1.0 / 3.0).abs() < 5.0 * (2.0 / 9.0 / 30_000f64).sqrt(), "{hits}");

@@ -1,5 +1,5 @@
-//! Every example of every registered pattern keeps the laws of patterns (`src/laws.rs`). Permutations are bijections, and involutions
-//! where they should be.
+//! Every example of every registered pattern obeys the laws of patterns (`src/laws.rs`). Permutations are bijections, and some of them
+//! must be involutions.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use weft_traffic::pattern::{neighbor, random_permutation, router_shift, shuffle,
 use weft_traffic::{Pattern, Population, stream};
 use weft_units::file::Files;
 
-/// The promises of a pattern about its destinations.
+/// The properties that a pattern promises for its destinations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Promise {
     Bijection,
@@ -18,12 +18,12 @@ enum Promise {
 
 use Promise::{Bijection, Involution};
 
-/// A registry of patterns that this suite does not know.
+/// A registry of patterns that the rest of this suite does not know.
 mod newcomers {
     use weft_traffic::pattern::AnyPattern;
 
     weft_units::registry! {
-        /// A member, in a file of its own.
+        /// A pattern in a separate file.
         pub enum Newcomers as AnyPattern, with examples:
         "answer" => answer::Answer,
     }
@@ -44,7 +44,7 @@ fn permutations() -> Vec<(PatternConfig, Promise)> {
         (PatternConfig::Neighbor(neighbor::Neighbor { by: By::Routers {} }), Bijection),
         (PatternConfig::Neighbor(neighbor::Neighbor { by: digits }), Bijection),
         (shifted(3), Bijection),
-        // Half-way around: there and back.
+        // Half-way around: applying the pattern twice leads back.
         (shifted(4), Involution),
         (layer(1, 3), Bijection),
         (layer(0, 2), Involution),
@@ -58,7 +58,7 @@ fn layer(dimension: u32, shift: u32) -> PatternConfig {
     PatternConfig::LayerShift(layer_shift::LayerShift { dimension, shift, local: group_shift::Local::Same })
 }
 
-/// [`population`] has two routers in each group: one further is there and back.
+/// [`population`] has two routers in each group: a shift by one router, applied twice, leads back.
 fn routers(shift: u32) -> PatternConfig {
     PatternConfig::RouterShift(router_shift::RouterShift { shift, local: group_shift::Local::Same })
 }
@@ -146,7 +146,7 @@ fn scenarios_write_patterns_like_this() {
 }
 
 proptest! {
-    /// Any population either refuses a pattern with a reason, or every destination exists.
+    /// Every population either refuses a pattern with a reason, or every destination exists.
     #[test]
     fn no_population_panics(
         routers in prop::collection::vec(1u32..5, 0..3),

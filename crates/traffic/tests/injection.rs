@@ -1,5 +1,5 @@
-//! The laws of every injection process: the rate asked for, the same at any time, and bursts as long as they should be.
-//! Every example of every registered process is held to the rate.
+//! The laws of every injection process: it creates the requested rate, the same at all times, and bursts with the requested length.
+//! Every example of every registered process is checked for its rate.
 
 use weft_traffic::injection::{InjectionConfig, Process, bernoulli, on_off};
 use weft_traffic::laws::{check_process, creations};
@@ -54,15 +54,16 @@ fn the_rate_is_the_load() {
         // about 100,000 packets
         let end = (1e5 / rate) as u64;
         let found = creations(&process, end, &mut stream(1, number as u64, 0)).len() as f64;
-        // Variance per cycle: of Bernoulli trials rate (1 - rate); in bursts p f (1 - p), with f the part of the time in
-        // bursts and p the probability there, and p^2 times that of the time spent in bursts, an alternating renewal
-        // process: (var_on off^2 + var_off on^2) / (on + off)^3 with geometric lengths, var = mean (mean - 1).
+        // Variance per cycle. For Bernoulli trials: rate (1 - rate). For bursts: p f (1 - p) with f, the share of the time in
+        // bursts, and p, the probability in a burst; plus p^2 times the variance of the time in bursts. Bursts and silences are an
+        // alternating
+        // renewal process: (var_on off^2 + var_off on^2) / (on + off)^3 with geometric lengths, var = mean (mean - 1).
         let variance = bursts.map_or(rate * (1.0 - rate), |(on, peak)| {
             let (p, f, off) = (peak / f64::from(flits), load / peak, on * (peak / load - 1.0));
             let alternating = (on * (on - 1.0) * off * off + off * (off - 1.0) * on * on) / (on + off).powi(3);
             p * f * (1.0 - p) + p * p * alternating
         });
-        // the dispersion that the process declares; of independent gaps a bound
+        // the dispersion that the process declares; for independent gaps it is a bound
         let said = process.dispersion() * rate;
         if bursts.is_some() {
             assert!((said / variance - 1.0).abs() < 1e-9, "{config:?} {load}: {said}, not {variance}");
@@ -90,7 +91,7 @@ fn sources_start_in_the_middle_of_things() {
                 }
             }
         }
-        // In every cycle a packet with the same probability: binomial, 5 deviations.
+        // Every cycle creates a packet with the same probability: binomial, the limit is 5 standard deviations.
         let (n, p) = (f64::from(SOURCES), load / f64::from(flits));
         let bound = 5.0 * (n * p * (1.0 - p)).sqrt();
         assert!(
@@ -103,7 +104,7 @@ fn sources_start_in_the_middle_of_things() {
 
 #[test]
 fn bursts_and_silences_are_geometric() {
-    // With a packet in every cycle of a burst, runs of cycles are the bursts. Mean silence: 10 * (1 / 0.25 - 1) = 30.
+    // If every cycle of a burst has a packet, sequences of such cycles are the bursts. Mean silence: 10 * (1 / 0.25 - 1) = 30.
     let process = build(&on_off(Time::Cycles(10), 1.0), 0.25, 1);
     let times = creations(&process, 4_000_000, &mut stream(3, 0, 0));
     let (mut bursts, mut silences, mut length) = (Vec::new(), Vec::new(), 1u64);
@@ -122,7 +123,7 @@ fn bursts_and_silences_are_geometric() {
         assert!(n > 90_000.0, "4,000,000 cycles hold 100,000 of 10 + 30: {n}");
         let found = lengths.iter().sum::<f64>() / n;
         let variance = lengths.iter().map(|length| (length - found).powi(2)).sum::<f64>() / n;
-        // Geometric: variance mean (mean - 1), kurtosis near 9, as in the tests of gaps.
+        // Geometric: variance mean (mean - 1), kurtosis about 9, as in the tests of gaps.
         let expected: f64 = mean * (mean - 1.0);
         assert!((found - mean).abs() < 5.0 * (expected / n).sqrt(), "{found}, not {mean}");
         assert!((variance - expected).abs() < 5.0 * expected * (8.1 / n).sqrt(), "{variance}, not {expected}");
@@ -172,7 +173,7 @@ fn what_a_refusal_suggests_is_taken() {
     for peak in [1.0, 0.5, 1.0 / 49.0] {
         for (load, flits) in [(0.9, 1), (0.95, 7), (0.99, 49)].map(|(part, flits)| (part * peak, flits)) {
             let mut mean_on = 1;
-            // once for the packet, once for the silence
+            // the first refusal may be about the burst (too short for a packet), the second about the silence
             for _ in 0..2 {
                 let built = on_off(Time::Cycles(mean_on), peak).build(load, f64::from(flits), CYCLE_FS, "p");
                 if let Err(refusal) = built {
@@ -210,7 +211,7 @@ fn the_smallest_loads_are_built() {
 #[test]
 fn bursts_vary_more_than_single_packets() {
     assert_eq!(build(&InjectionConfig::default(), 0.1, 4).dispersion(), 1.0);
-    // bursts of 50 cycles in a share 0.125 of the time, with packets of 4 flits at 0.8: p = 0.2, memory 50 * 350 / 400
+    // bursts of 50 cycles during a share of 0.125 of the time, with packets of 4 flits at 0.8: p = 0.2, memory 50 * 350 / 400
     let said = build(&on_off(Time::Cycles(50), 0.8), 0.1, 4).dispersion();
     let expected = 1.0 - 0.2 * 0.125 + 2.0 * 0.2 * 0.875 * (43.75 - 1.0);
     assert!((said / expected - 1.0).abs() < 1e-9, "{said}, not {expected}");

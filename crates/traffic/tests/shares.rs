@@ -1,4 +1,4 @@
-//! Rows of destinations with shares, as functions of users give them.
+//! Rows of destinations with shares, in the form that users' functions return them.
 
 use weft_traffic::pattern::Destinations;
 use weft_traffic::pattern::matrix::Rows;

@@ -14,7 +14,7 @@
 //! Bursts: see `on_off`.
 //!
 //! # Validation
-//! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle. The tests of `gaps.rs`: means,
+//! `traffic/tests/injection.rs`: the rate equals the load, and is the same in every cycle. The tests of `gaps.rs`: means,
 //! variances and counts are geometric (chi-square). Peers: every row of `tests/data/golden/booksim.csv` and
 //! `tests/data/golden/caminos.csv`.
 
@@ -31,7 +31,7 @@ pub struct Bernoulli {}
 
 impl InjectionModel for Bernoulli {
     fn build(&self, load: f64, packet_flits: f64, _: u128, _: &str) -> Result<Times, Refusal> {
-        // the smallest loads round to 0
+        // the smallest loads would round to 0
         Ok(Times::Independent(GapTable::new((load / packet_flits).max(f64::MIN_POSITIVE))))
     }
 

@@ -2,23 +2,23 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state
-//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits. How the
-//! counts scatter: the covariances of a two-state Markov chain, summed as in W. Fischer, K. Meier-Hellstern, "The
+//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits. Variance of the
+//! counts: the covariances of a two-state Markov chain, summed as in W. Fischer, K. Meier-Hellstern, "The
 //! Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18 (1993).
 //!
 //! # Parameters
 //! `mean_on`: mean length of a burst \[time\], `peak`: load inside a burst \[flits/cycle\].
 //!
 //! # Guarantees
-//! Lengths of bursts and of silences are geometric, 1 cycle or more; in a cycle of a burst a packet is created with
-//! probability peak / flits. The mean silence is mean_on * (peak - load) / load cycles, which gives the load. A load
-//! equal to the peak is one burst without end. Sources start in the stationary state. As exact as `gaps.rs`.
+//! The lengths of bursts and of silences are geometric, 1 cycle or more. In each cycle of a burst a packet is created with
+//! probability peak / flits. The mean silence is mean_on * (peak - load) / load cycles, so that the average is the load. A load
+//! equal to the peak is one burst without end. Sources start in the stationary state. The precision is that of `gaps.rs`.
 //!
 //! # Not modelled
-//! Bursts of other lengths (heavy tails, self-similar traffic); a burst to one destination.
+//! Bursts with other length distributions (heavy tails, self-similar traffic); bursts whose packets all go to one destination.
 //!
 //! # Validation
-//! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, and lengths of bursts
+//! `traffic/tests/injection.rs`: the rate equals the load, in every cycle from the first, and the lengths of bursts
 //! and silences are geometric. The variance of counts is that of the renewal process, and that of `dispersion`. No rows
 //! of a peer.
 
@@ -42,7 +42,7 @@ pub struct OnOff {
     pub peak: f64,
 }
 
-/// The largest value after rounding of a product that should be 1.
+/// The largest value that a product which should be 1 may have after rounding.
 const ROUNDED: f64 = 1.0 - 1e-9;
 
 fn full() -> f64 {
@@ -50,7 +50,7 @@ fn full() -> f64 {
 }
 
 impl OnOff {
-    /// Mean lengths of a burst and of a silence [cycles]; refused if there are none that give the load.
+    /// Mean lengths of a burst and of a silence [cycles]; refused if no such lengths give the load.
     fn lengths(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
@@ -64,7 +64,7 @@ impl OnOff {
         let mean_on = mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?;
         let on = mean_on.cycles as f64;
         let flits = packet_flits;
-        // It also bounds the draws of a packet: most bursts have one.
+        // This also limits the draws per packet: most bursts have at least one packet.
         if on * peak < flits * ROUNDED {
             let what =
                 format!("{mean_on} at {peak} flits per cycle are {} of the {flits} flits of a packet", on * peak);
@@ -112,14 +112,14 @@ impl InjectionModel for OnOff {
 
     fn examples() -> Vec<Self> {
         let mean_on = [Time::Cycles(10), Time::Femtoseconds(50_000_000), Time::Cycles(100)];
-        // The last one is one burst without end.
+        // The last example is one burst without end.
         mean_on.into_iter().zip([1.0, 0.8, 0.25]).map(|(mean_on, peak)| Self { mean_on, peak }).collect()
     }
 }
 
-/// The variance of the number of packets in a long time over its mean, for packets with probability `p` in each cycle of a
-/// burst. Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states: a cycle
-/// is in a burst with probability f = on / (on + off), and k cycles later that has the covariance f (1 - f) r^k, with
+/// The variance of the number of packets in a long time, divided by its mean, for packets with probability `p` in each cycle of a
+/// burst. Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states. A cycle
+/// is in a burst with probability f = on / (on + off). The covariance with the cycle that is k cycles later is f (1 - f) r^k, with
 /// r = 1 - 1/on - 1/off. So T cycles have the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 - r)) and the mean T p f.
 fn dispersion(p: f64, on: f64, off: f64) -> f64 {
     let (f, memory) = (on / (on + off), on * off / (on + off));
@@ -127,12 +127,12 @@ fn dispersion(p: f64, on: f64, off: f64) -> f64 {
     (1.0 - p * f + 2.0 * p * (1.0 - f) * (memory - 1.0)).max(0.0)
 }
 
-/// Bursts and silences; a source remembers how many cycles of its burst are left.
+/// Bursts and silences. The state of a source is the number of cycles that are left of its burst.
 #[derive(Debug, Clone)]
 pub(super) struct Bursts {
-    /// Part of the 2^64 values of a draw that find a source in a burst.
+    /// The number of the 2^64 values of a draw for which a source starts in a burst.
     is_on: u64,
-    /// Cycles between packets, were the burst without end.
+    /// Cycles between packets if the burst never ended.
     packets: GapTable,
     /// Lengths of bursts.
     on: GapTable,
@@ -142,13 +142,14 @@ pub(super) struct Bursts {
 }
 
 impl Remembered for Bursts {
-    /// Cycles left of a burst found at a random time: geometric, so as long as a new one; 0 in a silence, of which as
-    /// much is left as of a new one.
+    /// Number of cycles that are left of a burst at a random time. The length is geometric, so the rest is distributed like a new burst.
+    /// 0 in a
+    /// silence, whose rest is distributed like a new silence.
     fn start(&self, rng: &mut Pcg32) -> u64 {
         if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
     }
 
-    /// Cycles to the next packet. A packet that would come after the burst is not kept: the next draw has the same
+    /// Cycles to the next packet. A packet that would be created after the burst is dropped: the next draw has the same
     /// distribution.
     fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
         let mut passed = 0;

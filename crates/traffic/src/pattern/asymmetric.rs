@@ -7,14 +7,14 @@
 //! None.
 //!
 //! # Guarantees
-//! Source s sends to s mod N/2 and to s mod N/2 + N/2 with probability 1/2 each; one of the two is itself.
+//! Source s sends to s mod N/2 and to s mod N/2 + N/2 with probability 1/2 each; one of the two is the source itself.
 //!
 //! # Not modelled
-//! Odd numbers of terminals, in which BookSim's last terminal receives nothing: refused.
+//! Odd numbers of terminals are refused; in BookSim the last terminal would then receive nothing.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
-//! two terminals for every place. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file:
+//! two terminals for every index in a half. No other simulator was compared.
 
 use super::{Destinations, PatternModel};
 use crate::Population;
@@ -50,7 +50,7 @@ impl PatternModel for Asymmetric {
     }
 }
 
-/// Two halves of this many terminals.
+/// Two halves with this number of terminals each.
 #[derive(Debug, Clone)]
 pub struct Halves {
     half: u32,

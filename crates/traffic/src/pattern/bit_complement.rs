@@ -10,11 +10,11 @@
 //! An involution without fixed points: terminal s sends to N - 1 - s.
 //!
 //! # Not modelled
-//! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+//! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution without
-//! fixed points. `engine/tests/bounds.rs`: the bounds of `valiant` and `up_down` under it are reached. BookSim2: the
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; an involution without
+//! fixed points. `engine/tests/bounds.rs`: the bounds of `valiant` and `up_down` under this pattern are reached. BookSim2: the
 //! rows `bitcomp` of `tests/data/golden/booksim.csv`.
 
 use super::PatternModel;

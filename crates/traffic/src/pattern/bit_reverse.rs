@@ -10,11 +10,11 @@
 //! An involution. Palindromes, e.g. 0 and N - 1, send to themselves.
 //!
 //! # Not modelled
-//! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+//! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution.
-//! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under it is reached. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; an involution.
+//! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under this pattern is reached. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

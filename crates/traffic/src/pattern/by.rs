@@ -1,4 +1,4 @@
-//! The operand of tornado and neighbor: the coordinates of routers, or the digits of terminal ids.
+//! The numbers that tornado and neighbor shift: the coordinates of routers, or the digits of terminal ids.
 
 use super::permutation::Permutation;
 use crate::Population;
@@ -6,21 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// The operand of a shift.
+/// The numbers that are shifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum By {
-    /// Every coordinate of the router; the terminal keeps its place on the router.
+    /// Every coordinate of the router; the index of the terminal on its router stays the same.
     Routers {},
-    /// Every digit of the terminal id, as in BookSim where its k and n give all terminals.
+    /// Every digit of the terminal id, as in BookSim if its k and n include all terminals.
     Digits {
         /// Base of the digits, 2 or more.
         radix: u32,
         /// Number of digits; radix^digits is the number of terminals.
         digits: u32,
     },
-    /// The lowest digits of the terminal id, and 0 above them, as in BookSim where its k and n give fewer terminals
-    /// than there are. All terminals send to the first radix^digits terminals.
+    /// The lowest digits of the terminal id, and 0 for all higher digits, as in BookSim if its k and n include fewer terminals
+    /// than exist. All terminals send to the first radix^digits terminals.
     BooksimDigits {
         /// Base of the digits, 2 or more.
         radix: u32,
@@ -36,7 +36,7 @@ impl Default for By {
 }
 
 impl By {
-    /// The table that adds `step`(width) to every coordinate or digit of that width, modulo the width.
+    /// The permutation that adds `step`(width) to every coordinate or digit of that width, modulo the width.
     pub(crate) fn shift(
         &self,
         step: fn(u32) -> u32,
@@ -77,7 +77,7 @@ impl By {
     }
 }
 
-/// Adds `step` to every digit of a mixed-radix number, least digit first, modulo its width.
+/// Adds `step` to every digit of a mixed-radix number, modulo its width. The least significant digit is first.
 fn shift(number: u32, widths: impl Iterator<Item = u32>, step: fn(u32) -> u32) -> u32 {
     let (mut shifted, mut stride) = (0, 1);
     for width in widths {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn shifts_every_coordinate_and_keeps_the_place() {
         let permutation = By::Routers {}.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
-        // Router (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0; router (1, 0) = 1 goes to (2, 1) = 6. Place 2 stays.
+        // Router (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0; router (1, 0) = 1 leads to (2, 1) = 6. Index 2 on the router stays the same.
         assert_eq!((permutation.image(7 * 3 + 2), permutation.image(3 + 2)), (2, 6 * 3 + 2));
     }
 

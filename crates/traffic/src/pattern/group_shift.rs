@@ -5,18 +5,18 @@
 //! N = h are the adverse cases; BookSim `bad_dragon` is N = 1.
 //!
 //! # Parameters
-//! `shift` N \[groups\], `local`: place in the far group.
+//! `shift` N \[groups\], `local`: the terminal within the far group.
 //!
 //! # Guarantees
 //! Group i sends to group i + N modulo the number of groups, never to itself. `random`: all terminals of that group are
-//! equally likely. `same`: the terminal at the same place in the group, a permutation.
+//! equally likely. `same`: the terminal with the same index in its group, which makes a permutation.
 //!
 //! # Not modelled
-//! Shifts that differ between groups; a share of uniform traffic.
+//! Shifts that differ between groups; a mixture with uniform traffic.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the one global link limits a group. Peers: the rows
 //! `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
 
 use super::{Destinations, PatternModel};
@@ -32,19 +32,19 @@ use weft_units::Refusal;
 pub struct GroupShift {
     /// N of ADV+N: group i sends to group i + N, modulo the number of groups.
     pub shift: u32,
-    /// Which terminal of the far group.
+    /// Selects the terminal of the far group.
     #[serde(default)]
     pub local: Local,
 }
 
-/// Which terminal of the far group, layer or router.
+/// Selects the terminal within the far group, layer or router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Local {
-    /// A random one, for every packet.
+    /// A random terminal, for every packet.
     #[default]
     Random,
-    /// The one at the place that the source has in its own.
+    /// The terminal with the same index as the source in its own group, layer or router.
     Same,
 }
 
@@ -70,12 +70,12 @@ impl PatternModel for GroupShift {
     }
 
     fn examples() -> Vec<Self> {
-        // The last one, half-way around, leads there and back.
+        // The last shift is half-way around, so it leads there and back.
         [(1, Local::Random), (3, Local::Same), (4, Local::Same)].map(|(shift, local)| Self { shift, local }).into()
     }
 }
 
-/// The remedy where a shift of `parts` groups, layers or routers leads back to the same one.
+/// The remedy for a shift of `parts` groups, layers or routers that leads back to the same one.
 pub(super) fn shifts(parts: u32) -> String {
     match parts {
         1 => "take a topology that has more of them: this one has one".into(),
@@ -84,17 +84,17 @@ pub(super) fn shifts(parts: u32) -> String {
     }
 }
 
-/// For each source, a run of terminals to choose from.
+/// For each source, a range of consecutive terminals from which the destination is chosen.
 #[derive(Debug, Clone)]
 pub struct Runs {
-    /// First terminal of the run of each source.
+    /// For each source, the first terminal of the range.
     first: Vec<u32>,
-    /// Length of the runs.
+    /// Length of each range.
     choices: u32,
 }
 
 impl Runs {
-    /// Each source sends to the `size` terminals from `far(source)` on, or to the one at its own place among its `size`.
+    /// Each source sends to the `size` terminals from `far(source)` on, or to the terminal with its own index among these.
     pub(super) fn to_far(terminals: u32, size: u32, local: Local, far: impl Fn(u32) -> u32) -> Self {
         let (place, choices): (fn(u32, u32) -> u32, _) = match local {
             Local::Random => (|_, _| 0, size),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_last_group_wraps() {
-        // 5 groups of 4: source 17 is place 1 of group 4, and group 4 + 2 is group 1, terminals 4 to 7.
+        // 5 groups of 4: source 17 has index 1 in group 4, and group 4 + 2 is group 1, terminals 4 to 7.
         assert_eq!(build(2, Local::Same, Some(4)).unwrap().distribution(17), [(5, 1.0)]);
         let random = build(2, Local::Random, Some(4)).unwrap().distribution(17);
         assert_eq!(random, [(4, 0.25), (5, 0.25), (6, 0.25), (7, 0.25)]);

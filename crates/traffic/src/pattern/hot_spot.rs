@@ -4,23 +4,23 @@
 //! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC
 //! C-34(10), 1985; BookSim `hotspot` is share 1 from all sources.
 //!
-//! # Parameters
-//! `targets`, `sources`: \[terminal ids\], or a number or a share of terminals that the seed draws. `share` \[packets to
-//! targets / packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: which of the seed's
-//! draws \[number\].
+//! `targets`, `sources`: \[terminal ids\], or a number or a share of terminals that are drawn with the seed. `share` \[packets to
+//! targets / packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: selects one of the independent
+//! draws
+//! of the seed \[number\].
 //!
 //! # Guarantees
-//! A source sends to each target with probability share / targets, itself included if it is a target. Its other packets go
-//! uniformly to the other terminals, targets among them. Terminals that are no sources send uniform traffic. Drawn
+//! A source sends to each target with probability share / targets; a source that is a target also sends to itself. Its other packets go
+//! uniformly to the other terminals, including targets. Terminals that are not sources send uniform traffic. Drawn
 //! sets are a function of (seed, draw, number of terminals, named terminals), and all sets are equally likely. A drawn
-//! source is no target, and a drawn target is no listed source. A phase that draws again with the same `draw` gets the
-//! same sets, so a hot spot that begins and ends keeps its place.
+//! source is never a target, and a drawn target is never a listed source. If a later phase uses the same `draw`, it gets the
+//! same sets. So a hot spot that begins and ends stays at the same terminals.
 //!
 //! # Not modelled
-//! Targets of different weight.
+//! Targets with different weights.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, for targets, others and
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, for targets, others and
 //! targets that send to themselves. The tests of this file: all sets are equally likely. No other simulator was compared.
 
 mod chosen;
@@ -36,7 +36,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Purposes of the streams that draw sources and targets.
+/// Purposes (parts of the address) of the random streams that draw sources and targets.
 const SOURCES: u64 = 0x736f_7572;
 const TARGETS: u64 = 0x7461_7267;
 
@@ -44,7 +44,7 @@ const TARGETS: u64 = 0x7461_7267;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpot {
-    /// Terminals that attract packets, all alike: a list, or `{random: {count: 1}}` for some that the seed draws.
+    /// Terminals that attract packets, with equal weights: a list, or `{random: {count: 1}}` for terminals that the seed draws.
     pub targets: Chosen,
     /// Terminals that send to the targets (default: all): a list, `{random: {count: 16}}` or `{random: {share: 0.25}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,13 +52,13 @@ pub struct HotSpot {
     /// Share of the packets of these sources that go to a random target, 0 to 1 (default 1).
     #[serde(default = "all")]
     pub share: f64,
-    /// Load of each source as a part of the load of the job, 0 to 1 (default 1).
+    /// Load of each source as a share of the load of the job, 0 to 1 (default 1).
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub source_load: f64,
-    /// Load of each other terminal as a part of the load of the job, 0 to 1 (default 1).
+    /// Load of each other terminal as a share of the load of the job, 0 to 1 (default 1).
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub other_load: f64,
-    /// Number of the random draw: others are independent (default 0).
+    /// Number of the random draw. Draws with different numbers are independent (default 0).
     #[serde(default, skip_serializing_if = "is_first")]
     pub draw: u32,
 }
@@ -76,13 +76,13 @@ fn is_first(draw: &u32) -> bool {
 }
 
 impl HotSpot {
-    /// All terminals send all their packets to `targets`.
+    /// A configuration in which all terminals send all their packets to `targets`.
     pub fn at(targets: &[u32]) -> Self {
         let targets = Chosen::List(targets.to_vec());
         Self { targets, sources: None, share: 1.0, source_load: 1.0, other_load: 1.0, draw: 0 }
     }
 
-    /// The terminals of both groups.
+    /// The terminals of both groups: targets and sources.
     fn groups(&self, population: &Population, path: &str) -> Result<(Vec<u32>, Vec<u32>), Refusal> {
         let address = |purpose| Address { draw: self.draw, purpose };
         let in_path = |key: &str| format!("{path}.{key}");
@@ -136,15 +136,15 @@ impl PatternModel for HotSpot {
     }
 }
 
-/// The targets and who sends to them.
+/// The targets, and the terminals that send to them.
 #[derive(Debug, Clone)]
 pub struct Spots {
     targets: Vec<u32>,
     is_hot: Vec<bool>,
     share: f64,
-    /// Relative loads of terminals that are no sources, and of sources.
+    /// Relative loads of terminals that are not sources, and of sources.
     loads: [f64; 2],
-    /// `share` of the 2^32 values of a draw.
+    /// `share`, scaled to the 2^32 values of a draw.
     threshold: u64,
     others: Others,
 }
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(groups, [("targets", vec![0]), ("sources", vec![1, 2]), ("others", vec![0, 3, 4])]);
     }
 
-    /// A target and two sources of 4 terminals: 4 targets times 3 pairs of the other three.
+    /// A target and two sources among 4 terminals: 4 targets times 3 pairs of the other three terminals.
     #[test]
     fn all_sets_are_equally_likely_and_sources_are_no_targets() {
         let hot = read(r#"{"targets": {"random": {"count": 1}}, "sources": {"random": {"share": 0.5}}}"#);
@@ -234,7 +234,7 @@ mod tests {
             assert!(!sets.1.contains(&sets.0[0]) && sets.1.len() == 2, "{sets:?}");
             *counts.entry(sets).or_insert(0u32) += 1;
         }
-        // Binomial counts: mean 4800 / 12 = 400, deviation < sqrt(400); 5 deviations.
+        // Binomial counts: mean 4800 / 12 = 400, standard deviation < sqrt(400). The limit is 5 standard deviations.
         assert_eq!(counts.len(), 12);
         assert!(counts.values().all(|&count| f64::from(count.abs_diff(400)) < 5.0 * 20.0), "{counts:?}");
     }
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(many.path, "p.sources");
         assert!(many.what.contains("4 terminals are to be drawn, and 3 are left"), "{many}");
         assert!(many.help.contains("1 to 3"), "{many}");
-        // the remedies
+        // the remedies in the messages are accepted
         assert!(build(r#"{"targets": [2], "sources": {"random": {"share": 0.2}}}"#).is_ok());
         assert!(build(r#"{"targets": [2, 3], "sources": {"random": {"count": 3}}}"#).is_ok());
     }

@@ -1,18 +1,18 @@
-//! A pattern of nodes as one of terminals, of which each node has one in each of several planes. Packets stay in their plane.
+//! Extends a pattern of nodes to terminals. Each node has one terminal in each of several planes, and packets stay in their plane.
 
 use super::{Destinations, Group, Pattern};
 use rand_pcg::Pcg32;
 
-/// Terminal n * planes + p is that of node n in plane p.
+/// A pattern for terminals: terminal n * planes + p belongs to node n in plane p.
 #[derive(Debug)]
 pub struct InPlanes {
     pub planes: u32,
-    /// Among nodes.
+    /// The pattern of nodes.
     pub of: Pattern,
 }
 
 impl InPlanes {
-    /// The terminal of a node in the plane of `source`.
+    /// The terminal of a node in the same plane as `source`.
     fn beside(&self, source: u32, node: u32) -> u32 {
         node * self.planes + source % self.planes
     }

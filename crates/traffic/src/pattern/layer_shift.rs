@@ -1,22 +1,22 @@
 //! Layer shift: every layer of a grid sends to the layer N further, so that one dimension carries everything.
 //!
 //! # Source
-//! The analogue of ADV+N (see `group_shift`) for grids; N = 1 is "next layer".
+//! The analogue of ADV+N (see `group_shift`) for grids; N = 1 means "next layer".
 //!
 //! # Parameters
-//! `dimension` \[number of the dimension, from 0\], `shift` N \[layers\], `local`: place in the far layer.
+//! `dimension` \[number of the dimension, from 0\], `shift` N \[layers\], `local`: the terminal within the far layer.
 //!
 //! # Guarantees
-//! A layer is the terminals of all routers with one coordinate in the dimension. Layer i sends to layer i + N modulo
+//! A layer consists of the terminals of all routers with the same coordinate in the dimension. Layer i sends to layer i + N modulo
 //! the width of the dimension, never to itself. `random`: all terminals of that layer are equally likely. `same`: the
-//! terminal at the same place of the router with the same other coordinates, a permutation.
+//! terminal with the same index on the router with the same other coordinates, which makes a permutation.
 //!
 //! # Not modelled
 //! Shifts in several dimensions at once: see `neighbor` and `tornado`.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
-//! The tests of this file: `same` changes one coordinate, `random` is all of the far layer. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
+//! The tests of this file: `same` changes one coordinate, `random` covers all of the far layer. No other simulator was compared.
 
 use super::group_shift::{Local, shifts};
 use super::{Destinations, PatternModel};
@@ -30,11 +30,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayerShift {
-    /// Dimension whose coordinate makes a layer, from 0.
+    /// Dimension whose coordinate defines the layers, from 0.
     pub dimension: u32,
     /// N: layer i sends to layer i + N, modulo the number of layers.
     pub shift: u32,
-    /// Which terminal of the far layer.
+    /// Selects the terminal of the far layer.
     #[serde(default)]
     pub local: Local,
 }
@@ -66,14 +66,14 @@ impl PatternModel for LayerShift {
     }
 }
 
-/// Layers; each consists of runs of consecutive terminals.
+/// The layers; each consists of ranges of consecutive terminals.
 #[derive(Debug, Clone)]
 pub struct FarLayer {
-    /// Length of a run; the next run belongs to the next layer.
+    /// Length of a range; the next range belongs to the next layer.
     run: u32,
     layers: u32,
     shift: u32,
-    /// Terminals of a layer.
+    /// Number of terminals of a layer.
     size: u32,
     local: Local,
 }
@@ -101,12 +101,12 @@ impl FarLayer {
         (source / self.run + self.shift) % self.layers
     }
 
-    /// Number of a terminal in its layer.
+    /// Index of a terminal in its layer.
     fn place(&self, terminal: u32) -> u32 {
         terminal / self.run / self.layers * self.run + terminal % self.run
     }
 
-    /// Terminal number `place` of a layer.
+    /// The terminal with index `place` in a layer.
     fn terminal(&self, layer: u32, place: u32) -> u32 {
         (place / self.run * self.layers + layer) * self.run + place % self.run
     }
@@ -116,7 +116,7 @@ impl FarLayer {
 mod tests {
     use super::*;
 
-    /// 3 x 4 x 2 routers of 2 terminals.
+    /// 3 x 4 x 2 routers with 2 terminals each.
     const WIDTHS: [u32; 3] = [3, 4, 2];
 
     fn build(dimension: u32, shift: u32, local: Local) -> Result<FarLayer, Refusal> {
@@ -125,7 +125,7 @@ mod tests {
         LayerShift { dimension, shift, local }.build(&population, "p")
     }
 
-    /// x, y, z and place on the router.
+    /// x, y, z and the index on the router.
     fn coordinates(terminal: u32) -> [u32; 4] {
         let router = terminal / 2;
         [router % 3, router / 3 % 4, router / 12, terminal % 2]

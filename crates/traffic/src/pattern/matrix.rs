@@ -1,23 +1,25 @@
 //! Matrix: loads and destinations from a file, e.g. measured on a machine.
 //!
 //! # Source
-//! A traffic matrix as the field writes it: row s, column d holds what s sends to d.
+//! A traffic matrix in the usual form: the value in row s and column d is the traffic from s to d.
 //!
 //! # Parameters
 //! `file`: one row and one column per terminal \[any unit, 0 or more\]. It is a `.npy` (`numpy.save` of a 2-D array of
-//! numbers), a `.csv` or a `.tsv`. Commas, semicolons or tabs separate the numbers of a text. A line of names above
-//! the numbers, a column of names before them and a byte-order mark are skipped. Rows and columns must be in one order.
+//! numbers), a `.csv` or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. A line of names above
+//! the numbers, a column of names before them and a byte-order mark are skipped. Rows and columns must be in the same order.
 //!
 //! # Guarantees
-//! Source s draws d with probability (s, d) / sum of row s, to 2^-32 divided by the numbers above 0 in the row. The row
-//! with the largest sum has the load of the scenario, the others in proportion; a row of zeros is a silent source.
-//! Entries on the diagonal are sent to oneself. Memory is proportional to the numbers above 0.
+//! Source s draws d with probability (s, d) / sum of row s. The error is at most 2^-32 divided by the count of positive numbers in the
+//! row.
+//! The row with the largest sum has the load of the scenario, and the other rows have proportional loads; a row of zeros is a silent
+//! source.
+//! A terminal sends the traffic on the diagonal to itself. Memory is proportional to the count of positive numbers.
 //!
 //! # Not modelled
 //! Matrices that change with time.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file:
 //! rows are sources, bad files are refused. No other simulator was compared.
 
 mod csv;
@@ -37,7 +39,7 @@ type Wrong = (String, String);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
-    /// A `.npy`, `.csv` or `.tsv` file of one row per source and one column per destination.
+    /// A `.npy`, `.csv` or `.tsv` file with one row per source and one column per destination.
     pub file: InputFile,
 }
 
@@ -54,7 +56,7 @@ impl PatternModel for Matrix {
 }
 
 impl Matrix {
-    /// A file in which every fifth source is silent and the others have loads of their own.
+    /// A file in which every fifth source is silent, and the other sources have different loads.
     pub(super) fn of_csv(terminals: u32) -> Self {
         let value = |s: u32, d: u32| if s.is_multiple_of(5) { 0 } else { (7 * s + 3 * d) % 11 };
         let line = |s| (0..terminals).map(|d| value(s, d).to_string()).collect::<Vec<_>>().join(",");
@@ -80,7 +82,7 @@ impl Matrix {
     }
 }
 
-/// Refuses a matrix that isn't square in terminals.
+/// Refuses a matrix that does not have one row and one column per terminal.
 fn expect_square(rows: usize, columns: usize, terminals: u32) -> Result<(), Wrong> {
     if (rows, columns) == (terminals as usize, terminals as usize) {
         return Ok(());
@@ -93,19 +95,19 @@ fn expect_square(rows: usize, columns: usize, terminals: u32) -> Result<(), Wron
     Err((what, help))
 }
 
-/// The rows of a matrix, as alias tables one after the other.
+/// The rows of a matrix, as consecutive alias tables.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// Where the table of each source ends.
+    /// For each source, the end of its table.
     ends: Vec<usize>,
     columns: Vec<alias::Column>,
-    /// Sum of each row; relative to the largest in the end.
+    /// Sum of each row, later divided by the largest sum.
     relative: Vec<f64>,
 }
 
 impl Rows {
-    /// Rows of destinations with their shares of the packets of a source. A source whose shares sum to less than 1 has this
-    /// part of the load of the scenario. Shares are above 0 and sum to 1 at most.
+    /// Creates rows of destinations from their shares of the packets of a source. A source whose shares sum to less than 1 has this
+    /// share of the load of the scenario. Shares are above 0, and their sum is at most 1.
     pub fn of_shares(sources: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
         let mut rows = Self { ends: Vec::new(), columns: Vec::new(), relative: Vec::new() };
         for shares in sources {
@@ -144,7 +146,7 @@ impl Rows {
         Ok(self)
     }
 
-    /// The table of a source; `None` for a silent one.
+    /// The table of a source; `None` for a silent source.
     fn table(&self, source: u32) -> Option<&[alias::Column]> {
         let source = source as usize;
         let start = if source > 0 { self.ends[source - 1] } else { 0 };

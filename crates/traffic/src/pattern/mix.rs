@@ -1,22 +1,22 @@
 //! Mix: every packet follows one of several patterns, drawn by weight.
 //!
 //! # Source
-//! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08, and others
-//! mix adverse and uniform traffic so.
+//! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08, and other papers
+//! mix adverse and uniform traffic in this way.
 //!
 //! # Parameters
 //! A list of `weight` \[any unit, above 0\] and `pattern`.
 //!
 //! # Guarantees
-//! A source offers every pattern its load times weight / sum of weights. Where a pattern sends less than this load, or
-//! nothing, the source sends less. The other patterns don't take its place.
+//! A source offers each pattern its load times weight / sum of weights. If a pattern sends less than this load, or
+//! nothing, the source sends less in total. The other patterns do not compensate for it.
 //!
 //! # Not modelled
 //! Weights that change with time or source.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, which is the weighted
-//! sum of the parts; silent parts are not made up for. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, which are the weighted
+//! sum of the parts; nothing compensates for silent parts. No other simulator was compared.
 
 use super::hot_spot::HotSpot;
 use super::random_permutation::RandomPermutation;
@@ -39,7 +39,7 @@ pub struct Mix(pub Vec<Part>);
 pub struct Part {
     /// Share of the packets, in proportion to the other weights; above 0.
     pub weight: f64,
-    /// Where these packets go.
+    /// The pattern that selects the destinations of these packets.
     pub pattern: PatternConfig,
 }
 
@@ -84,7 +84,7 @@ pub struct Mixture {
 }
 
 impl Mixture {
-    /// The patterns that `source` takes part in, with the load it offers them.
+    /// The patterns in which `source` sends packets, with the load that it offers to each.
     fn shares(&self, source: u32) -> impl Iterator<Item = (f64, &Pattern)> {
         let shares = self.parts.iter().map(move |(weight, pattern)| (weight * pattern.relative_load(source), pattern));
         shares.filter(|&(share, _)| share > 0.0)
@@ -153,7 +153,7 @@ mod tests {
                 {"weight": 1, "pattern": {"mix": [{"weight": 5, "pattern": {"bit_complement": {}}}]}}]"#,
         );
         let distribution = mixture.unwrap().distribution(1);
-        // Source 1: 3/4 * 1/3 to each of 0, 2 and 3, and 1/4 more to its complement 2.
+        // Source 1: 3/4 * 1/3 to each of 0, 2 and 3, and additionally 1/4 to its complement 2.
         for ((terminal, found), expected) in distribution.into_iter().zip([(0, 0.25), (2, 0.5), (3, 0.25)]) {
             assert!(terminal == expected.0 && (found - expected.1).abs() < 1e-15);
         }

@@ -9,16 +9,17 @@
 //! (`booksim_digits`) the lowest ones.
 //!
 //! # Guarantees
-//! Every coordinate or digit of width w moves by 1, modulo w, all dimensions at once (the diagonal neighbour, one link
-//! away only in one dimension). A permutation, except with `booksim_digits`: the digits above are dropped, so that
-//! several terminals send to one.
+//! Every coordinate or digit of width w moves by 1, modulo w, in all dimensions at once. The destination is the diagonal neighbour, which
+//! is
+//! one link away only if the network has one dimension. A permutation, except with `booksim_digits`: higher digits are dropped, so
+//! several terminals send to the same terminal.
 //!
 //! # Not modelled
 //! Exchanges with all neighbours (stencils).
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
-//! `engine/tests/determinism.rs`: on a ring of four it is tornado, to the bit. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection.
+//! `engine/tests/determinism.rs`: on a ring of four the results equal those of tornado exactly. No other simulator was compared.
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};

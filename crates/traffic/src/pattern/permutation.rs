@@ -1,4 +1,4 @@
-//! A fixed destination for every source, held as a table, and helpers for permutations on the bits of terminal ids.
+//! A fixed destination for every source, stored as a table, and helper functions for permutations of the bits of terminal ids.
 
 use super::Destinations;
 use crate::Population;
@@ -12,13 +12,13 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// Tabulates `image` over all terminals.
+    /// Computes a table of `image` for all terminals.
     pub(crate) fn new(population: &Population, image: impl Fn(u32) -> u32) -> Self {
         Self { image: (0..population.terminals).map(image).collect() }
     }
 
-    /// Tabulates `image`(terminal, bits) over all terminals, whose ids have that number of bits, at least 1. Refuses a
-    /// number of terminals that is no power of two.
+    /// Computes a table of `image`(terminal, bits) for all terminals, whose ids have `bits` bits, at least 1. Refuses a
+    /// number of terminals that is not a power of two.
     pub(crate) fn of_bits(population: &Population, path: &str, image: fn(u32, u32) -> u32) -> Result<Self, Refusal> {
         let bits = bits(population, path)?;
         Ok(Self::new(population, |terminal| image(terminal, bits)))
@@ -40,7 +40,7 @@ impl Destinations for Permutation {
     }
 }
 
-/// Bits of a terminal id, if the terminals are a power of two, 2 or more.
+/// Number of bits of a terminal id, if the number of terminals is a power of two, 2 or more.
 pub(crate) fn bits(population: &Population, path: &str) -> Result<u32, Refusal> {
     let terminals = population.terminals;
     let bits = terminals.checked_ilog2().unwrap_or(0);
@@ -49,7 +49,7 @@ pub(crate) fn bits(population: &Population, path: &str) -> Result<u32, Refusal> 
     }
     let (below, above) = (1u64 << bits, 2u64 << bits);
     let what = format!("{terminals} terminals are no power of two: 2^{bits} = {below}, 2^{} = {above}", bits + 1);
-    // the remedy shows a text that can be copied
+    // the remedy contains text that the user can copy
     let pattern = path.rsplit('.').next().unwrap_or(path);
     let help = format!(
         "permute the ids below a power of two: within: {{terminals: {}, pattern: {pattern}}}",

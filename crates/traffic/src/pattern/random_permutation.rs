@@ -5,17 +5,18 @@
 //! `randperm` (which has fixed points).
 //!
 //! # Parameters
-//! `fixed_points` \[true or false\], `draw`: which of the seed's permutations \[number\].
+//! `fixed_points` \[true or false\], `draw`: selects one of the independent permutations of the seed \[number\].
 //!
 //! # Guarantees
-//! All permutations are equally likely, or all those without fixed points. A function of (seed, draw) alone: the same
-//! in every run with this seed, and independent of all others.
+//! All permutations are equally likely, or all permutations without fixed points. The permutation depends only on (seed, draw): it is the
+//! same
+//! in every run with this seed, and independent of all other random numbers.
 //!
 //! # Not modelled
 //! Permutations that change during a run.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection. The tests
 //! of this file: all permutations are equally likely, draws are independent and repeatable. No other simulator was compared.
 
 use super::PatternModel;
@@ -25,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Purpose of the stream.
+/// Purpose of the random stream.
 const PERMUTATION: u64 = 0x7065_726D;
 
 /// A permutation of the terminals, drawn once from the seed.
@@ -35,7 +36,7 @@ pub struct RandomPermutation {
     /// May a terminal send to itself?
     #[serde(default)]
     pub fixed_points: bool,
-    /// Number of the permutation: others are independent (default 0).
+    /// Number of the permutation. Permutations with different numbers are independent (default 0).
     #[serde(default)]
     pub draw: u32,
 }
@@ -51,7 +52,7 @@ impl PatternModel for RandomPermutation {
         }
         let mut rng = stream(population.seed, self.draw.into(), PERMUTATION);
         let mut image: Vec<u32> = (0..terminals).collect();
-        // Fisher and Yates; about 1 permutation in e has no fixed point, and repeating keeps those equally likely
+        // Fisher and Yates; about 1 permutation in e has no fixed point, and drawing again keeps these equally likely
         loop {
             for last in (1..terminals).rev() {
                 image.swap(last as usize, below(&mut rng, last + 1) as usize);
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// How often each permutation of 4 terminals comes in 4,800 seeds.
+    /// The number of times that each permutation of 4 terminals occurs for 4,800 seeds.
     fn counts(fixed_points: bool) -> BTreeMap<Vec<u32>, u32> {
         let mut counts = BTreeMap::new();
         for seed in 0..4800 {
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn all_permutations_are_equally_likely() {
-        // 4! = 24 permutations, 9 of them without fixed points. Binomial counts, 5 deviations.
+        // 4! = 24 permutations, 9 of them without fixed points. Binomial counts; the limit is 5 standard deviations.
         for (fixed_points, number) in [(true, 24), (false, 9)] {
             let counts = counts(fixed_points);
             assert_eq!(counts.len(), number);

@@ -5,18 +5,18 @@
 //! local adversarial traffic.
 //!
 //! # Parameters
-//! `shift` N \[routers\], `local`: place at the far router.
+//! `shift` N \[routers\], `local`: the terminal at the far router.
 //!
 //! # Guarantees
-//! Router i of a group sends to router i + N of the same group, modulo the routers of the group, never to itself. `random`: all
-//! terminals of that router are equally likely. `same`: the terminal at the same place of the router, a permutation.
+//! Router i of a group sends to router i + N of the same group, modulo the number of routers of the group, never to itself. `random`: all
+//! terminals of that router are equally likely. `same`: the terminal with the same index on its router, which makes a permutation.
 //!
 //! # Not modelled
-//! Shifts that differ between groups; a share of uniform or of group-shift traffic (see `mix`).
+//! Shifts that differ between groups; a mixture with uniform or group-shift traffic (see `mix`).
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
-//! `engine/tests/bounds.rs`: minimal routing is held to one local link, 1 / (terminals of a router). Peers: the rows `LADV+1` of
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
+//! `engine/tests/bounds.rs`: one local link limits minimal routing to 1 / (terminals of a router). Peers: the rows `LADV+1` of
 //! `tests/data/golden/fogsim.csv`.
 
 use super::PatternModel;
@@ -30,9 +30,9 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouterShift {
-    /// N of ADVL+N: router i of a group sends to router i + N of it, modulo the number of routers in a group.
+    /// N of ADVL+N: router i of a group sends to router i + N of the same group, modulo the number of routers in a group.
     pub shift: u32,
-    /// Which terminal of the far router.
+    /// Selects the terminal of the far router.
     #[serde(default)]
     pub local: Local,
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::pattern::Destinations;
 
-    /// 3 groups of 4 routers of 2 terminals.
+    /// 3 groups of 4 routers with 2 terminals each.
     fn build(shift: u32, local: Local) -> Result<Runs, Refusal> {
         let population =
             Population { terminals_per_router: Some(2), terminals_per_group: Some(8), ..Population::of(24) };
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn it_stays_in_its_group_where_the_last_router_wraps() {
-        // source 15 is place 1 of router 3 of group 1; router 3 + 2 is router 1 of it, terminals 10 and 11
+        // source 15 has index 1 on router 3 of group 1; router 3 + 2 is router 1 of this group, terminals 10 and 11
         assert_eq!(build(2, Local::Same).unwrap().distribution(15), [(11, 1.0)]);
         assert_eq!(build(2, Local::Random).unwrap().distribution(15), [(10, 0.5), (11, 0.5)]);
         assert_eq!(build(1, Local::Same).unwrap().distribution(15), [(9, 1.0)]);

@@ -7,14 +7,14 @@
 //! None.
 //!
 //! # Guarantees
-//! A permutation; applied once per bit it is the identity. 0 and N - 1 send to themselves.
+//! A permutation; applied as many times as ids have bits, it is the identity. 0 and N - 1 send to themselves.
 //!
 //! # Not modelled
-//! Numbers of terminals that are no power of two: refused, since a missing image would leave sources silent.
+//! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
-//! of this file: once per bit is the identity. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection. The tests
+//! of this file: applied once per bit, the pattern is the identity. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

@@ -9,15 +9,15 @@
 //! (`booksim_digits`) the lowest ones.
 //!
 //! # Guarantees
-//! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Widths 1 and 2 don't move. A permutation,
-//! except with `booksim_digits`: the digits above are dropped, so that several terminals send to one.
+//! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Coordinates of width 1 and 2 do not move. A permutation,
+//! except with `booksim_digits`: higher digits are dropped, so several terminals send to the same terminal.
 //!
 //! # Not modelled
-//! Digits of different radices.
+//! Digits with different radices.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the bounds of rings and butterflies under it are reached.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection.
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the bounds of rings and butterflies under this pattern are reached.
 //! BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
 
 use super::permutation::Permutation;

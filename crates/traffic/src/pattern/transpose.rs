@@ -8,13 +8,13 @@
 //! None.
 //!
 //! # Guarantees
-//! An involution. With N = n^2 terminals as a matrix, (x, y) sends to (y, x); the diagonal sends to itself.
+//! An involution. If the N = n^2 terminals are the elements of a matrix, (x, y) sends to (y, x); the diagonal sends to itself.
 //!
 //! # Not modelled
-//! Odd numbers of bits (no halves) and numbers of terminals that are no power of two: refused.
+//! Numbers of terminals whose ids have an odd number of bits (no halves), or that are not a power of two, are refused.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution. The
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; an involution. The
 //! tests of this file: the transpose of a matrix. No other simulator was compared.
 
 use super::PatternModel;

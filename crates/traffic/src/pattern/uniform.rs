@@ -8,14 +8,14 @@
 //! `include_self` \[true or false\].
 //!
 //! # Guarantees
-//! All N - 1 other terminals (N with `include_self`) are equally likely, without bias; one random number per packet.
+//! All N - 1 other terminals (N with `include_self`) are equally likely, without bias. Each packet uses one random number.
 //!
 //! # Not modelled
-//! Locality.
+//! Locality (nearby destinations being more likely).
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says.
-//! `engine/tests/theory.rs`: it fills a butterfly to its bound. Peers: the rows `uniform` of
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities.
+//! `engine/tests/theory.rs`: the pattern fills a butterfly to its bound. Peers: the rows `uniform` of
 //! `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv`.
 
 use super::{Destinations, PatternModel};
@@ -29,7 +29,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// May a terminal draw itself?
+    /// Lets a terminal draw itself as the destination.
     #[serde(default)]
     pub include_self: bool,
 }

@@ -7,16 +7,16 @@
 //! `terminals` P \[ids\], `pattern`.
 //!
 //! # Guarantees
-//! Terminals from P on are silent. Where P exceeds the number of terminals, a destination that doesn't exist is drawn
-//! again. So existing ones keep their proportions and the source its load. A source without an existing destination is
+//! Terminals with ids from P on are silent. If P exceeds the number of terminals, a destination that does not exist is drawn
+//! again. So existing destinations keep their proportions, and the source keeps its load. A source without an existing destination is
 //! silent. Ids have no coordinates and no groups.
 //!
 //! # Not modelled
 //! Sets of ids that are not the first P.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
-//! sources without an image and beyond the ids are silent, missing destinations are drawn again in proportion. No rows
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file:
+//! sources without an image and terminals with ids from P on are silent, missing destinations are drawn again in proportion. No rows
 //! of a peer.
 
 use super::bit_reverse::BitReverse;
@@ -29,16 +29,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Most draws per packet, on average, and most ids per terminal; more of them are refused.
+/// Largest average number of draws per packet, and largest number of ids per terminal; larger values are refused.
 const MAX_DRAWS: u32 = 64;
 
 /// A pattern among the first ids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Within {
-    /// The pattern is evaluated for ids from 0 to this number; those that are no terminals neither send nor receive.
+    /// The pattern is evaluated for the ids from 0 up to, but without, this number. Ids without a terminal neither send nor receive.
     pub terminals: u32,
-    /// Who sends to whom among them.
+    /// The pattern among these ids.
     pub pattern: Box<PatternConfig>,
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn sources_without_an_image_are_silent() {
-        // Complement of 3 bits on 5 terminals: 0, 1 and 2 would send to 7, 6 and 5; 3 and 4 swap.
+        // Complement of 3 bits on 5 terminals: 0, 1 and 2 would send to 7, 6 and 5; 3 and 4 send to each other.
         let subset = build(8, r#"{"bit_complement": {}}"#, 5).unwrap();
         let mut rng = stream(1, 0, 0);
         let images = [None, None, None, Some(4), Some(3)];
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn missing_destinations_are_drawn_again() {
         let subset = build(8, r#"{"uniform": {}}"#, 5).unwrap();
-        // The four other terminals of 5, no longer 1/7 each but 1/4.
+        // The four other terminals of 5, each with 1/4 instead of 1/7.
         for (found, terminal) in subset.distribution(2).into_iter().zip([0, 1, 3, 4]) {
             assert!(found.0 == terminal && (found.1 - 0.25).abs() < 1e-15);
         }
@@ -172,7 +172,7 @@ mod tests {
         let refused = |ids, pattern| build(ids, pattern, 5).unwrap_err();
         assert_eq!(refused(0, r#"{"uniform": {}}"#).what, "0 ids for 5 terminals");
         assert_eq!(refused(321, r#"{"uniform": {}}"#).what, "321 ids for 5 terminals");
-        // 0.01 of the packets go to one of 7 other ids, of which 4 are terminals.
+        // 0.01 of the packets are for one of 7 other ids, of which 4 are terminals.
         let rare = refused(8, r#"{"hot_spot": {"targets": [7], "share": 0.99}}"#);
         assert!(rare.what.starts_with("only 0.0057"), "{rare}");
         assert_eq!(refused(6, r#"{"bit_reverse": {}}"#).path, "p.pattern.bit_reverse");

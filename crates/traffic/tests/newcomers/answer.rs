@@ -1,4 +1,4 @@
-//! A pattern that nothing in Weft knows: even terminals send to the next one, odd ones are silent.
+//! A pattern that is unknown to Weft: even terminals send to the next terminal, odd terminals are silent.
 
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// Says that odd terminals are silent, as they are.
+    /// True if the pattern declares that odd terminals are silent, which is correct.
     pub truthful: bool,
 }
 

@@ -13,7 +13,7 @@ use weft_units::Refusal;
 pub enum Chosen {
     /// These terminals.
     List(Vec<u32>),
-    /// Terminals that the seed draws, each set of them with the same probability.
+    /// Terminals that the seed draws. Every set of the same size has the same probability.
     Drawn(Drawn),
 }
 
@@ -25,7 +25,7 @@ pub struct Drawn {
     pub random: Amount,
 }
 
-/// How many terminals.
+/// The number of terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
@@ -49,7 +49,7 @@ impl JsonSchema for Chosen {
         "Chosen".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        // a mapping or a list: the keys of the mapping can be set one by one
+        // a mapping or a list: with a mapping, `--set` can change its keys one by one
         json_schema!({
             "type": ["array", "object"],
             "properties": { "random": generator.subschema_for::<Amount>() },
@@ -60,7 +60,7 @@ impl JsonSchema for Chosen {
     }
 }
 
-/// Reads a list as a list and a mapping as a draw: each then says what is wrong inside of it.
+/// Deserialises a list as a list and a mapping as a draw. Each type can then report its own errors.
 struct ListOrDrawn;
 
 impl<'de> Visitor<'de> for ListOrDrawn {
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for ListOrDrawn {
     }
 }
 
-/// Address of a draw: the number that the user gave it, and its purpose.
+/// Address of a draw: the number that the user set, and its purpose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address {
     pub draw: u32,
@@ -87,7 +87,7 @@ pub(super) struct Address {
 }
 
 impl Chosen {
-    /// The terminals, in increasing order if they are drawn. `taken`: terminals that a draw leaves out.
+    /// The terminals, in increasing order if they are drawn. `taken`: terminals that a draw must not select.
     pub(super) fn terminals(
         &self,
         population: &Population,
@@ -164,7 +164,7 @@ fn drawn(
     Ok(free)
 }
 
-/// For each terminal: whether it is in the list.
+/// For each terminal: true if it is in the list.
 pub(super) fn members_of(list: &[u32], terminals: u32) -> Vec<bool> {
     let mut is_member = vec![false; terminals as usize];
     list.iter().for_each(|&terminal| is_member[terminal as usize] = true);

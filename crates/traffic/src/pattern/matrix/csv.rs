@@ -1,9 +1,9 @@
-//! A matrix as text: a line per row, numbers between commas, semicolons or tabs, with or without headings.
+//! Reads a matrix from text: one line per row; commas, semicolons or tabs between numbers; headings are optional.
 
 use super::{Wrong, expect_square};
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
-/// Gives every row of `terminals` numbers to `add`.
+/// Passes every row of `terminals` numbers to `add`.
 pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Result<(), Wrong>) -> Result<(), Wrong> {
     let size = terminals as usize;
     let mut line = StringRecord::new();
@@ -35,7 +35,7 @@ pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Re
         let first = usize::from(named);
         for (place, word) in line.iter().enumerate().skip(first) {
             let value = word.parse::<f64>().map_err(|_| no_number(&line, place, terminals))?;
-            // a line that is far too long is counted, not kept
+            // a line that is far too long is counted, but not stored
             if row.len() < size {
                 row.push(value);
             }
@@ -47,30 +47,30 @@ pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Re
         add(&row)?;
         more = next(&mut reader, &mut line)?;
     }
-    // an empty file has no line that could be refused
+    // an empty file has no line that could have been refused
     expect_square(count, if count == 0 { 0 } else { row.len() }, terminals)
 }
 
-/// The reader skips a byte-order mark and empty lines.
+/// Creates the reader, which skips a byte-order mark and empty lines.
 fn reader(text: &str) -> Reader<&[u8]> {
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(separator(text));
     builder.from_reader(text.as_bytes())
 }
 
-/// The mark between the numbers: a tab or a semicolon where the first line has one, else a comma.
+/// The separator between the numbers: a tab or a semicolon if the first line has one, otherwise a comma.
 fn separator(text: &str) -> u8 {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("").trim_start_matches('\u{feff}');
     [b'\t', b';'].into_iter().find(|&mark| first.contains(char::from(mark))).unwrap_or(b',')
 }
 
-/// Reads the next line; false at the end.
+/// Reads the next line; returns false at the end.
 fn next(reader: &mut Reader<&[u8]>, line: &mut StringRecord) -> Result<bool, Wrong> {
     reader.read_record(line).map_err(|error| (error.to_string(), "save the table as plain text".to_owned()))
 }
 
-/// Whether the first line names columns: it holds no number at all. In a table of one line more than there are terminals,
-/// one word that is no number is enough. So are numbers that count the columns from 0 or 1.
+/// True if the first line names columns. It does if it contains no number. If the table has one line more than terminals exist,
+/// one word that is not a number is enough, and so are numbers that count the columns from 0 or 1.
 fn is_heading(line: &StringRecord, one_more: bool) -> bool {
     let counts = |from: usize| line.iter().zip(from..).all(|(word, number)| word.parse() == Ok(number));
     let words = line.iter().filter(|word| !is_number(word)).count();
@@ -81,9 +81,9 @@ fn is_number(word: &str) -> bool {
     word.parse::<f64>().is_ok()
 }
 
-/// Rows and columns are the terminals in their order: row `number` has the name of column `number`.
+/// Checks that rows and columns are in the same order: row `number` must have the name of column `number`.
 fn check_name(line: &StringRecord, number: usize, names: &StringRecord) -> Result<(), Wrong> {
-    // the heading may have a word above the names of the rows, or none
+    // the heading may or may not have a word above the names of the rows
     let column = (number + names.len() + 1).checked_sub(line.len());
     match column.and_then(|column| names.get(column)) {
         Some(name) if name != &line[0] => {

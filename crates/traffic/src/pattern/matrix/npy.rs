@@ -1,6 +1,6 @@
-//! A matrix as `numpy.save` writes it: a header that is a Python dictionary, then the numbers.
+//! Reads a matrix in the format of `numpy.save`: a header that is a Python dictionary, then the numbers.
 //!
-//! The format is that of NumPy's NEP 1, versions 1 to 3; numbers are integers, floats of 4 or 8 bytes or truth values.
+//! The format is NumPy's NEP 1, versions 1 to 3. The numbers are integers, floats of 4 or 8 bytes, or booleans.
 
 use super::{Wrong, expect_square};
 
@@ -14,7 +14,7 @@ struct Kind {
     is_big_endian: bool,
 }
 
-/// Gives every row of `terminals` numbers to `add`.
+/// Passes every row of `terminals` numbers to `add`.
 pub(super) fn rows(
     bytes: &[u8],
     terminals: u32,
@@ -102,7 +102,7 @@ fn shape(header: &str) -> Result<(usize, usize), Wrong> {
 }
 
 impl Kind {
-    /// The number in these bytes, as many as its size.
+    /// Converts the bytes of one number.
     fn number(self, bytes: &[u8]) -> f64 {
         let add = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
         let bits = if self.is_big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) };
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A file as numpy.save writes it, of version 1.
+    /// A file in the format of numpy.save, version 1.
     fn file(descr: &str, is_fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': {shape}, }}");
         while !(MAGIC.len() + 4 + header.len() + 1).is_multiple_of(64) {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_order_may_be_that_of_fortran() {
-        // Columns first: (0, 0), (1, 0), (0, 1), (1, 1).
+        // Column-major order: (0, 0), (1, 0), (0, 1), (1, 1).
         assert_eq!(read(&file("|u1", "True", "(2, 2)", &[1, 2, 3, 4]), 2).unwrap(), [1.0, 3.0, 2.0, 4.0]);
     }
 
