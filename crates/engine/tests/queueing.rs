@@ -39,9 +39,9 @@ fn on(spec: &Spec, class: &str) -> Vec<u8> {
 
 #[test]
 fn outputs_at_the_next_router_are_counted_by_hand() {
-    // Groups of 4 routers with 2 terminals and 2 global links each, with minimal routing. After a local link of the source group (VC class
-    // 0) a packet goes to 2 global links or 2 terminals; in the destination group (class 1) to 2 terminals. After a global link it goes to
-    // 3 local links or 2 terminals. From a terminal it goes to 3 local and 2 global links, or to the other terminal.
+    // Groups of 4 routers with 2 terminals and 2 global links each, with minimal routing. After a local link of the source group (on VC
+    // class 0) a packet goes to 2 global links or 2 terminals; in the destination group (on class 1) to 2 terminals. After a global link it
+    // goes to 3 local links or 2 terminals. From a terminal it goes to 3 local and 2 global links, or to the other terminal.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![4, 2], vec![5]));
     assert_eq!(lanes(&spec).from_terminals, 6);

@@ -1,4 +1,4 @@
-//! SLaC: the stages of a HyperX, what packets take while they go on and off, and what a link that is dark does: nothing.
+//! SLaC: the stages of a HyperX, the paths of packets while stages go on and off, and dark links, which carry nothing.
 
 use crate::common::*;
 use weft_engine::explain;
@@ -8,9 +8,9 @@ use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Spec, check, imply};
 
-/// The defaults.
+/// The policy with its default parameters.
 const STAGES: &str = r#"{"slac": {}}"#;
-/// 24 terminals of a row share 4 links of each of its routers.
+/// 24 terminals of a row share the 4 links of each of its routers.
 const OVERSUBSCRIBED: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 6}}"#;
 const WIDE: &str = r#"{"hyperx": {"widths": [5, 3], "terminals_per_router": 2}}"#;
 const HIGH: &str = r#"{"hyperx": {"widths": [3, 6], "terminals_per_router": 2}}"#;
@@ -20,13 +20,13 @@ fn via(name: &str) -> String {
     format!(r#"{{"slac": {{"via": "{name}"}}}}"#)
 }
 
-/// Columns and rows of the routers.
+/// Numbers of columns and rows of the routers.
 fn widths(spec: &Spec) -> (u32, u32) {
     let widths = spec.graph.structure().widths().expect("a grid");
     (widths[0], widths[1])
 }
 
-/// Stage of the link between two routers, from 0: that of its lower row.
+/// Index of the stage of the link between two routers, from 0: the stage of its lower row.
 fn stage(spec: &Spec, a: u32, b: u32) -> usize {
     let columns = widths(spec).0;
     (a / columns).min(b / columns) as usize
@@ -48,7 +48,7 @@ fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
         assert_eq!((c.cycles[state], c.transitions), (1000, 0), "{c:?}");
         on[stage] += 1;
     }
-    // a row has 8 * 7 / 2 = 28 links, and 8 to each higher row; a link is two channels
+    // a row has 8 * 7 / 2 = 28 links, and 8 links to each higher row; a link consists of two channels
     let expected: Vec<u32> = (1..=8).map(|s| 2 * (28 + 8 * (8 - s))).collect();
     assert_eq!(on, expected);
     assert_eq!(expected, [84, 76, 68, 60, 52, 44, 36, 28].map(|links| 2 * links));
@@ -56,8 +56,9 @@ fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
 
 #[test]
 fn the_mean_over_the_pairs_of_the_butterfly_at_least_power_is_32_63() {
-    // Of 64 x 64 pairs of routers 3,472 hops more than without the policy: 1 for 8 columns of 7 * 6 pairs of dark routers, 2
-    // for 7 rows of 8 * 7, 1 for the 8 * 7 pairs of columns and 7 * 6 of dark rows. With itself as a destination +0.848.
+    // Over the 64 x 64 pairs of routers, paths have 3,472 more hops than without the policy: 1 for 8 columns of 7 * 6 pairs of dark
+    // routers, 2 for 7 rows of 8 * 7 pairs, and 1 for 8 * 7 pairs of columns and 7 * 6 pairs of dark rows. If the source counts as a
+    // destination, the mean rises by 0.848.
     let more = f64::from(8 * 7 * 6 + 2 * 7 * 8 * 7 + 8 * 7 * 7 * 6) / 4096.0;
     assert_eq!(format!("{more:.3}"), "0.848");
     let mut with_self = butterfly(SLAC);
@@ -70,13 +71,13 @@ fn the_mean_over_the_pairs_of_the_butterfly_at_least_power_is_32_63() {
         let implied = imply(&spec).unwrap();
         let hops = (1.75 + more) * 512.0 / 511.0;
         assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{name}");
-        // h + 1 routers of 1 cycle, h links of 10, two terminal links of 1, ejection 1
+        // h + 1 routers of 1 cycle, h links of 10 cycles, two terminal links of 1 cycle, ejection 1 cycle
         assert!((implied.zero_load_latency.unwrap() - (11.0 * hops + 4.0)).abs() < 1e-9, "{name}");
         assert_eq!(format!("{:.2}", implied.zero_load_latency.unwrap()), "32.63", "{name}");
     }
 }
 
-/// Hops with the first row of routers on.
+/// Number of hops if only the first row of routers is on.
 fn hops_at_least_power(spec: &Spec, from: u32, to: u32) -> u64 {
     let columns = widths(spec).0;
     let (same_column, same_row) = (from % columns == to % columns, from / columns == to / columns);
@@ -96,7 +97,7 @@ fn every_pair_of_routers_has_its_latency_to_the_cycle_at_least_power() {
     let routers = base.graph.routers();
     for (from, to) in (0..routers).flat_map(|from| (0..routers).map(move |to| (from, to))) {
         let mut spec = base.clone();
-        // terminal 2 r is on router r
+        // terminal 2 r is at router r
         pattern(&mut spec, &format!(r#"{{"hot_spot": {{"targets": [{}]}}}}"#, 2 * to));
         alone(&mut spec, 2 * from + 1, 100);
         let out = run(&spec);
@@ -114,9 +115,9 @@ fn every_pair_of_routers_has_its_latency_to_the_cycle_at_least_power() {
 
 #[test]
 fn with_all_stages_on_the_bound_of_tornado_and_bit_reverse_is_an_eighth() {
-    // The 8 terminals of a router share the link along its row: tornado by its definition. Bit reverse of 9 bits sends
-    // from router (x, y) (bits 3 to 5 and 6 to 8), terminal t (bits 0 to 2), to column reverse(x), row reverse(t): over
-    // the link along the row, too.
+    // The 8 terminals of a router share the link along its row: for tornado this follows from its definition. Bit reverse of 9 bits sends
+    // from router (x, y) (bits 3 to 5 and 6 to 8), terminal t (bits 0 to 2), to column reverse(x) and row reverse(t): this path also uses
+    // the link along the row.
     for name in [TORNADO, r#"{"bit_reverse": {}}"#] {
         for (routing, policy_json) in [(SLAC, STAGES), (SLAC, ALWAYS_ON), (DOR, ALWAYS_ON)] {
             let mut spec = butterfly(routing);
@@ -149,7 +150,7 @@ fn under_always_on_it_is_dimension_order_to_the_last_bit() {
 
 // ---- stages over time -----------------------------------------------------------------------------------------------
 
-/// States of every stage over time; all channels of a stage are in the same.
+/// States of every stage over time; all channels of a stage are in the same state.
 fn history(spec: &Spec, out: &Outcome) -> Vec<Vec<Span>> {
     let states = link_states(out);
     assert!(states.complete);
@@ -163,15 +164,15 @@ fn history(spec: &Spec, out: &Outcome) -> Vec<Vec<Span>> {
     stages.into_iter().map(|spans| spans.expect("a stage has links")).collect()
 }
 
-/// (averaging, wake per link) [cycles].
+/// The times (averaging, wake per link) [cycles].
 fn times(spec: &Spec) -> (u64, u64) {
     let PolicyConfig::Slac(policy) = &spec.policy else { panic!("another policy") };
     let cycles = |time: &weft_units::Time| time.cycles(spec.cycle_fs, "").unwrap();
     (cycles(&policy.averaging), cycles(&policy.wake_per_link))
 }
 
-/// Stage 1 is always on. The other stages change one at a time at the ends of windows; the stage that went on last goes off first.
-/// Returns the number of times that a stage went on.
+/// Stage 1 is always on. The other stages change one at a time, at the ends of windows. The stage that went on last goes off first. Returns
+/// the number of times that a stage went on.
 fn check_history(spec: &Spec, out: &Outcome) -> usize {
     use LinkState::{Draining, Off, On, Waking};
     let ((columns, rows), (averaging, wake)) = (widths(spec), times(spec));
@@ -207,7 +208,7 @@ fn check_history(spec: &Spec, out: &Outcome) -> usize {
     changes.iter().filter(|change| change.2 == Waking).count()
 }
 
-/// A dark link carries nothing, and its cycles are all accounted for.
+/// Checks that a dark link carries nothing, and that all its cycles are in its account.
 fn check_account(out: &Outcome) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
@@ -226,13 +227,13 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     let out = run(&spec);
     check_account(&out);
     check_history(&spec, &out);
-    // 8 links of 4 cycles less for each stage, 76 in the second
+    // for each further stage, 8 links fewer, of 4 cycles each; the second stage has 76 links
     let stages = history(&spec, &out);
     let warming = |spans: &Vec<Span>| spans.iter().find(|s| s.state == LinkState::Waking).map(|s| s.to - s.from);
     let times: Vec<u64> = stages[1..].iter().map_while(warming).collect();
     assert!(times.len() >= 4, "{times:?}");
     assert_eq!(times[..4], [76, 68, 60, 52].map(|links| 4 * links));
-    // the default
+    // the default parameters
     let defaults: PolicyConfig = serde_json::from_str(STAGES).unwrap();
     let written: PolicyConfig = serde_json::from_str(
         r#"{"slac":
@@ -240,7 +241,7 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     )
     .unwrap();
     assert_eq!(defaults, written);
-    // a window until it is asked for, 76 links to warm, and a window after
+    // one window until the stage is requested, 76 links to wake, and one window after that
     let settles = defaults.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).unwrap();
     assert_eq!(settles, Some(100 + 76 * 100 + 100));
 }
@@ -257,7 +258,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
             packets(&mut spec, flits, flow, 8);
             policy(&mut spec, QUICK_STAGES);
             if !seed.is_multiple_of(2) {
-                // the end of warming is no end of a window
+                // the end of waking is not at the end of a window
                 policy(
                     &mut spec,
                     r#"{"slac":
@@ -275,7 +276,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
             assert_eq!(out.accepted_flits, out.offered_flits, "{what}");
             check_account(&out);
             woken += check_history(&spec, &out);
-            // the load is gone, and with it all stages but the first
+            // the load has ended, and all stages except the first are off
             let last = history(&spec, &out).into_iter().map(|spans| spans[spans.len() - 1].state);
             assert!(last.skip(1).all(|state| state == LinkState::Off), "{what}");
         }
@@ -294,7 +295,7 @@ fn stages_that_are_never_released_outlast_their_load() {
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
     check_account(&out);
     assert!(check_history(&spec, &out) > 0);
-    // the load is gone
+    // the load has ended
     let stages = history(&spec, &out);
     for spans in &stages[1..] {
         let states: Vec<LinkState> = spans.iter().map(|span| span.state).collect();
@@ -305,8 +306,8 @@ fn stages_that_are_never_released_outlast_their_load() {
 
 #[test]
 fn at_a_carried_load_stages_are_kept_or_go_on_and_off_for_ever_as_the_reading_says() {
-    // The first stage carries 1 / 24 of a flit per terminal across a row of 4 routers with 6 terminals each; all four
-    // carry much more, with nearly empty buffers.
+    // The first stage carries 1 / 24 of a flit per terminal across a row of 4 routers with 6 terminals each. All four stages carry much
+    // more, with nearly empty buffers.
     let transitions = |release: &str| {
         let mut spec = spec(OVERSUBSCRIBED, SLAC);
         let stages = format!(r#"{{"slac": {{"wake_per_link": "2ns", "averaging": "50ns", "release": "{release}"}}}}"#);

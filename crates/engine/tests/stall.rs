@@ -1,4 +1,4 @@
-//! A network that can stall is refused before it runs, and one that does stall ends in bounded time with the reason.
+//! A network that can stall is refused before it runs. A network that does stall ends in a limited time, and reports the reason.
 
 use crate::common::*;
 use weft_engine::outcome::{Cause, Ending};
@@ -15,7 +15,7 @@ const TORUS_4X4: &str = r#"{"torus": {"widths": [4, 4], "terminals_per_router": 
 fn a_ring_without_dateline_is_refused_with_its_cycle() {
     let refusal = imply(&spec(RING, NO_DATELINE)).unwrap_err();
     assert_eq!(refusal.path, "routing.dimension_order");
-    // All five channels of one direction; port 2 goes up, port 3 down.
+    // All five channels of one direction are in the cycle; port 2 leads up, port 3 down.
     assert!(refusal.what.contains("a cycle of 5 channels"), "{}", refusal.what);
     let up = |r: u32| format!("router {r} port 2 to router {} class 0", (r + 1) % 5);
     let down = |r: u32| format!("router {r} port 3 to router {} class 0", (r + 4) % 5);
@@ -24,7 +24,8 @@ fn a_ring_without_dateline_is_refused_with_its_cycle() {
     assert!(refusal.help.contains("allow_dependency_cycle"), "{}", refusal.help);
 }
 
-/// One VC less than `needed` on links of this class is refused, naming the number needed; the number needed is enough.
+/// Checks that one VC less than `needed` on links of this class is refused, with a message that names the needed number, and that the
+/// needed number is enough.
 fn check_vcs(topology: &str, routing: &str, class: usize, needed: u8) {
     let mut spec = spec(topology, routing);
     spec.links[class].vcs = needed;
@@ -38,22 +39,22 @@ fn check_vcs(topology: &str, routing: &str, class: usize, needed: u8) {
 
 #[test]
 fn too_few_vcs_are_refused_naming_the_number_needed() {
-    check_vcs(TORUS, DOR, 1, 2); // before and after the dateline
-    check_vcs(TORUS, BUBBLE, 1, 1); // packets that enter a ring and those that move on share their VCs
-    check_vcs(TORUS, VALIANT, 2, 4); // the same in two phases
-    check_vcs(HYPERX, MINIMAL, 1, 2); // one per hop
-    check_vcs(HYPERX, UGAL_P, 2, 2); // to the intermediate, to the destination
-    check_vcs(MESH, UGAL, 1, 2); // two phases
-    check_vcs(DRAGONFLY, DF_MINIMAL, 1, 2); // before and after the global link
-    check_vcs(DRAGONFLY, DF_UGAL, 1, 3); // before, between and after two global links
+    check_vcs(TORUS, DOR, 1, 2); // one class before and one after the dateline
+    check_vcs(TORUS, BUBBLE, 1, 1); // packets that enter a ring and packets that move on share their VCs
+    check_vcs(TORUS, VALIANT, 2, 4); // the same classes in two phases
+    check_vcs(HYPERX, MINIMAL, 1, 2); // one class per hop
+    check_vcs(HYPERX, UGAL_P, 2, 2); // one class to the intermediate, one to the destination
+    check_vcs(MESH, UGAL, 1, 2); // one class for each of two phases
+    check_vcs(DRAGONFLY, DF_MINIMAL, 1, 2); // one class before and one after the global link
+    check_vcs(DRAGONFLY, DF_UGAL, 1, 3); // classes before, between and after two global links
     check_vcs(DRAGONFLY, DF_UGAL, 2, 2);
-    check_vcs(DRAGONFLY, DF_VALIANT_ROUTER, 1, 4); // and on both sides of the intermediate
+    check_vcs(DRAGONFLY, DF_VALIANT_ROUTER, 1, 4); // in addition, classes on both sides of the intermediate
 }
 
 // ---- deadlock -------------------------------------------------------------------------------------------------------
 
-/// A ring without dateline at full load, every packet two hops up (tornado on 5: ceil(5 / 2) - 1 = 2): channels fill
-/// with packets that each need the next channel.
+/// A ring without dateline at full load. Every packet goes two hops up (tornado on 5: ceil(5 / 2) - 1 = 2), and channels fill with packets
+/// that each need the next channel.
 fn deadlocking() -> Spec {
     let mut spec = spec(RING, NO_DATELINE);
     spec.allow_dependency_cycle = true;
@@ -65,14 +66,14 @@ fn deadlocking() -> Spec {
     spec
 }
 
-/// Ends stalled soon after the limit, with a closed cycle of waiting packets.
+/// Checks that a run ends as stalled soon after the limit, with a closed cycle of waiting packets.
 fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
     let out = run_as(spec, how);
     let Ending::Stalled(stall) = &out.ending else { panic!("ended as {:?}", out.ending) };
-    // it jams in a few hundred cycles; then the watchdog takes its limit and looks every 1,024 cycles
+    // the network deadlocks within a few hundred cycles; then the watchdog waits for its limit, and checks every 1,024 cycles
     assert!(out.cycles < 5000 + spec.phases.stall_limit + 2 * 1024, "{} cycles", out.cycles);
     assert!(stall.wait_for.len() >= 2 && stall.packets >= stall.wait_for.len() as u64, "{stall:?}");
-    // each is where the one before waits, and what it waits for is at the far end of a link of its router
+    // each packet is in the queue for which the previous packet waits, and waits for a queue at the far end of a link of its router
     for (k, waiting) in stall.wait_for.iter().enumerate() {
         let next = &stall.wait_for[(k + 1) % stall.wait_for.len()];
         assert_eq!(waiting.cause.queue(), Some(next.at), "{:?}", stall.wait_for);
@@ -88,7 +89,7 @@ fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
 fn a_ring_without_dateline_deadlocks_and_says_so() {
     let lines = check_stalls(&deadlocking(), ONE);
     assert_eq!(lines.len(), 5, "one packet in each channel of the ring: {lines:?}");
-    // two terminals on ports 0 and 1; port 2 goes up, and what came up arrives on port 3
+    // two terminals at ports 0 and 1; port 2 leads up, and packets that go up arrive at port 3
     let room = " in router 1 port 3 VC 0 waits for room over its link 1 -> 2 (output 2) in router 2 port 3 VC 0";
     assert!(lines[0].starts_with("packet ") && lines[0].ends_with(room), "{lines:?}");
 }
@@ -106,7 +107,7 @@ fn worms_that_hold_the_switch_are_refused_since_they_deadlock() {
     packets(&mut spec, 6, Wormhole, 1);
     spec.router.hold_switch = true;
     assert_eq!(imply(&spec).unwrap_err().path, "router.hold_switch");
-    // a held output blocks both phases of Valiant, and so joins the VC classes that keep them apart
+    // a held output blocks both phases of Valiant, and thus connects the VC classes that separate the phases
     spec.allow_dependency_cycle = true;
     spec.set_load(1.0);
     phases(&mut spec, 1000, 50_000);
@@ -134,7 +135,7 @@ fn the_dateline_cures_the_ring() {
 
 // ---- bubbles --------------------------------------------------------------------------------------------------------
 
-/// A ring of four at full load in buffers of two packets. Terminals send to their own router or half way round.
+/// A ring of four routers at full load, with buffers for two packets. Terminals send to their own router or half way round the ring.
 fn half_way_round(routing_json: &str, flits: u32) -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, routing_json);
     pattern(&mut spec, r#"{"asymmetric": {}}"#);
@@ -155,7 +156,7 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
             let out = run(&spec);
             assert_eq!(out.ending, Ending::Saturated, "{flits} flits, {variant:?}");
             assert!(accepted(&out) > 0.1, "{flits} flits, {variant:?}: {}", accepted(&out));
-            // room for one packet, to enter and to move on
+            // there is room for only one packet, for entering as for moving on
             spec.routing = routing(NO_DATELINE);
             spec.allow_dependency_cycle = true;
             check_stalls(&spec, ONE);
@@ -163,10 +164,10 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
     }
 }
 
-// ---- legal routings never stall -------------------------------------------------------------------------------------
+// ---- accepted routings never stall ----------------------------------------------------------------------------------
 
-/// 4,000 cycles (100,000 in `make test-all`) at full load with as few VCs and as little buffer as the routing and the
-/// packets allow.
+/// Runs 4,000 cycles (100,000 in `make test-all`) at full load, with the fewest VCs and smallest buffers that the routing and the packets
+/// permit.
 fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hold_switch: bool) {
     let what = format!("{:?} on {:?}, {flits} flits", spec.routing, spec.graph.topology_name());
     packets(&mut spec, flits, flow_control, 1);
@@ -180,11 +181,11 @@ fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hol
     let cycles = if rounds(1) > 1 { 100_000 } else { 4000 };
     phases(&mut spec, 1000, cycles - 1000);
     spec.phases.stall_limit = 1000;
-    // no share of the network is stuck either: `run` looks for packets that can never move when a run is saturated
+    // no part of the network is stuck either: `run` searches for packets that can never move when a run is saturated
     let out = run(&spec);
     let what = format!("{what}: {:?}", out.ending);
     assert!(matches!(out.ending, Ending::Saturated | Ending::Drained), "{what}");
-    // worms in a chain of buffers of 1 flit are slow: a flit per credit loop of 4 cycles, several hops and phases
+    // worms in a chain of buffers of 1 flit are slow: one flit per credit loop of 4 cycles, over several hops and phases
     assert!(accepted(&out) > 0.02, "{what}, accepted {}", accepted(&out));
 }
 

@@ -1,5 +1,5 @@
-//! TCEP inside the groups of a dragonfly under a routing that decides in every step and escapes into a ring: what it switches,
-//! what it costs and what is never lost. The dragonflies are palm trees with a ring of its own wires.
+//! TCEP in the groups of a dragonfly, with a routing that decides in every step and escapes into a ring: the links that it switches, its
+//! cost, and packets, which are never lost. The dragonflies are in the palm-tree arrangement, with a physical ring.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ const QUICK: &str = r#""activation_epoch": "250cycles", "deactivation_epoch": "1
 const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
 const UNIFORM: &str = r#"{"uniform": {}}"#;
 
-/// Groups of 2h routers with h terminals and h global links each.
+/// A dragonfly with groups of 2h routers, with h terminals and h global links per router.
 fn dragonfly(h: u32, wires: u32, ofar: &str) -> Spec {
     let topology = format!(
         r#"{{"dragonfly": {{"routers_per_group": {}, "terminals_per_router": {h}, "global_links_per_router": {h},
@@ -22,18 +22,18 @@ fn dragonfly(h: u32, wires: u32, ofar: &str) -> Spec {
     spec(&topology, &format!(r#"{{"dragonfly_ofar": {{{ofar}}}}}"#))
 }
 
-/// The policy manages the links of groups.
+/// Makes the policy manage the links within groups.
 fn tcep(spec: &mut Spec, keys: &str) {
     policy(spec, &format!(r#"{{"tcep": {{{keys}}}}}"#));
     spec.managed = spec.graph.class_names().iter().map(|name| name == "local").collect();
 }
 
-/// The class of the links in groups.
+/// The class of the links within groups.
 fn local(spec: &Spec) -> usize {
     spec.graph.class_names().iter().position(|name| name == "local").expect("links in groups")
 }
 
-/// Mean share of the channels in groups that are not off.
+/// Mean share of the channels within groups that are not off.
 fn share_on(spec: &Spec, out: &Outcome) -> f64 {
     let local = local(spec);
     let channels = || out.channels.iter().filter(|c| usize::from(c.class) == local);
@@ -45,7 +45,7 @@ fn latency(out: &Outcome) -> f64 {
     out.sums.latency as f64 / out.sums.packets as f64
 }
 
-// ---- what it comes to -----------------------------------------------------------------------------------------------
+// ---- states after settling ------------------------------------------------------------------------------------------
 
 #[test]
 fn without_switching_it_is_always_on_to_the_last_bit() {
@@ -65,7 +65,7 @@ fn without_switching_it_is_always_on_to_the_last_bit() {
     }
 }
 
-/// The stars: 3 of the 6 links of a group of 4 routers, 5 of the 15 links of one of 6.
+/// Only the stars are on: 3 of the 6 links of a group of 4 routers, 5 of the 15 links of a group of 6.
 #[test]
 fn at_low_load_groups_keep_their_stars_and_packets_the_latency_of_theory() {
     for (h, least) in [(2, 3.0 / 6.0), (3, 5.0 / 15.0)] {
@@ -119,7 +119,7 @@ fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
             assert_drained(&out.1);
             assert!(out.0 >= before && (load > 0.02 || out.0 == 0.5), "{what}, before {before}");
             before = out.0;
-            // one more hop in each of two groups at most, of 12 cycles; TCEP keeps its links below the mark
+            // at most one more hop of 12 cycles in each of two groups; TCEP keeps the load of its links below the mark
             let (slower, bar) = (latency(&out.1), latency(&always_on.1));
             assert!(slower < bar + 24.0, "{what}: {slower} {bar}");
             let (carried, bar) = (accepted(&out.1), accepted(&always_on.1));
@@ -129,7 +129,7 @@ fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
     }
 }
 
-/// Beyond saturation all links are on, and as much is carried as without the policy.
+/// Above saturation all links are on, and the network carries the same load as without the policy.
 #[test]
 fn at_saturation_all_links_are_on() {
     for pattern_json in [UNIFORM, NEXT] {
@@ -149,8 +149,8 @@ fn at_saturation_all_links_are_on() {
     }
 }
 
-/// Two terminals send 0.84 flits/cycle from router 1 to router 2, at first all over the hub: the link there is above the mark,
-/// and only the direct link would have carried these packets.
+/// Two terminals send 0.84 flits/cycle from router 1 to router 2, at first all over the hub. The link at the hub is above the mark, and
+/// only the direct link would have carried these packets.
 #[test]
 fn a_link_wakes_for_which_packets_crowd_the_hub() {
     let mut spec = dragonfly(2, 1, "");
@@ -160,7 +160,7 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     [2, 3].into_iter().for_each(|terminal| spec.set_load_of(terminal, 0.42));
     phases(&mut spec, 0, 1 << 20);
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
-    // the links of the first group that are on and belong to no star
+    // number of links of the first group that are on and belong to no star
     let woken = |sim: &Simulation| {
         let class_of = |from: u32, port: u32| usize::from(spec.graph.ports(from)[port as usize].class);
         let is_on = |&(from, port, to, state): &(u32, u32, u32, LinkState)| {
@@ -168,12 +168,12 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
         };
         sim.link_states().iter().filter(|link| is_on(link)).map(|&(from, _, to, _)| (from, to)).collect::<Vec<_>>()
     };
-    // in the second epoch there is enough traffic, the request is judged in the next one, and the link wakes in 120 cycles
+    // the second epoch has enough traffic, the request is evaluated in the next epoch, and the link wakes in 120 cycles
     sim.advance(501);
     assert_eq!(woken(&sim), []);
     sim.advance(1001);
     assert_eq!(woken(&sim), [(1, 2), (2, 1)]);
-    // over the hub a packet passes three routers; now only detours that OFAR chooses itself do
+    // over the hub a packet passes three routers; now only packets do so whose detour OFAR itself has chosen
     let per_packet = |sim: &mut Simulation| {
         let before = sim.flit_hops();
         sim.advance(sim.now() + 2000);
@@ -185,7 +185,7 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     assert!(routers < 2.6 && (routers - bar).abs() < 0.1, "{routers} {bar}");
 }
 
-/// The receivers count as many flits on detours as the senders.
+/// The receivers count the same number of flits on detours as the senders.
 #[test]
 fn detours_are_counted_alike_at_both_ends() {
     for (flits, load) in [(1, 0.5), (5, 0.3)] {
@@ -199,13 +199,13 @@ fn detours_are_counted_alike_at_both_ends() {
         sim.advance(4000);
         sim.stop_sources();
         drain(&mut sim, 100_000, "detours");
-        // until no control packet is on its way
+        // until no control packet is in flight
         sim.advance((sim.now() / 250 + 1) * 250 + 220);
         assert!(sim.assert_meters() > 1000);
     }
 }
 
-// ---- whatever happens -----------------------------------------------------------------------------------------------
+// ---- in every run ---------------------------------------------------------------------------------------------------
 
 #[test]
 fn the_same_on_any_number_of_blocks_and_threads() {
@@ -280,7 +280,7 @@ proptest! {
         let out = sim.run(&spec, &());
         prop_assert_eq!((out.missing_packets, out.dropped_packets), (0, 0));
         check_channels(&out);
-        let outside = 11; // l l l g l l l g l l l
+        let outside = 11; // the hops l l l g l l l g l l l (local and global)
         let stay = if directions == 2 { spec.graph.routers() / 2 } else { spec.graph.routers() - 1 };
         prop_assert!(u64::from(out.longest_path) <= u64::from((exits + 1) * (outside + stay)));
     }
@@ -296,7 +296,7 @@ fn a_ring_in_links_that_go_off_is_refused_and_its_remedy_works() {
         let refusal = weft_engine::check(&embedded).expect_err("the ring runs over links that go off");
         assert_eq!(refusal.path, "routing.dragonfly_ofar.ring");
         assert!(refusal.help.contains(&format!("give the topology escape_rings: 1{kind}, and")), "{refusal}");
-        // links that stay on carry a ring
+        // links that stay on can carry an embedded ring
         tcep(&mut embedded, r#""initial": "all_on", "deactivate": false"#);
         weft_engine::check(&embedded).expect("no link goes off");
     }

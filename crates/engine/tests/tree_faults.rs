@@ -1,5 +1,5 @@
-//! Links and routers of a tree that fail under the elastic tree: others are used in their place, nothing that can be
-//! delivered is lost once these are on, and no link stays between on and off.
+//! Links and routers of a tree that fail under the elastic tree. Other links are used instead, no packet that can be delivered is lost once
+//! these links are on, and no link stays between on and off.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
@@ -13,8 +13,8 @@ const ASCENTS: [&str; 4] = [UP_DOWN, D_MOD_K, D_MOD_K_HIGH, UP_DOWN_ADAPTIVE];
 const QUICK: &str = r#"{"elastic_tree": {"epoch": "100ns", "wake": "40ns"}}"#;
 const FAILS: u64 = 500;
 
-// Of FAT_TREE: routers 0 to 7 are edge routers, 8 to 15 the aggregation routers of the same pods, 16 to 19 cores. At least
-// power the links to the even aggregation routers are on, and those from there to core 16.
+// In FAT_TREE, routers 0 to 7 are edge routers, 8 to 15 the aggregation routers of the same pods, and 16 to 19 cores. At least power the
+// links to the even aggregation routers are on, and the links from these to core 16.
 const EDGE: Part = Part::Router(0);
 const AGGREGATION: Part = Part::Router(8);
 const CORE: Part = Part::Router(16);
@@ -35,7 +35,7 @@ fn broken(what: Part, until: Option<u64>) -> Fault {
     Fault { what, at: FAILS, until }
 }
 
-/// A steady load; what is created from cycle 2,000 on counts, some epochs after the fault.
+/// A steady load. Packets count from cycle 2,000 on, which is some epochs after the fault.
 fn steadily(mut spec: Spec, load: f64) -> Outcome {
     phases(&mut spec, 2000, 20_000);
     spec.set_load(load);
@@ -59,7 +59,7 @@ fn lost(out: &Outcome) -> f64 {
     out.dropped_packets as f64 / (out.dropped_packets + out.sums.packets) as f64
 }
 
-/// The links that are on in the last cycle, by their ends; nothing is on its way to another state.
+/// The links that are on in the last cycle, by their ends. Checks that no link is in a change of state.
 fn links_in_the_end(out: &Outcome) -> Vec<(u32, u32)> {
     let Spans { spans, complete } = link_states(out);
     assert!(complete);
@@ -75,7 +75,7 @@ fn links_in_the_end(out: &Outcome) -> Vec<(u32, u32)> {
     on
 }
 
-/// The links of a spanning tree over these aggregation routers of each pod (0 or 1), and this core.
+/// The links of a spanning tree over these aggregation routers of each pod (0 or 1) and this core.
 fn tree_over(aggregation: u32, core: u32) -> Vec<(u32, u32)> {
     let down = (0..8).map(|edge| (edge, 8 + edge / 2 * 2 + aggregation));
     down.chain((0..4).map(|pod| (8 + 2 * pod + aggregation, core))).collect()
@@ -83,7 +83,7 @@ fn tree_over(aggregation: u32, core: u32) -> Vec<(u32, u32)> {
 
 #[test]
 fn another_link_or_router_takes_the_place_of_one_that_fails() {
-    // a core by the other one of the same aggregation routers; links and aggregation routers by the other half of the tree
+    // a core is replaced by the other core of the same aggregation routers; links and aggregation routers by the other half of the tree
     for (what, tree) in [
         (CORE, tree_over(0, 17)),
         (CORE_LINK, tree_over(0, 17)),
@@ -109,7 +109,7 @@ fn at_every_load_at_least_the_share_of_always_on_is_delivered_after_the_fault() 
             let [elastic, always] =
                 [QUICK, ALWAYS_ON].map(|policy| steadily(fat_tree(routing, policy, &[broken(what, None)]), load));
             let shares = [&elastic, &always].map(lost);
-            // while the widths change, packets that chose a link before a fault of its path was known are lost: none here
+            // while the widths change, packets are lost that chose a link before a fault on its path was known: there are none here
             assert!(shares[0] <= shares[1], "{what:?} {routing} at {load}: {shares:?} lost");
             let share = accepted(&elastic) / accepted(&always);
             assert!(share > 0.98, "{what:?} {routing} at {load}: accepts {share} of what all links carry");
@@ -130,7 +130,8 @@ fn a_dead_edge_router_takes_the_packets_of_its_terminals_and_no_others() {
 
 #[test]
 fn where_no_tree_is_whole_several_together_join_all_that_can_be_joined() {
-    // edge 0 is reached over the odd aggregation routers only, edge 4 over the even ones: these two can't be joined
+    // edge router 0 can be reached only over the odd aggregation routers, edge router 4 only over the even ones: these two can't be
+    // connected
     let faults = [broken(EDGE_LINK, None), broken(Part::Link([4, 13]), None)];
     for routing in ASCENTS {
         let out = steadily(fat_tree(routing, QUICK, &faults), 0.1);
@@ -166,7 +167,7 @@ fn after_a_fault_that_returns_no_link_stays_between_on_and_off_and_the_first_tre
     assert!(dropped > 100, "{dropped}: faults meet packets");
 }
 
-/// Faults of all kinds, over each other, while the load goes up and down.
+/// Faults of all kinds at overlapping times, while the load goes up and down.
 fn many_faults() -> Vec<Fault> {
     let fault = |what, at, until| Fault { what, at, until };
     vec![
