@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Files of the template that a new crate does not have.
+# Files of the template that are not copied into a new crate.
 OWN = {"new.py", "cargo-generate.toml"}
 
 
 def main() -> int:
-    """Copy the template with the names filled in."""
+    """Make the crate that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="name of the crate and of its Python package, such as my_models")
     parser.add_argument("folder", type=Path, help="where to; it must not exist")
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def make(name: str, folder: Path, git: tuple[str, str] | None = None) -> None:
-    """Write a new crate of this name into a folder. `git`: URL and commit of Weft."""
+    """Copy the template into a folder, with this crate name. `git`: URL and commit of Weft, to replace paths."""
     for path in sorted(HERE.rglob("*")):
         place = path.relative_to(HERE)
         if path.is_dir() or place.parts[0] in OWN or "target" in place.parts or "__pycache__" in place.parts:
@@ -48,7 +48,7 @@ def make(name: str, folder: Path, git: tuple[str, str] | None = None) -> None:
 
 
 def refuse(what: str, help: str) -> int:
-    """Print an error; the exit status."""
+    """Print an error, and return the exit status."""
     print(f"error: {what}\n  = help: {help}", file=sys.stderr)
     return 2
 

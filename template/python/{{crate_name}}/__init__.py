@@ -1,1 +1,1 @@
-"""Models for Weft. Where this package is installed, `weft` and `import weft` know them."""
+"""Models for Weft. If this package is installed, `weft` and `import weft` include these models."""
