@@ -30,7 +30,7 @@ use weft_units::{Cycles, Refusal, Time};
 pub struct Nap {
     /// Time after which an idle channel goes off.
     pub idle: Time,
-    /// Time from the first packet that wants the channel until it is on.
+    /// Time from the first packet that requests the channel until it is on.
     pub wake: Time,
 }
 
@@ -87,7 +87,7 @@ impl Policy for Times {
     }
 }
 
-/// The agent that monitors the managed channels of a block. It stores nothing except the states of the channels.
+/// The agent that monitors the managed channels of a block. The agent stores nothing except the states of the channels.
 #[derive(Debug, Kept)]
 struct Watchers {
     #[kept(fixed)]

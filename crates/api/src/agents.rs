@@ -87,9 +87,9 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// closed, the engine makes this call in the same cycle, after the timers.
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
-    /// Called when a head begins to request a closed channel. (The engine does not report heads that waited when the
-    /// channel was closed. [`Channels::is_wanted`] covers all heads.) Agents read and change this channel only. They
-    /// must not depend on the order of requests and departures in a cycle.
+    /// Called when a head begins to request a closed channel. (The engine does not report heads that waited when the channel was closed.
+    /// [`Channels::is_wanted`] covers all heads.) Agents read and change this channel only. The agents must not depend on the order of
+    /// requests and departures in a cycle.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
     /// Called with links that were about to be switched off, and that packets have chosen since the last cycle (in ascending order).
@@ -210,7 +210,8 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// Sets the state of a channel for its energy account. Only `open` and `close` decide whether packets may take it.
+    /// Sets the state of a channel for its energy account. The state does not decide whether packets may take the channel: only `open` and
+    /// `close` do.
     fn enter(&mut self, channel: usize, state: LinkState);
     /// From now on no head may take a VC of the channel. Packets that hold one keep it until they have passed; [`Agents::drained`] is
     /// called when the last of them has left the router. At that time, flits that were granted the link may still wait for it (`free_for`).
@@ -324,22 +325,22 @@ pub trait Network {
     fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
     /// Records at the router of the channel whether a link of its subnetwork `d` is active.
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
-    /// Same as [`Channels::enter`].
+    /// The same as [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
     /// The same as [`Channels::close`]. Agents of the block are notified when the channel has drained. The overseer can
     /// read it when it acts next (`is_held`).
     fn close(&mut self, channel: u32);
-    /// Same as [`Channels::open`]; heads that wait for the channel compute their hops again.
+    /// The same as [`Channels::open`]; heads that wait for the channel compute their hops again.
     fn open(&mut self, channel: u32);
     /// Whether a head requests the channel.
     fn is_wanted(&self, channel: u32) -> bool;
     /// Whether a packet holds a VC of the channel.
     fn is_held(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
-    /// Same as [`Channels::flits`].
+    /// The same as [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
-    /// Flits per cycle that the channel can carry. This is the bandwidth of the channel. If the credits of the buffer at its far end permit
-    /// only a lower rate, it is that rate.
+    /// Flits per cycle that the channel can carry. This capacity is the bandwidth of the channel. If the credits of the buffer at its far
+    /// end permit only a lower rate, it is that rate.
     fn throughput(&self, channel: u32) -> f64;
     /// Whether the link of the channel, or a router at one of its ends, has failed.
     fn is_broken(&self, channel: u32) -> bool;

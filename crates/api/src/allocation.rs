@@ -1,4 +1,4 @@
-//! What a switch allocator needs and guarantees.
+//! The needs of a switch allocator, and its guarantees.
 
 use super::switch::Ports;
 use super::switch_step::SwitchStep;
@@ -10,8 +10,8 @@ use std::fmt::Debug;
 ///
 /// # Safety
 /// The loop carries out the moves without checking them. `allocate` returns the number of moves that it has entered in this call. Moves are
-/// numbered from 0, without a gap. It enters each input and each output at most once. It changes the records of `Ports` only through
-/// functions of `Ports`. Exceptions are the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers`.
+/// numbered from 0, without a gap. Each call enters each input and each output at most once. An allocator changes the records of `Ports`
+/// only through functions of `Ports`. Exceptions are the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers`.
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs to `outputs`, and enters each matched pair as a move. Each output has a head that may get a VC, or a flit that may
     /// cross the switch ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched at most once. Uncontended flits
@@ -44,11 +44,12 @@ pub trait AllocatorModel {
 }
 
 /// Compiles an allocator from a crate outside Weft for the loop. `kernel::face::widths::compiler` makes it. This crate does not know the
-/// types of the loop, and the loop does not know the type of the allocator. Both types are therefore hidden behind `Any`.
+/// types of the loop, and the loop does not know the type of the allocator. The types of the loop and of the allocator are therefore hidden
+/// behind `Any`.
 #[derive(Debug, Clone, Copy)]
 pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
 
-/// A visitor of an allocator. Its code is compiled once for each type of allocator.
+/// A visitor of an allocator. The code of a visitor is compiled once for each type of allocator.
 pub trait UseAllocator {
     type Output;
     fn take(self, allocator: impl Allocator) -> Self::Output;

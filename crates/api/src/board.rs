@@ -84,8 +84,8 @@ impl Board {
             }
         };
         let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
-        // A block can be a window (at most `delay` cycles) ahead. It must not overwrite a post that another block still reads, which may be
-        // up to `every + delay` cycles after the post.
+        // A block can be a window (at most `delay` cycles) ahead. This block must not overwrite a post that another block still reads,
+        // which may be up to `every + delay` cycles after the post.
         let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {

@@ -20,7 +20,7 @@ pub enum ClassVcs {
     Equal,
     /// The class has this number of VCs that no other class uses.
     Own(u32),
-    /// One equal share of the VCs, used jointly by all classes with this setting.
+    /// All classes with this setting together use one equal share of the VCs.
     Shared,
 }
 

@@ -1,8 +1,8 @@
 //! Clocks create packets at random times for terminals. A clock returns the time and destination of each packet, through all phases of a
 //! job.
 //!
-//! A clock runs in virtual time. It is read when the previous packet has left, and may be behind the simulated time. Therefore memory does
-//! not grow at overload: the backlog is computed from the clock.
+//! A clock runs in virtual time. A clock is read when the previous packet has left, and may be behind the simulated time. Therefore memory
+//! does not grow at overload: the backlog is computed from the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::kept::Kept;

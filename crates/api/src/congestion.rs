@@ -1,7 +1,7 @@
 //! Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more slowly.
 //!
-//! The loop counts the flits that wait for an output, and carries marks and notifications. It keeps one memory for each flow that has a
-//! limit. A flow consists of all packets from one terminal to another.
+//! The loop counts the flits that wait for an output, and carries marks and notifications. The loop keeps one memory for each flow that has
+//! a limit. A flow consists of all packets from one terminal to another.
 
 use crate::base::kept::Value;
 use crate::state::rate::Rate;
@@ -97,7 +97,7 @@ pub trait CongestionModel {
         Self: Sized;
 }
 
-/// Marks and notifications of the window, or of the whole run where stated.
+/// Marks and notifications of the window, or of the whole run if a field says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct MarkCount {
     /// Number of checks, one each time a packet left an output, and the sum of the flits that waited for that output.

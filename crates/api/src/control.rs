@@ -1,5 +1,5 @@
 //! Control packets: single flits by which the agents of a policy communicate. The engine transports, counts and records them. Only the
-//! policy interprets their content.
+//! policy interprets the content of control packets.
 
 use crate::base::kept::Value;
 
@@ -13,7 +13,7 @@ pub struct Frame {
     pub body: Body,
     /// Number of links that it has crossed.
     pub hops: u8,
-    /// Its number among the control packets sent from the same block, if a recording receives them.
+    /// Number of the frame among the control packets sent from the same block, if a recording receives them.
     pub number: Option<u32>,
 }
 
@@ -88,7 +88,7 @@ pub struct ControlPacket {
     pub kind: ControlKind,
     /// The router at the far end of the link that the packet is about; `None` if this link connects sender and receiver.
     pub about: Option<u32>,
-    /// The number by which its receiver compares requests \[flits\]; `None` if it requests nothing.
+    /// The number by which the receiver compares requests \[flits\]; `None` if the packet requests nothing.
     pub value: Option<u32>,
     /// Further information; its meaning depends on the kind.
     pub flag: bool,

@@ -1,5 +1,5 @@
-//! Coordinates of routers, packed into one number per router. They give the position of a router as a routing sees it. They come from a
-//! view of the topology. The routing selects the view in its `coordinates`.
+//! Coordinates of routers, packed into one number per router. Coordinates give the position of a router as a routing sees it. Coordinates
+//! are computed from a view of the topology. The routing selects the view in its `coordinates`.
 
 use std::collections::BTreeMap;
 use weft_topology::Graph;

@@ -37,7 +37,7 @@ pub enum Accepts {
     UpTo(f64),
     /// The network accepts every offered flit up to this load.
     AtLeast(f64),
-    /// With detours the links can carry up to this load, which is more than minimal paths can carry. A routing that chooses by queue
+    /// With detours the network can carry up to this load, which is more than minimal paths can carry. A routing that chooses by queue
     /// lengths reaches at least half of it.
     WithDetours(f64),
 }

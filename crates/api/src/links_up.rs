@@ -64,7 +64,7 @@ impl LinksUp {
     }
 
     /// The links up that a packet may choose at the router `at`, which is not above its destination: those after which all further links
-    /// work. If there are none, all links in use. None of these links is dark; the packet is discarded where it meets the failed link.
+    /// work. If there are none, all links in use. None of these links is dark; a packet is discarded when it meets a failed link.
     pub fn choices(&self, at: u64, dest: u64) -> Ups {
         match self.good(at, dest) {
             0 => self.open(at),

@@ -34,7 +34,7 @@ impl LinkKnowledge {
     }
 }
 
-/// What a policy offers to routings and for faults.
+/// The offers of a policy to routings, and for faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offers {
     /// The information about links that routings receive.
@@ -65,8 +65,8 @@ impl Offers {
         all_on: None,
     };
 
-    /// Whether the policy is compatible with a routing that can use these kinds of information. It is compatible if it offers one of these
-    /// kinds, or if links are never switched off.
+    /// Whether the policy is compatible with a routing that can use these kinds of information. A policy is compatible if it offers one of
+    /// these kinds, or if links are never switched off.
     pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
         known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
@@ -165,7 +165,7 @@ pub struct NetworkChannel {
     pub class: u8,
 }
 
-/// Actions of a policy at fixed times, independent of the traffic. Empty if the policy follows the traffic.
+/// Actions of a policy at fixed times, independent of the traffic. The schedule is empty if the policy follows the traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Period [cycles] after which all its actions repeat; `None` if they do not.
@@ -275,7 +275,7 @@ pub trait Policy: Debug + Send + Sync {
 pub struct ControlPlan {
     /// Names of the kinds of packets, in results.
     pub kinds: &'static [&'static str],
-    /// Most packets that may wait for one link.
+    /// The most packets that may wait for one link.
     pub queue: u64,
     /// Number of packets in flight to each router at once for which memory is reserved; further memory is allocated when needed.
     pub per_router: usize,

@@ -1,7 +1,7 @@
 //! Queueing schemes: they choose the queue of an input buffer in which a packet waits.
 //!
-//! A scheme divides the VCs of each VC class of a channel into lanes. It selects the lane of a packet when the packet requests its hop. A
-//! lane is a part of its VC class, so a cycle of lanes that wait for each other would also be a cycle of VC classes. Therefore the
+//! A scheme divides the VCs of each VC class of a channel into lanes. A scheme selects the lane of a packet when the packet requests its
+//! hop. A lane is a part of its VC class, so a cycle of lanes that wait for each other would also be a cycle of VC classes. Therefore the
 //! routing's proof of deadlock freedom holds, and allocators and credits need no change.
 
 use crate::base::kept::Value;

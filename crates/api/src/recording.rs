@@ -237,7 +237,7 @@ pub struct Sender {
 pub struct Reading {
     /// Flits sent since cycle 0.
     pub flits: u64,
-    /// Its power state ([`LinkState::number`]).
+    /// Power state of the channel ([`LinkState::number`]).
     pub state: u8,
 }
 
@@ -250,7 +250,7 @@ pub struct QueueReading {
     pub fullest: u32,
 }
 
-/// A packet of which only a part has crossed a channel.
+/// A packet whose flits have only partly crossed a channel.
 #[derive(Debug, Clone, Copy)]
 pub struct PartCrossed<'a> {
     pub channel: usize,
@@ -290,7 +290,7 @@ pub trait Recorder: Kept + Any + Debug + Send {
     /// only if [`Recording::HEARS_PATHS`].
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 
-    /// Reports the packets that are crossing a channel. It is called after [`Recorder::window_begins`] and before
+    /// Reports the packets that are crossing a channel. The method is called after [`Recorder::window_begins`] and before
     /// [`Recorder::window_ends`], so that flits can be counted exactly. Called only if [`Recording::HEARS_PATHS`].
     fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
@@ -362,9 +362,9 @@ impl Recorder for NoPart {}
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// Description of its table.
     const TABLE: TableInfo;
-    /// Whether its parts are called for every delivered packet. This costs time.
+    /// Whether its parts are called for every delivered packet. These calls cost time.
     const HEARS_DELIVERIES: bool = false;
-    /// Whether [`Recorder::crosses`] and [`Recorder::part_crossed`] are called. They cost time at every hop.
+    /// Whether [`Recorder::crosses`] and [`Recorder::part_crossed`] are called. These calls cost time at every hop.
     const HEARS_PATHS: bool = false;
     /// State of the recording in a block.
     type Part: Recorder;

@@ -1,13 +1,13 @@
-//! Routing algorithms: the interface that the engine calls, with defaults where these are possible.
+//! Routing algorithms: the interface that the engine calls, with default methods if defaults are possible.
 //!
-//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. It calls one of three methods
-//! for a hop: one hop ahead (`next`, which sees only coordinates and the packet), when the packet becomes the head of its VC (`at_head`,
-//! which also sees the queues of the router), or in every allocation step (`each_step`). [`Needs::decides`] selects the method. A packet
-//! stores data for its routing: `target`, `phase`, `dim`, `lane` and two flags are for the routing only. Random choices are hashes of
-//! (seed, packet, place), so results do not depend on the order of events.
+//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. The engine calls one of three
+//! methods for a hop: one hop ahead (`next`, which sees only coordinates and the packet), when the packet becomes the head of its VC
+//! (`at_head`, which also sees the queues of the router), or in every allocation step (`each_step`). [`Needs::decides`] selects the method.
+//! A packet stores data for its routing: `target`, `phase`, `dim`, `lane` and two flags are for the routing only. Random choices are hashes
+//! of (seed, packet, place), so results do not depend on the order of events.
 //!
-//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. They call the same
-//! functions of the routing as the loop.
+//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. These checks call the
+//! same functions of the routing as the loop.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -112,8 +112,8 @@ pub struct Needs {
     /// The routing reads which outputs were granted to a head in this cycle ([`View::was_granted`]).
     pub sees_grants: bool,
     /// `each_step` returns the open port of [`Routing::candidates`] that has the highest rank by the credits of this VC class, if one is
-    /// open. It then writes nothing into the packet. In networks without trunks the engine compares the ports itself, and calls `each_step`
-    /// only if none is open.
+    /// open. In this case `each_step` writes nothing into the packet. In networks without trunks the engine compares the ports itself, and
+    /// calls `each_step` only if none is open.
     pub compares_credits_of: Option<u8>,
 }
 
@@ -123,7 +123,8 @@ impl Needs {
         self.ring_entries.iter().copied().filter(move |entry| usize::from(entry.link) == link)
     }
 
-    /// Number of VC classes that do not share their VCs, on links of class `link`. This number of VCs is enough.
+    /// Number of VC classes that do not share their VCs, on links of class `link`. A number of VCs equal to the number of these classes is
+    /// enough.
     pub fn least_vcs(&self, link: usize) -> u8 {
         let more: u8 = self.ring_entries_on(link).filter_map(|entry| entry.vcs).map(|vcs| vcs - 1).sum();
         self.classes[link] - self.ring_entries_on(link).count() as u8 + more
@@ -165,10 +166,10 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} names no hop ahead, and has no `at_head` that would")
     }
 
-    /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it requests no output now. It
-    /// is called again when a flit has moved, or when a credit, a VC or a link becomes available. `turn` decides ties: its value differs
-    /// between the heads of a router, and changes from cycle to cycle. Data that the method writes into the packet belong to this hop. The
-    /// next call for the same head overwrites them.
+    /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it requests no output now. The
+    /// method is called again when a flit has moved, or when a credit, a VC or a link becomes available. `turn` decides ties: its value
+    /// differs between the heads of a router, and changes from cycle to cycle. Data that the method writes into the packet belong to this
+    /// hop. The next call for the same head overwrites them.
     fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &mut Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,
@@ -206,7 +207,7 @@ pub trait Routing: Debug + Send + Sync {
     /// Called between two cycles when the overseer of the power policy has published data.
     fn hear(&self, _published: &Published) {}
 
-    /// The action for a head whose output leads over a failed link. It is not called for a routing that computes its paths again
+    /// The action for a head whose output leads over a failed link. The method is not called for a routing that computes its paths again
     /// ([`RoutingModel::rebuilds`]). By default a routing that reads queues chooses again, and every other routing has only one hop. A
     /// routing that uses the states of links chooses again only if `steps` lists only links that its policy keeps on for the packet.
     fn around_faults(&self) -> AroundFaults {
@@ -269,7 +270,7 @@ pub trait Routing: Debug + Send + Sync {
         true
     }
 
-    /// One packet for each intermediate or path that `inject` may choose for it at `at`; all are equally likely.
+    /// Packets for all intermediates or paths that `inject` may choose for the packet at `at`, one for each; all are equally likely.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         Outcomes::only(packet)
     }
@@ -339,7 +340,7 @@ pub trait Routing: Debug + Send + Sync {
 
     // ---- links that are switched ------------------------------------------------------------------------------------
 
-    /// Informs the routing which kind of information about links the power policy offers. It is one of the kinds that the routing can use
+    /// Informs the routing which kind of information about links the power policy offers. The kind is one of those that the routing can use
     /// ([`RoutingModel::LINKS`]).
     fn go_by(&mut self, _links: LinkKnowledge) {}
 
@@ -404,10 +405,10 @@ pub trait RoutingModel {
     /// each packet.
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether the routing can be used for one leg of a longer path, provided that its rings keep no bubble. If so, it returns every hop
-    /// ahead. It reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. It needs no other calls, such
-    /// as `taken`. (Values that it writes into other fields at a broken link are not kept.) `dim` and `lane` are 0 at the beginning of a
-    /// leg. There is one exception: after a first leg that failures made longer, `lane` is the number of VC classes taken so far. Therefore
-    /// a routing that rebuilds its paths counts VC classes in `lane`.
+    /// ahead. Such a routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. Such a routing
+    /// needs no other calls, for example of `taken`. (Values that it writes into other fields at a broken link are not kept.) `dim` and
+    /// `lane` are 0 at the beginning of a leg. There is one exception: after a first leg that failures made longer, `lane` is the number of
+    /// VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// Whether long paths need no more VC classes than short ones. If another routing is refused because it needs too many, the message
     /// proposes this one.

@@ -35,10 +35,11 @@ pub enum InputSpeedup {
     /// No limit besides the switch: a flit crosses the switch in one allocation step, even if its link is slow.
     #[default]
     Unlimited,
-    /// One flit for each VC: the next head of a VC may request an output when the link has taken the VC's previous flit. In each cycle only
-    /// one head of an input begins to leave, independent of `speedup`.
+    /// Limit per VC: the next head of a VC may request an output when the link has taken the VC's previous flit. In each cycle only one
+    /// head of an input begins to leave, independent of `speedup`.
     Vcs,
-    /// One flit in all: the heads of all VCs wait until the link has taken the previous flit. Only for packets of one flit.
+    /// Limit per input port: the heads of all VCs wait until the link has taken the previous flit. This limit is only for packets of one
+    /// flit.
     One,
 }
 
@@ -115,6 +116,6 @@ pub enum Watched {
     Nobody,
     /// Packets given as (terminal, number of the packet among the packets that the terminal makes, from 0); replies have no such number.
     Packets(Vec<(u32, u32)>),
-    /// This number of packets created in the window: those that first reach the head of their source queue.
+    /// The first packets created in the window, this many: those that first reach the head of their source queue.
     First(usize),
 }

@@ -8,7 +8,7 @@ use weft_units::Refusal;
 
 /// The most routers of a subnetwork: a router's links in a subnetwork are stored in one word.
 pub const MOST: u32 = 64;
-/// Members of a subnetwork are counted only up to this number. It is more than `MOST`.
+/// Members of a subnetwork are counted only up to this number. The number is larger than `MOST`.
 const MANY: u32 = 255;
 
 /// The part of a packet's path inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
@@ -115,7 +115,7 @@ impl Subnets {
         self.ports[d] + u16::from(c) - u16::from(c > own)
     }
 
-    /// The router that is member `c`. It is computed from router `router`, which is member `own`.
+    /// The router that is member `c`. The number is computed from router `router`, which is member `own`.
     pub fn router(&self, router: u32, d: usize, own: u8, c: u8) -> u32 {
         router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]
     }
@@ -197,7 +197,7 @@ impl Views {
         }
     }
 
-    /// Empty tables, for routings that do not read them.
+    /// Empty link-state tables, for routings that do not read them.
     pub fn none() -> Self {
         Self { rows: Vec::new(), per_router: 0, among_all: Vec::new(), hubs: Vec::new(), nets: 0 }
     }

@@ -79,7 +79,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// VCs of output `out` that heads may take now. With `hold_switch` the result is empty while a packet is crossing.
+    /// VCs of output `out` that heads may take now. If routers have `hold_switch`, the result is empty while a packet is crossing.
     #[inline(always)]
     pub fn available_vcs(&self, out: &OutputUnit<V>) -> u16 {
         let closed = S::FLITS && self.common.hold_switch && out.free_vcs != self.common.links.of(out.class).all;
@@ -140,7 +140,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         inputs
     }
 
-    /// Enters that input `i` has won output `p`. One of the input's VCs that may use the output sends a flit, as move `k`; the VC is chosen
+    /// Enters that input `i` has won output `p`. A VC of the input that may use the output sends a flit, as move `k`; the VC is chosen
     /// round robin.
     ///
     /// # Safety
@@ -183,7 +183,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         unsafe { self.in_turn(p, i) }
     }
 
-    /// Selects the VC of input `i` that sends next to output `p`. This VC holds a VC of the output, or its head takes one.
+    /// Selects the VC of input `i` that sends next to output `p`. The selected VC holds a VC of the output, or its head takes one.
     ///
     /// # Safety
     /// `p` and `i` are ports of the router.

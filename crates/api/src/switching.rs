@@ -7,11 +7,11 @@
 //!   channel stays open for the packets that have already chosen it. When these packets have left and all credits have returned, the
 //!   channel closes and goes off. Therefore no head ever waits for it.
 //! - [`CloseBeside`] is for policies that keep a member of each trunk open. The policy closes another member, and heads choose an open
-//!   member instead. When the packets that hold the closed member have left and all its credits have returned, it goes off.
+//!   member instead. The closed member goes off when the packets that hold it have left and all its credits have returned.
 //!
-//! With the wrong protocol a packet could wait forever, or a routing could send packets to a link that goes off before they arrive.
-//! Therefore each protocol is created from the [`Offers`] of the policy, as a constant, and a policy with the wrong protocol does not
-//! compile.
+//! If a policy used the wrong protocol, a packet could wait forever, or a routing could send packets to a link that goes off before they
+//! arrive. Therefore each protocol is created from the [`Offers`] of the policy, as a constant, and a policy with the wrong protocol does
+//! not compile.
 
 use crate::agents::{Channels, Network};
 use crate::policy::{LinkKnowledge, Offers};
@@ -52,8 +52,8 @@ impl CloseFirst {
 pub struct DrainFirst(());
 
 impl DrainFirst {
-    /// The protocol of a policy with these offers. It panics, when the policy is compiled, if its packets wait for links, or if routings
-    /// get no information about links.
+    /// The protocol of a policy with these offers. The function panics, when the policy is compiled, if its packets wait for links, or if
+    /// routings get no information about links.
     pub const fn of(offers: &Offers) -> Self {
         assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
         assert!(
@@ -86,7 +86,7 @@ impl DrainFirst {
     }
 }
 
-/// The protocol that closes a channel beside an open one, for policies that keep a member of each trunk open.
+/// The protocol that closes a channel while another is open, for policies that keep a member of each trunk open.
 #[derive(Debug, Clone, Copy)]
 pub struct CloseBeside(());
 

@@ -45,7 +45,7 @@ pub trait View {
     /// The member of the trunk of `hop` that has the most credits in VCs that a head may take. Returns the number of these credits, and the
     /// hop over this member. `turn` decides ties. The number is 0 if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
-    /// The hop to request if no member has a VC that a head may take. It leads over a member that is waking; if none is waking, over a
+    /// The hop to request if no member has a VC that a head may take. The hop leads over a member that is waking; if none is waking, over a
     /// member that is off. The request wakes a member that is off. Under a policy that keeps a member open (`Offers::always_carries`) it
     /// leads over an open member.
     fn fallback(&self, hop: Hop) -> Hop;
@@ -141,9 +141,10 @@ macro_rules! answers_as {
 /// The outputs of a router that have already been granted, or are full.
 #[derive(Debug, Clone, Copy)]
 pub struct Grants<'a> {
-    /// One bit for each port of the router: no more flits may wait for the link. Empty if no channel is paced.
+    /// A mask with one bit for each port of the router: no more flits may wait for the link. The mask is empty if no channel is paced.
     pub full: &'a [u64],
-    /// For each output of the block, the last cycle (low 32 bits) in which it was granted to a head. Empty unless the routing reads grants.
+    /// For each output of the block, the last cycle (low 32 bits) in which it was granted to a head. The list is empty unless the routing
+    /// reads grants.
     pub last: &'a [u32],
 }
 

@@ -93,7 +93,7 @@ pub const TIE: u64 = 0x7e;
 pub const COPY: u64 = 0x91;
 
 impl Draws {
-    /// One packet number ([`Packet::seq`]) for each possible outcome of these random choices.
+    /// Packet numbers ([`Packet::seq`]), one for each possible outcome of these random choices.
     pub fn outcomes(&self, packet: Packet, seed: u64) -> Vec<u32> {
         let copies = self.more_copies + 1;
         let outcomes = (copies << self.ties.len()).min(MAX_OUTCOMES) as usize;
@@ -114,8 +114,7 @@ pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
 /// packet takes there, and all ports that the packet may take at the next router.
 pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u16, &Ports)) + 'a>;
 
-/// One direction of a ring that visits every router once and keeps a bubble
-/// ([`RingEntry`](super::routing::RingEntry)).
+/// A ring in one direction that visits every router once and keeps a bubble ([`RingEntry`](super::routing::RingEntry)).
 #[derive(Debug, Clone)]
 pub struct EscapeRing {
     /// For each router: the hop into the ring, and the hop of a packet that is already in the ring.
@@ -130,8 +129,8 @@ pub struct RingHop {
     pub move_on: u8,
 }
 
-/// The reason why the packets of a routing can't wait for each other in a cycle (Dally and Seitz 1987). It selects the method by which the
-/// dependency check finds out which channels can depend on each other. Every variant calls the same functions as the loop.
+/// The reason why the packets of a routing can't wait for each other in a cycle (Dally and Seitz 1987). The proof selects the method by
+/// which the dependency check finds out which channels can depend on each other. Every variant calls the same functions as the loop.
 pub enum Proof<'a> {
     /// The check follows every state that a packet can reach from any router with terminals to any other, for all its random choices and
     /// decisions.

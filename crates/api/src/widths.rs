@@ -16,7 +16,7 @@ use weft_topology::{Graph, Levels, Tree};
 pub struct Widths(pub u64);
 
 impl Widths {
-    /// The same width on the first `levels` levels.
+    /// Widths that are equal on the first `levels` levels.
     pub fn equal(levels: usize, width: u32) -> Self {
         (0..levels).fold(Self(0), |widths, level| widths.with(level, width))
     }
@@ -51,8 +51,8 @@ pub fn tree_of(graph: &Graph) -> Option<(&Levels, u32)> {
     levels.tree.as_ref().and_then(Tree::radix).map(|radix| (levels, radix))
 }
 
-/// Records that the packet has chosen link up `up` at a router of `level`. Byte `level` of the packet's `target` stores the choice. Its
-/// `phase` stores how many levels have been chosen: all levels from level 0 up.
+/// Records that the packet has chosen link up `up` at a router of `level`. Byte `level` of the packet's `target` stores the choice. The
+/// packet's `phase` stores how many levels have been chosen: all levels from level 0 up.
 #[inline(always)]
 pub fn note_choice(packet: &mut Packet, level: u32, up: u32) {
     let below = (1 << (8 * level)) - 1;

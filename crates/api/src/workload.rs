@@ -31,7 +31,7 @@ pub struct LoadPhase {
     pub from: Cycles,
     /// Pattern among the ranks of the job.
     pub pattern: Arc<Pattern>,
-    /// Offered load of each rank [flits/cycle], 0 to 1, without the packets that deliveries cause. It is used without scaling: the
+    /// Offered load of each rank [flits/cycle], 0 to 1, without the packets that deliveries cause. The load is used without scaling: the
     /// pattern's relative loads are already included.
     pub load: Vec<f64>,
 }
@@ -138,22 +138,22 @@ impl std::iter::Sum for Amount {
 /// The condition under which a packet counts in the measured window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
-    /// The packet counts if it was created in the window. It is offered load in its own right.
+    /// The packet counts if it was created in the window. Such a packet is offered load in its own right.
     IfCreatedInWindow,
-    /// The packet counts if the packet whose delivery caused it counts. It belongs to the offered load of that packet
-    /// ([`Workload::in_all`]).
+    /// The packet counts if the packet whose delivery caused it counts. Such a packet belongs to the offered load of the packet that caused
+    /// it ([`Workload::in_all`]).
     AsItsCause { measured: bool },
 }
 
 /// A packet that a source gives to the network interface.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPacket {
-    /// Its destination terminal.
+    /// Destination terminal of the packet.
     pub to: u32,
     /// Length [flits].
     pub flits: u16,
-    /// The cycle in which the packet was created. It is earlier than now if the packet had to wait, or if the packets before it took a long
-    /// time to leave.
+    /// The cycle in which the packet was created. This cycle is earlier than now if the packet had to wait, or if the packets before it
+    /// took a long time to leave.
     pub created: u64,
     /// A number for the workload's own use, stored in `Packet::tag`.
     pub tag: u32,
@@ -253,7 +253,7 @@ pub trait WorkloadModel {
         serde_json::Value::Null
     }
 
-    /// Refuses a job for which the workload can't work. It does not check loads that the injection process refuses (`build` does).
+    /// Refuses a job for which the workload can't work. Loads that the injection process refuses are not checked here (`build` does).
     fn check(&self, site: &JobSite) -> Result<(), Refusal>;
 
     /// Builds the workload for a job that passed `check`.
@@ -295,7 +295,7 @@ pub trait Workload: Debug + Send + Sync {
     fn sources(&self, here: &[Place]) -> JobSources;
 
     /// The part of a source that is notified when `packet` is delivered. A source has one part, or one for each message class of its
-    /// packets. Each part is asked for packets separately.
+    /// packets. The network interface asks each part for packets separately.
     fn part_for(&self, _packet: &Packet) -> usize {
         0
     }
@@ -455,25 +455,25 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// packet. `due` keeps its value unless the source writes it.
     fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
 
-    /// The next cycle in which an event occurs at these sources without a call by the engine ([`Self::act`]), or [`NOT_DUE`]. Only calls of
-    /// other methods change it.
+    /// The next cycle in which an event occurs at these sources without a call by the engine ([`Self::act`]), or [`NOT_DUE`]. This cycle
+    /// changes only in calls of other methods.
     fn next_act(&self) -> u64 {
         NOT_DUE
     }
 
     /// Processes all events that occur at these sources up to cycle `now`, such as the end of a computation. The engine calls this after
-    /// the deliveries of cycle `now` and before it requests a packet from a source. Then it asks which sources are due
+    /// the deliveries of cycle `now` and before it requests a packet from a source. Then the engine asks which sources are due
     /// ([`Self::take_woken`]).
     fn act(&mut self, _now: u64) {}
 
-    /// Number of these events so far. It is an estimate of the work that flit-hops do not include.
+    /// Number of these events so far. The number is an estimate of the work that flit-hops do not include.
     fn acts(&self) -> u64 {
         0
     }
 
     /// Another source that the last call has made due, and the cycle in which it is due; `None` when there are no more
-    /// ([`WorkloadModel::wakes_others`]). This cycle is earlier than the source's previous due cycle. It is not before the cycle of the
-    /// call; after a call of `next` or `sent` it is later than that cycle.
+    /// ([`WorkloadModel::wakes_others`]). The new due cycle is earlier than the source's previous one. The new due cycle is not before the
+    /// cycle of the call; after a call of `next` or `sent` it is later than that cycle.
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
     }

@@ -63,7 +63,7 @@ const BUTTERFLY_512: Network = Network {
 /// The same network with two bandwidths, one of which is not a whole number of cycles per flit; it shows the cost of mixed speeds.
 const BUTTERFLY_MIXED: Network =
     Network { name: "butterfly-512-mixed", rates: &[(1, 1), (2, 3)], booksim: None, ..BUTTERFLY_512 };
-/// The same network with 8 VCs: any packet may use all of them. The next case has one lane for each residue of the destination modulo 8.
+/// The same network with 8 VCs: any packet may use every VC. The next case has one lane for each residue of the destination modulo 8.
 const BUTTERFLY_1_QUEUE: Network = Network { name: "butterfly-512-1-queue", vcs: 8, booksim: None, ..BUTTERFLY_512 };
 const BUTTERFLY_8_QUEUES: Network = Network {
     name: "butterfly-512-8-queues",
@@ -406,7 +406,7 @@ impl Case {
         if self.packet_flits > self.network.buffer { 2 * self.packet_flits } else { self.network.buffer }
     }
 
-    /// The same case for BookSim, if it can express it.
+    /// The case in the form that BookSim needs, if BookSim can express it.
     pub fn booksim(&self) -> Option<Peer> {
         Some(Peer {
             network: self.network.booksim?,

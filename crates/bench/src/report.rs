@@ -67,7 +67,7 @@ pub fn head(booksim: bool) -> String {
     format!("{line}\n{units}")
 }
 
-/// One line of the table.
+/// Returns a line of the table.
 pub fn line(row: &Row, booksim: bool) -> String {
     let or_dash = |value: Option<f64>, digits: usize| value.map_or("-".into(), |v| format!("{v:.digits$}"));
     let mut line = format!(

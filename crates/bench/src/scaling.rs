@@ -37,7 +37,7 @@ pub struct Prediction {
     pub imbalance_share: f64,
     /// Flit-hops of the busiest thread above the mean, as a share of the mean: the imbalance without effects of the machine.
     pub counted_imbalance: f64,
-    /// The same imbalance if every thread had whole rows or groups, and all of these had the same cost.
+    /// The imbalance if every thread had whole rows or groups, and all rows or groups had the same cost.
     pub imbalance_of_whole_units: f64,
     pub mail_share: f64,
     pub barrier_share: f64,

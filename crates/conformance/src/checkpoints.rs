@@ -56,8 +56,8 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
     }
 }
 
-/// Checks that the result is the same in one block without shortcuts and in three blocks with shortcuts. It must also be the same if the
-/// run is interrupted and continues from a checkpoint.
+/// Checks that the result is the same in one block without shortcuts and in three blocks with shortcuts. The result must also be the same
+/// if the run is interrupted and continues from a checkpoint.
 pub fn check_blocks(spec: &Spec, what: &str) {
     let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
     assert_same(&run_as(spec, ONE.plain()), &three, what);

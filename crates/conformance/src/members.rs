@@ -1,5 +1,5 @@
-//! The members of every family, each with networks to run it in. Both come from the examples that models declare. This file lists no
-//! models: a new model is included as soon as it is registered.
+//! The members of every family, each with networks to run it in. Members and networks come from the examples that models declare. This file
+//! lists no models: a new model is included as soon as it is registered.
 
 use super::{manage_what_can_be, rounds};
 use std::collections::BTreeMap;
@@ -104,8 +104,8 @@ fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
     })
 }
 
-/// Some networks for the routing: one for each kind of topology, then another for each kind. With `trunks` one of them has trunks, if any
-/// small network has.
+/// Some networks for the routing: one for each kind of topology, then another for each kind. With `trunks`, at least one network has
+/// trunks, if any small network has.
 fn chosen(
     routing: &RoutingConfig,
     fitting: &[&(TopologyConfig, Graph)],

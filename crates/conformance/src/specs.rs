@@ -12,7 +12,7 @@ pub fn rounds(few: u64) -> u64 {
     few * times
 }
 
-/// One element of `all`, selected by `turn`, so that the choices are distributed over many members; `make test-all` uses all elements.
+/// Selects an element of `all` by `turn`, so that the choices are distributed over many members; `make test-all` uses all elements.
 pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
 }

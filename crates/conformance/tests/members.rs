@@ -28,7 +28,7 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// One test for each of these names of a family.
+/// Makes a test for each of these names of a family.
 fn of_each(family: &str, names: &[&'static str], run: fn(&str)) -> Vec<Trial> {
     names.iter().map(move |&name| test(format!("{family}::{name}"), move || run(name))).collect()
 }

@@ -1,5 +1,5 @@
-//! Tests the bounds that routings declare in their examples, usually for their worst case. Each bound is derived by hand. It must equal the
-//! result of `imply`, must never be exceeded, and must be reached within 3 %.
+//! Tests the bounds that routings declare in their examples, usually for their worst case. Each bound is derived by hand. Each bound must
+//! equal the result of `imply`, must never be exceeded, and must be reached within 3 %.
 //!
 //! A load just below the bound is accepted completely. Above the bound, the mean accepted load stays below the bound if all terminals are
 //! alike. The remaining distance to the bound depends on the router (on a ring, packets that enter delay packets that pass), and is not

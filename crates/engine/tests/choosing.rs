@@ -66,8 +66,8 @@ fn a_trunk_carries_as_much_as_its_members_together() {
 #[test]
 fn sleeping_members_of_a_trunk_wake_when_they_are_needed() {
     // 4 terminals send to the next router up, and need 2.8 of 4 links. Heads request a link that is off when the credits of the other links
-    // are used up. So the network does not accept all packets while some links are off. With one link on it would accept 0.25, with two
-    // links 0.5
+    // are used up. So the network does not accept all packets while some links are off. with one link on the network would accept 0.25,
+    // with two links 0.5
     let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
     pattern(&mut spec, NEIGHBOR);
     policy(&mut spec, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#);

@@ -178,8 +178,8 @@ fn a_packet_does_not_wait_behind_one_for_another_terminal() {
         };
         (to(0), to(2))
     };
-    // Terminal 1 gets at most a fifth of the flits on the hot channel. Its pattern sends 0.3 of 0.4 flits per cycle to terminal 0 (half of
-    // the packets, and half of the others, which are uniform), and 0.1 to terminal 2.
+    // Terminal 1 gets at most a fifth of the flits on the hot channel. The pattern of terminal 1 sends 0.3 of 0.4 flits per cycle to
+    // terminal 0 (half of the packets, and half of the others, which are uniform), and 0.1 to terminal 2.
     let (hot, cold) = blocked(Queueing::PerDestination);
     assert!(hot.abs_diff(4000) <= 2, "{hot}");
     let deviation = (4000.0f64 * 0.1 * 0.9).sqrt();

@@ -159,8 +159,8 @@ fn the_queues_of_a_slow_injection_link_share_its_rate() {
 
 // ---- settling -------------------------------------------------------------------------------------------------------
 
-/// Each terminal sends one flit of the high class per cycle, and the latencies of this class are all equal. Its link has no cycles left for
-/// the other class, of which it offers `low` flits per cycle.
+/// Each terminal sends one flit of the high class per cycle, and the latencies of this class are all equal. The link of the terminal has no
+/// cycles left for the other class, which offers `low` flits per cycle.
 fn low_class_starves(low: f64) -> Spec {
     let mut spec = spec(SINGLE, DOR);
     pattern(&mut spec, r#"{"random_permutation": {}}"#);

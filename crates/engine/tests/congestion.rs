@@ -99,7 +99,8 @@ fn rates_of_dcqcn_are_at_the_fixed_point() {
 #[test]
 fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
     // In the fluid model marks may occur at any time. A receiver that is silent for 50 us drops the marks that follow a rate cut, when the
-    // gap to the target rate is widest; queues are then 30 % longer (header of the model). Its target rate grows from the sixth event on.
+    // gap to the target rate is widest; queues are then 30 % longer (header of the model). The target rate of a source grows from the sixth
+    // event on.
     let each = r#"{"dcqcn": {"notify_every": "200ns", "fast_recovery": 6}}"#;
     let mut spec = greedy(each, 4);
     phases(&mut spec, 400_000, 800_000);

@@ -61,7 +61,7 @@ fn all_cases() -> Vec<(&'static str, Spec)> {
 }
 
 /// Checks that the result is the same on 1 to 3 threads, and in 1 block, in 3, in 4 (in 2 shares, although there are 3 threads), and in one
-/// block per router. It runs one of these divisions on one thread and one on several threads; `make test-all` runs all.
+/// block per router. The test runs one of these divisions on one thread and one on several threads; `make test-all` runs all.
 fn check_executions(turn: usize, what: &str, spec: &Spec) -> Ending {
     let alone = run(spec);
     let routers = spec.graph.routers() as usize;
@@ -233,8 +233,9 @@ fn tornado_on_a_ring_of_four_is_neighbor() {
 
 // ---- debug and release ----------------------------------------------------------------------------------------------
 
-/// FNV-1a hash over all numbers of all cases. It was recorded once and is the same in every profile, so a test run in each profile proves
-/// that both are equal. It changes when the model changes (an arbiter, a routing, a stream): then record it again, in both profiles.
+/// FNV-1a hash over all numbers of all cases. The digest was recorded once and is the same in every profile, so a test run in each profile
+/// proves that both are equal. The digest changes when the model changes (an arbiter, a routing, a stream): then record it again, in both
+/// profiles.
 const DIGEST: u64 = 0xd20a_8056_2980_c843;
 
 #[test]

@@ -511,7 +511,7 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     let fixed = share_lost(&always_on(GRID, r#"{"dimension_order": {}}"#, &cut));
     let adaptive = share_lost(&always_on(GRID, r#"{"minimal_adaptive": {}}"#, &cut));
     // Between columns 1 and 2, row 1 carries 2 * 2 * 2 * 4 of 256 pairs in dimension order. Adaptive packets lose their last choice only if
-    // they reach row 1 before they cross. This is certain only for the 2 * 2 * 2 pairs within that row.
+    // they reach row 1 before they cross. This loss is certain only for the 2 * 2 * 2 pairs within that row.
     let during = 10.0 / 12.0;
     assert!((fixed - 32.0 / 256.0 * during).abs() < 0.01, "{fixed}");
     assert!(adaptive < 0.8 * fixed && adaptive > 0.8 * 8.0 / 256.0 * during, "{adaptive} of {fixed}");

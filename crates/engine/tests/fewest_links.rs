@@ -1,4 +1,4 @@
-//! `fewest_links`: the links that its plans leave on. Its traffic is not lost, and throughput does not fall.
+//! `fewest_links`: the links that its plans leave on. Traffic is not lost, and throughput does not fall.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};

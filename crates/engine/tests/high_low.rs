@@ -78,8 +78,8 @@ fn a_packet_through_sleeping_links_waits_for_each_of_them() {
     }
 }
 
-/// A packet of n flits takes 11 n additional cycles over channels with 1 of 12 lanes, once per path. It does not cause a change of the
-/// link's mode.
+/// A packet of n flits takes 11 n additional cycles over channels with 1 of 12 lanes, once per path. Such a packet does not cause a change
+/// of the link's mode.
 #[test]
 fn a_packet_through_a_low_link_crosses_at_once_and_changes_nothing() {
     for (flits, terminals) in [(1, false), (5, false), (1, true), (5, true)] {

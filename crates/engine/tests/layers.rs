@@ -137,9 +137,9 @@ fn an_import_that_does_not_begin_with_a_room_is_found() {
     assert_eq!(wrong_imports(API, "base/bits.rs", "use super::super::routing::Hop;").len(), 1);
 }
 
-/// Checks and explanations do not count the links that a packet has crossed in their walks. They could therefore not follow a routing that
-/// uses this count. Calls in a file that open or close channels without the protocol of the policy, the constant `OFF`
-/// (`api/src/switching.rs`).
+/// Checks and explanations do not count the links that a packet has crossed in their walks. Checks and explanations could therefore not
+/// follow a routing that uses this count. Calls in a file that open or close channels without the protocol of the policy, the constant
+/// `OFF` (`api/src/switching.rs`).
 fn past_the_protocol(text: &str) -> Vec<String> {
     let calls =
         |line: &&str| [".open(", ".close("].iter().any(|call| line.replace(&format!("OFF{call}"), "").contains(call));

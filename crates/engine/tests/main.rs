@@ -1,6 +1,6 @@
 //! All tests of the engine in one program, so that linking is needed only once. A file in this folder is a module below; shared helpers are
 //! in `common`. The folder is a separate package, because Cargo sets optimisation per package. The engine is compiled with optimisation.
-//! Its tests are not, so they compile in a tenth of the time.
+//! The tests are not optimised, so they compile in a tenth of the time.
 
 mod allocation;
 mod bounds;

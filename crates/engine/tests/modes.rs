@@ -113,8 +113,8 @@ fn no_flit_crosses_a_channel_whose_mode_carries_none() {
     }
 }
 
-/// 4 terminals share the link, so it carries 4 loads. It changes to a slower rate if less than half of that rate would be used: below 1/4
-/// to 6 lanes, below 1/8 to 3, below 1/24 to 1.
+/// 4 terminals share the link, so it carries 4 loads. The channel changes to a slower rate if less than half of that rate would be used:
+/// below 1/4 to 6 lanes, below 1/8 to 3, below 1/24 to 1.
 #[test]
 fn a_ladder_of_lanes_comes_to_rest_where_its_thresholds_say() {
     for changes in ["stop", "carry"] {

@@ -34,7 +34,7 @@ fn on_one_router(ranks: u32, workload: &str, packet: u32) -> Spec {
     spec_of(&format!(r#"{{"single_router": {{"terminals": {ranks}}}}}"#), DOR, workload, packet)
 }
 
-/// The same network with the program in the text of a GOAL file.
+/// A spec for the program in the text of a GOAL file.
 pub fn with_goal(text: &str, parameters: &str, ranks: u32, packet: u32) -> Spec {
     let mut spec = on_one_router(ranks, &format!(r#"{{"programs": {{{parameters}}}}}"#), packet);
     let WorkloadConfig::Programs(programs) = &mut spec.traffic.jobs[0].workload else { panic!("a program") };

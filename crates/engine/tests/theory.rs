@@ -111,9 +111,9 @@ fn alone_from(spec: &mut Spec, terminal: u32) -> u64 {
 const ROUTERS: [(u64, u8, u8); 9] =
     [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 1, 1), (1, 0, 2), (2, 1, 1), (2, 1, 2), (3, 0, 2)];
 
-/// Runs every pair with one of these settings of the router. It differs from the setting of neighbouring pairs, and from that for packets
-/// of another length (`make test-all` uses four settings). `buffer`: for wormhole flow control smaller than a packet, but larger than the
-/// credit loop (10 + 3 + 11 cycles).
+/// Runs every pair with one of these settings of the router. The setting differs from those of neighbouring pairs, and from that for
+/// packets of another length (`make test-all` uses four settings). `buffer`: for wormhole flow control smaller than a packet, but larger
+/// than the credit loop (10 + 3 + 11 cycles).
 fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
     for (k, pair) in in_their_turns(&PAIRS) {
         for &variant in in_turn(k + (flits + buffer) as usize, &ROUTERS) {

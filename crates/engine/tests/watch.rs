@@ -411,7 +411,7 @@ fn a_head_that_asks_once_more_is_noted_once() {
     }
 }
 
-/// A routing that computes hops ahead makes no choice at a head. This is also true for heads without a hop: no path leads to a router that
+/// A routing that computes hops ahead makes no choice at a head. Heads without a hop make no choice either: no path leads to a router that
 /// has failed.
 #[test]
 fn packets_are_watched_where_a_router_has_failed() {

@@ -79,7 +79,7 @@ pub struct Control {
 
 #[pymethods]
 impl Control {
-    /// `keep` is called with the bytes of each checkpoint, in the thread of the run: when one was asked for, after every
+    /// `keep` is called with the bytes of each checkpoint, in the thread of the run. Checkpoints are made on request, after every
     /// `every_cycles` cycles if that is above 0, and when the run is stopped.
     #[new]
     #[pyo3(signature = (keep = None, every_cycles = 0))]

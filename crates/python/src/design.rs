@@ -43,7 +43,7 @@ impl Design {
         &self.inner.name
     }
 
-    /// Its topology, every default written out.
+    /// Topology of the network, with every default written out.
     #[getter]
     fn topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.inner.topology)

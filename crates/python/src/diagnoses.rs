@@ -11,7 +11,7 @@ use weft_diagnoses::{Facts, Kind, Source, flaws, kinds, words};
 struct Record<'py>(Bound<'py, PyDict>);
 
 impl<'py> Record<'py> {
-    /// `None` also where the value is `None`.
+    /// `None` also if the value is `None`.
     fn value(&self, key: &str) -> Option<Bound<'py, PyAny>> {
         self.0.get_item(key).ok().flatten().filter(|value| !value.is_none())
     }
@@ -141,13 +141,13 @@ impl Verdict {
         flaws::mark(&self.flaws, false)
     }
 
-    /// The sign in place of a latency that has no limit, or else the mark.
+    /// The sign that replaces a latency without a limit; otherwise the mark.
     #[getter]
     fn sign(&self) -> &'static str {
         flaws::sign(&self.flaws)
     }
 
-    /// Of each job the sign in place of a latency that has no limit, or the mark behind its numbers.
+    /// For each job, the sign that replaces a latency without a limit, or the mark that follows its numbers.
     #[getter]
     fn job_signs(&self) -> Vec<&'static str> {
         self.facts.job_signs()
@@ -183,7 +183,7 @@ impl Verdict {
         self.facts.policy_warning().map(|warning| &*warning.path)
     }
 
-    /// Why latencies had not settled at the limit of the warm-up.
+    /// The reason why latencies had not settled at the limit of the warm-up.
     #[getter]
     fn at_limit(&self) -> Option<&str> {
         self.facts.at_limit().map(|warning| &*warning.what)

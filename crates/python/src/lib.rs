@@ -1,4 +1,4 @@
-//! The Python module `weft._engine`. It takes text, returns plain Python values, and releases the GIL while a network runs.
+//! The Python module `weft._engine`. The module takes text, returns plain Python values, and releases the GIL while a network runs.
 //!
 //! The exceptions are defined in `weft.errors`, so that they have named attributes and appear in the documentation.
 

@@ -113,7 +113,8 @@ impl Point {
         value::to_python(py, &implied)
     }
 
-    /// Memory of a run [bytes]: the upper limit, and the need at its load while queues are short. Only the graph is built to compute it.
+    /// Memory of a run [bytes]: the upper limit, and the need at its load while queues are short. Only the graph is built for this
+    /// estimate.
     fn memory<'py>(&self, py: Python<'py>, threads: usize, blocks: usize) -> PyResult<Bound<'py, PyAny>> {
         let estimated = py.detach(|| self.inner.memory(Execution::new(threads, blocks)));
         value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)

@@ -130,7 +130,8 @@ impl Program {
         value::to_python(py, &self.arithmetic)
     }
 
-    /// Assumptions that the conversion of a trace has made: code, count and words. Empty for programs that are not from a trace.
+    /// Assumptions that the conversion of a trace has made: code, count and words. The list is empty for programs that are not from a
+    /// trace.
     fn assumptions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &serde_json::json!(self.notes))
     }

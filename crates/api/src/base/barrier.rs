@@ -1,4 +1,4 @@
-//! A barrier for the threads of a run. It spins, because windows are a few microseconds long, too short for a thread to
+//! A barrier for the threads of a run. A waiting thread spins, because windows are a few microseconds long, too short for a thread to
 //! sleep.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

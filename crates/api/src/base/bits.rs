@@ -51,7 +51,7 @@ impl<const W: usize> Bits<W> {
     #[inline(always)]
     pub fn take_first(&mut self) -> Option<usize> {
         for (k, w) in self.0.iter_mut().enumerate() {
-            // the compiler knows that a word that is not 0 has less than 64 zeros
+            // the compiler knows that a word other than 0 has fewer than 64 zeros
             if let Some(bits) = NonZeroU64::new(*w) {
                 *w &= *w - 1;
                 return Some(k * 64 + bits.trailing_zeros() as usize);

@@ -18,8 +18,8 @@ pub fn pin(_: usize) -> bool {
     false
 }
 
-/// A guard: while it exists, the calling thread may be pinned to a core. When it is dropped, the thread may run on all its earlier cores
-/// again.
+/// A guard: while it exists, the calling thread may be pinned to a core. When the guard is dropped, the thread may run on all its earlier
+/// cores again.
 #[derive(Debug)]
 pub struct Pinned {
     #[cfg(target_os = "linux")]

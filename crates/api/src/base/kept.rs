@@ -1,9 +1,9 @@
 //! Writes the state of a run into a checkpoint, and reads it back.
 //!
-//! [`Kept`] is for objects that are created when a network is assembled. They are restored in place into a freshly assembled network. This
-//! network already has the reserved memory and all data that follow from the scenario. [`Value`] is for objects that are created and
-//! removed during a run. Both traits are derived (`crates/derive`). Every field is saved, unless an attribute excludes the field and gives
-//! the reason.
+//! [`Kept`] is for objects that are created when a network is assembled. Such objects are restored in place into a newly assembled network.
+//! The new network already has the reserved memory and all data that follow from the scenario. [`Value`] is for objects that are created
+//! and removed during a run. Macros derive [`Kept`] and [`Value`] (`crates/derive`). Every field is saved, unless an attribute excludes the
+//! field and gives the reason.
 //!
 //! Whole numbers are written in groups of 7 bits, the lowest group first (LEB128). Floating-point numbers are written as their 8 bytes. The
 //! bytes contain no names and no version. The caller has to make sure that the same program reads the bytes, for the same scenario, and
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Err(Unreadable)
     }
 
-    /// The number of elements of a list. It is checked against the bytes left, because each element takes at least one byte.
+    /// The number of elements of a list. The number is checked against the bytes left, because each element takes at least one byte.
     fn length(&mut self) -> Result<usize, Unreadable> {
         let length = usize::read(self)?;
         if length <= self.0.len() { Ok(length) } else { Err(Unreadable) }
@@ -232,7 +232,7 @@ impl Kept for Histogram<u64> {
     }
 }
 
-/// A list whose length changes during a run. Its reserved memory is kept when it is restored.
+/// A list whose length changes during a run. The reserved memory of a list is kept when the list is restored.
 impl<T: Value> Kept for Vec<T> {
     fn keep(&self, to: &mut Writer) {
         self.as_slice().keep(to);

@@ -69,7 +69,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
             return;
         }
         // SAFETY: there is a slot for every number up to the mask, and a chunk that is not full ends within `items`. Only this file writes
-        // these numbers, and `restore` refuses wrong ones.
+        // these numbers, and `restore` refuses invalid ones.
         unsafe {
             *self.ends.hot_mut(slot) = end + 1;
             *self.items.hot_mut(end as usize) = item;
@@ -115,7 +115,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.items[first as usize + index]
     }
 
-    /// The same item, without a bounds check.
+    /// Returns the same item as `item`, without a bounds check.
     ///
     /// # Safety
     /// [`due`](Self::due) gave `first` and more items than `index`, and the chunk has not been released since.

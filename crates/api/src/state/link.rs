@@ -7,8 +7,8 @@ use std::ops::{Deref, Index, IndexMut};
 /// Generates the roles that exist in every run, each with its name in scenarios and columns.
 macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident = $number:literal, $name:literal;)+) => {
-        /// Power state of a channel (one direction of a link). It is a role that exists in every run, or a mode from the run's table of
-        /// modes ([`Modes`](super::Modes)).
+        /// Power state of a channel (one direction of a link). The state is a role that exists in every run, or a mode from the run's table
+        /// of modes ([`Modes`](super::Modes)).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
         pub enum LinkState {
             $($(#[$doc])* $role,)+
@@ -58,7 +58,7 @@ roles! {
 /// Number of counts that need no allocated memory: the number of modes if the scenario names none.
 const INLINE: usize = 7;
 
-/// A count for each mode of a run, in the order of their numbers. Its length is that of the table of modes.
+/// A count for each mode of a run, in the order of their numbers. The list is as long as the table of modes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PerMode(SmallVec<[u64; INLINE]>);
 

@@ -62,8 +62,8 @@ pub enum ChannelEnd {
     Unused,
 }
 
-/// Output unit, the sender's side of a channel. It stores the credits, the packet that holds each VC, and the VC classes that heads
-/// request.
+/// Output unit, the sender's side of a channel. An output unit stores the credits, the packet that holds each VC, and the VC classes that
+/// heads request.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct OutputUnit<const V: usize> {
@@ -113,8 +113,8 @@ pub enum Gate {
     Broken,
 }
 
-/// Input unit, the receiver's side of a channel. It stores a queue for each VC (a list of segments), and the request of the head of each
-/// queue.
+/// Input unit, the receiver's side of a channel. An input unit stores a queue for each VC (a list of segments), and the request of the head
+/// of each queue.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct InputUnit<const V: usize> {
@@ -142,7 +142,7 @@ pub struct InputUnit<const V: usize> {
     pub output_vc: [u16; V],
     /// VCs whose head chooses its output again in every allocation step (`kernel/src/choose.rs`).
     pub choosing: u16,
-    /// Those of the `choosing` VCs whose head keeps its choice until a flit leaves by the same output.
+    /// The `choosing` VCs whose head keeps its choice until a flit leaves by the same output.
     pub settled: u16,
 }
 
@@ -413,7 +413,7 @@ impl Segment {
     }
 }
 
-/// Flags of a packet. This one: the packet is measured.
+/// Flags of a packet. The first flag: the packet is measured.
 pub const MEASURED: u8 = 1;
 pub const DETOUR: u8 = 2;
 /// The packet is watched (`weft run --watch`).
@@ -424,12 +424,13 @@ pub const AROUND: u8 = 8;
 pub const MARKED: u8 = 16;
 /// The packet notifies its destination of marks on packets that it has sent.
 pub const NOTICE: u8 = 32;
-/// The packet is the first of its VC class in a queue that is set aside. It waits there for older packets in other queues of the channel.
+/// The packet is the first of its VC class in a queue that is set aside. The packet waits there for older packets in other queues of the
+/// channel.
 pub const FENCED: u8 = 64;
 /// The packet waits in a normal queue, and is counted at its output.
 pub const COUNTED: u8 = 128;
 
-/// A packet. It takes one cache line, which its source and the routing write.
+/// A packet. The record takes one cache line, which the source of the packet and the routing write.
 #[derive(Debug, Clone, Copy, Default, Value)]
 #[repr(C, align(64))]
 pub struct Packet {
@@ -456,9 +457,9 @@ pub struct Packet {
     pub class: u8,
     /// Job of the packet.
     pub job: u16,
-    /// Number of links between routers that the packet has crossed, for statistics. Only the loop counts them. Checks and explanations do
-    /// not, so a routing must not depend on this number (`tests/layers.rs`). The field has 32 bits because a routing may guarantee a limit
-    /// of millions of hops.
+    /// Number of links between routers that the packet has crossed, for statistics. Only the loop counts crossed links. Checks and
+    /// explanations do not, so a routing must not depend on this number (`tests/layers.rs`). The field has 32 bits because a routing may
+    /// guarantee a limit of millions of hops.
     pub links_crossed: u32,
     /// A number that the workload attaches to the packet.
     pub tag: u32,

@@ -17,7 +17,7 @@ pub const MAX_PARTS: u128 = 1 << 12;
 /// A mode of the channels of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mode {
-    /// Its name in scenarios, columns, plots and messages.
+    /// Name of the mode in scenarios, columns, plots and messages.
     pub name: Arc<str>,
     /// Share of its link class's bandwidth at which the channel carries flits.
     pub rate: Rate,

@@ -19,7 +19,7 @@ pub struct Rate {
 pub const MAX_PERIOD: u128 = 1 << 16;
 
 impl Rate {
-    /// One flit per cycle.
+    /// A rate of one flit per cycle.
     pub const ONE: Self = Self { flits: 1, cycles: 1 };
 
     /// A rate of `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and a rate whose period is too long.
@@ -64,7 +64,7 @@ impl Rate {
         Self { flits: (flits / common) as u32, cycles: (cycles / common) as u32 }
     }
 
-    /// This rate divided by `parts`.
+    /// This rate, divided by `parts`.
     #[must_use]
     pub fn over(self, parts: u32) -> Self {
         self.times(Self { flits: 1, cycles: parts })
@@ -156,7 +156,7 @@ pub struct Pace {
     rate: Rate,
     /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`.
     rest: u32,
-    /// Most flits that may wait for the link.
+    /// The most flits that may wait for the link.
     #[kept(fixed)]
     staged: u32,
     /// Number of times that the rate has changed.

@@ -1,6 +1,6 @@
-//! Predictions from a spec before it runs: zero-load latency, mean hops, and the load at which a channel is full. They are computed from
-//! the traffic patterns of the first phases and from the paths of the routing. For an adaptive routing these are the paths in an idle
-//! network. Means are over packets, including replies.
+//! Predictions from a spec before it runs: zero-load latency, mean hops, and the load at which a channel is full. The predictions are
+//! computed from the traffic patterns of the first phases and from the paths of the routing. For an adaptive routing these are the paths in
+//! an idle network. Means are over packets, including replies.
 //!
 //! All paths are followed if this takes few enough steps. Otherwise a sample of them is followed ([`sample`]), and the numbers have errors.
 
@@ -218,7 +218,8 @@ struct Walker<'a> {
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets have replies, the
     /// injection channels of all terminals follow.
     load: Vec<f64>,
-    /// The same load for every channel between routers, separately for each of the `vc_classes`. Empty unless the caller needs it.
+    /// The same load for every channel between routers, separately for each of the `vc_classes`. The list is empty unless the caller needs
+    /// it.
     load_of_class: Vec<f64>,
     vc_classes: usize,
     sequences: Sequences<'a>,
@@ -396,8 +397,8 @@ impl<'a> Walker<'a> {
         (0..self.spec.graph.routers()).filter(sends).collect()
     }
 
-    /// The packets that the terminals of a router send, and the replies to them. They are added to the loads of the channels to and from
-    /// the terminals.
+    /// The packets that the terminals of a router send, and the replies to them. These packets are added to the loads of the channels to
+    /// and from the terminals.
     fn flows(&mut self, from: u32) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let mut flows = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! A packet that enters a ring must leave room for one more packet in the buffer that it enters. A packet that moves on inside the ring
 //! frees as much room as it needs. Therefore there is always room for a packet somewhere in the ring, and the packet just before this room
-//! can move. The argument counts whole packets. It is valid if each packet fits into one buffer and all packets have the same length.
+//! can move. The argument counts whole packets. This argument is valid if each packet fits into one buffer and all packets have the same
+//! length.
 
 use crate::network::routing::routing;
 use crate::network::spec::{FlowControl, Spec};

@@ -40,7 +40,7 @@ impl Members {
         Some(Self { first_links, first, of: pairs.into_iter().map(|(_, bundle)| bundle).collect() })
     }
 
-    /// The parts of the bundles in a block. Its channels must be in their states of cycle 0.
+    /// The parts of the bundles in a block. The channels of the block must be in their states of cycle 0.
     pub fn of_block(&self, block: &dyn AnyBlock) -> Bundles {
         let of = |row: Option<u32>| {
             let place = |row: u32| self.first[row as usize] as usize;

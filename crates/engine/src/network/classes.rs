@@ -329,8 +329,8 @@ impl Spec {
         }
     }
 
-    /// Whether network interfaces have queues. They need queues for several classes or lanes, for more than one queue, or for packets that
-    /// stay at terminals.
+    /// Whether network interfaces have queues. Network interfaces need queues for several classes or lanes, for more than one queue, or for
+    /// packets that stay at terminals.
     pub(crate) fn has_queues(&self, sets: &VcSets) -> bool {
         let one = self.queueing_of(sets) == Queueing::One && self.interface.rate.is_none();
         !one || sets.lanes_from_terminals() > 1 || !self.classes.is_empty() || self.keeps_packets()

@@ -12,9 +12,9 @@
 //! Under every policy: packets that hold a VC of a link when it fails, and flits on the link, still cross it (link-level retry). Then the
 //! link is `off` in the accounts, in every state that the policy sets. The policy's state takes effect when the link returns. A dead router
 //! discards every packet that holds no output VC yet or arrives later, including packets from its own terminals. A head whose output is
-//! broken acts as its routing declares (`AroundFaults`). Its packet is discarded, takes another hop whose link works, or waits for tables
-//! of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may switch other links on. A head
-//! that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles at most, because packets
+//! broken acts as its routing declares (`AroundFaults`). The head's packet is discarded, takes another hop whose link works, or waits for
+//! tables of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may switch other links on.
+//! A head that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles at most, because packets
 //! without an escape may wait for each other. If the escape is a ring, a fault cuts the ring. Until the ring is whole again, every head
 //! waits for `patience` cycles at most. All other heads wait only for links that the dependency check has included. Therefore no packet is
 //! blocked forever, with one exception: if the routing has only one VC class, packets routed by two successive tables may block each other.
@@ -26,21 +26,23 @@
 //! it is dark. The two routers of the link detect the fault at once (loss of signal); other routers are informed by control packets. A
 //! broken link is never activated; a link that returns is off at first.
 //!
-//! Routers: a router fails with all its links, and its neighbours detect that the router has failed. It forwards nothing and sends no
-//! control packets. When it returns, its neighbours send it the states of their links. Its epochs have continued during the fault, and it
-//! answers no request from before the fault. A link may break before its router does, but not while its router is dead.
+//! Routers: a router fails with all its links, and its neighbours detect that the router has failed. A failed router forwards nothing and
+//! sends no control packets. When a router returns, its neighbours send it the states of their links. The epochs of the router have
+//! continued during the fault, and it answers no request from before the fault. A link may break before its router does, but not while its
+//! router is dead.
 //!
 //! Packets: a head that waits for a failed link searches for another path in the same cycle: directly, over the hub, the next hub, or
 //! another member. If there is no other path, it waits in its queue. Hops of class 0 are taken in the order of the members, with the hub
-//! last. Only packets that are at an intermediate when a fault occurs may break this order and wait for each other. They choose again
-//! whenever their router receives new link states. Therefore they stay blocked only if a failed part never returns, and the stall analysis
-//! would list them.
+//! last. Only packets that are at an intermediate when a fault occurs may break this order and wait for each other. These packets choose
+//! again whenever their router receives new link states. Therefore they stay blocked only if a failed part never returns, and the stall
+//! analysis would list them.
 //!
 //! Discarded packets: a dead router discards every packet that holds no output VC yet or arrives later, including packets from its own
-//! terminals. Other routers discard a packet as soon as its path leads to a dead router. This router may be its destination, the corner
-//! where it changes the dimension, or the far end of its link between groups. (Dimensions and such links keep their order, so no other path
-//! is free of deadlock.) Therefore no queue waits for a dead router. Discarded packets are counted (`dropped_packets`). They free their
-//! buffers, and the energy that they used before is billed: created = delivered + dropped + missing.
+//! terminals. Other routers discard a packet as soon as its path leads to a dead router. The dead router may be the packet's destination,
+//! the corner where the packet changes the dimension, or the far end of its link between groups. (Dimensions and such links keep their
+//! order, so no other path is free of deadlock.) Therefore no queue waits for a dead router. Discarded packets are counted
+//! (`dropped_packets`). Discarded packets free their buffers, and the energy that they used before is billed: created = delivered + dropped
+//! + missing.
 //!
 //! Policy: all agreements between the ends of a failed link become invalid. If the hub fails or has a broken link, another member becomes
 //! the hub at once: among the members with the fewest broken links, the one with the lowest number. No link of the subnetwork is switched

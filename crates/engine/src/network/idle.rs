@@ -1,8 +1,8 @@
 //! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next cycle in
 //! which a source is due, a timer of agents ends or a part fails. The results are the same as without jumps.
 //!
-//! The search for that cycle reads all terminals and timers. It takes place before a series of steps, and only if no head, source or stream
-//! has work. After a search that has gained little time the next search is delayed, so that searches cost less than steps.
+//! The search for that cycle reads all terminals and timers. The search takes place before a series of steps, and only if no head, source
+//! or stream has work. After a search that has gained little time the next search is delayed, so that searches cost less than steps.
 
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
@@ -137,8 +137,8 @@ impl Simulation {
         self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(self.now)
     }
 
-    /// The cycle of the next check of the run, but not beyond `until`. It is `look` cycles from now, or a multiple of `look` while the
-    /// network stays empty.
+    /// The cycle of the next check of the run, but not beyond `until`. The next check is `look` cycles from now, or a multiple of `look`
+    /// while the network stays empty.
     pub(crate) fn look_end(&self, look: u64, until: u64) -> u64 {
         let empty = self.empty_until().saturating_sub(self.now).min(LONGEST_LOOK) / look * look;
         until.min(self.now + empty.max(look))

@@ -1,8 +1,8 @@
 //! Estimates the memory of a run from counts of routers, ports, VCs, terminals and flits in flight.
 //!
 //! Fixed parts are counted by the sizes of their records. The number of flits in flight follows from Little's law: load times the time that
-//! a packet spends in the network ([`Transit`]). Its upper bound is the size of the pools when all buffers are full. The estimate excludes
-//! traffic matrices, and recordings whose rows are events.
+//! a packet spends in the network ([`Transit`]). The upper bound of this number is the size of the pools when all buffers are full. The
+//! estimate excludes traffic matrices, and recordings whose rows are events.
 
 use crate::network::assemble::{notes_after, partition, usual_blocks};
 use crate::network::lanes::MOST_IDEAL_LANES;
@@ -27,8 +27,8 @@ const MAIL: u64 = 3 << 12;
 const CONTROL: u64 = 7 << 20;
 /// Bytes of a channel at the end of the window: a copy of its account, and its row of the outcome.
 const RESULTS: u64 = 290;
-/// Bytes of a channel while its row is priced and written, after the network has been freed. Its columns are written for a limited number
-/// of rows at a time.
+/// Bytes of a channel while its row is priced and written, after the network has been freed. The columns of the table are written for a
+/// limited number of rows at a time.
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;

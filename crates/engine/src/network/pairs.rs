@@ -1,5 +1,5 @@
-//! Compatibility of routings and policies, and the choice of the model that finds detours around faults. Both depend on needs and offers,
-//! never on names.
+//! Compatibility of routings and policies, and the choice of the model that finds detours around faults. Compatibility and this choice
+//! depend on needs and offers, never on names.
 
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
@@ -70,7 +70,7 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
         Some(config) => (name.to_owned(), config),
         None => {
             let example = PolicyConfig::examples().into_iter().find(|example| example.name() == name)?;
-            // examples assume cycles of 1 ns; times given in cycles fit cycles of any length
+            // These policies are not listed: the policy that leaves all links on represents all of them.
             let json =
                 serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"").replace("\"0fs\"", "\"0cycles\"");
             let config = read(&json)?;

@@ -130,10 +130,10 @@ pub struct Rebuilds {
     pub last_tables: Cycles,
 }
 
-/// The times of new tables. They exist if the routing computes tables after each fault and, in each state of the network, all pairs of
-/// terminals are connected. `None` for other routings and networks, for runs without faults, and if the tables of all states would take too
-/// many steps. Neither the routing nor its tables are built, so the answer is fast even if `check` is slow. `check` may still refuse a spec
-/// for which there is an answer.
+/// The times of new tables. These times exist if the routing computes tables after each fault and, in each state of the network, all pairs
+/// of terminals are connected. `None` for other routings and networks, for runs without faults, and if the tables of all states would take
+/// too many steps. Neither the routing nor its tables are built, so the answer is fast even if `check` is slow. `check` may still refuse a
+/// spec for which there is an answer.
 pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     if !pairs::rebuilds(spec) {
         return None;

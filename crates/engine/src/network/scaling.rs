@@ -1,4 +1,4 @@
-//! The cost of each block of a network in each window. It is used to predict the time of a run on more threads. Also the balance of
+//! The cost of each block of a network in each window. This cost is used to predict the time of a run on more threads. Also the balance of
 //! flit-hops between the threads of a run.
 
 use crate::network::evener::TRIAL;
@@ -65,7 +65,7 @@ impl Shares {
         (self.flit_hops > 0).then(|| self.most as f64 * self.threads as f64 / self.flit_hops as f64 - 1.0)
     }
 
-    /// The same excess if every thread had whole units, and all units had the same cost: ceil(u / t) t / u - 1.
+    /// The excess if every thread had whole units, and all units had the same cost: ceil(u / t) t / u - 1.
     pub fn imbalance_of_whole_units(&self) -> f64 {
         (self.units.div_ceil(self.threads) * self.threads) as f64 / self.units as f64 - 1.0
     }
@@ -82,8 +82,8 @@ impl Simulation {
         self.blocks.len()
     }
 
-    /// Advances to cycle `until` on this thread, and measures the time of each block with `clock` [s]. Only for runs without overseer and
-    /// faults; otherwise actions between two cycles would be omitted.
+    /// Advances to cycle `until` on this thread, and measures the time of each block with `clock` [s]. Use it only for runs without
+    /// overseer and faults; otherwise actions between two cycles would be omitted.
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {
         assert!(self.has_no_overseer(), "nothing acts between two cycles");
         let count = self.blocks.len();

@@ -48,7 +48,7 @@ pub struct Simulation {
     pub(crate) division: Division,
     /// Settings for the execution of this run: threads, blocks and shortcuts.
     how: Execution,
-    /// For each channel, in the order of the graph, its block and its number there. Empty if there is no overseer.
+    /// For each channel, in the order of the graph, its block and its number there. The list is empty if there is no overseer.
     places: Vec<(u32, u32)>,
     overseer: Option<Box<dyn Overseer>>,
     /// Cycles before which the overseer is notified of links that have failed or returned, in descending order.
@@ -84,7 +84,7 @@ impl Simulation {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
 
-    /// The same network before its first cycle, divided into different blocks. Its threads stay on the same cores.
+    /// The same network before its first cycle, divided into different blocks. The threads of the network stay on the same cores.
     pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
         drop(self); // dropped first, so that only one network uses memory at a time

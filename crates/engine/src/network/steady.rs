@@ -1,9 +1,9 @@
 //! Skips the time in which nothing moves except steady flows of body flits (`kernel/src/shortcuts/steady.rs`).
 //!
-//! Before an advance, if only body flits and credits are in flight, the network is searched for a period. Its state is compared with its
-//! states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If a period is found, the clock moves forward by
-//! whole periods, until a count runs out, a source is due or a timer of agents ends. Agents that change nothing do not end the pattern. The
-//! results are the same as without skipping.
+//! Before an advance, if only body flits and credits are in flight, the network is searched for a period. The network's state is compared
+//! with its states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If a period is found, the clock moves
+//! forward by whole periods, until a count runs out, a source is due or a timer of agents ends. Agents that change nothing do not end the
+//! pattern. The results are the same as without skipping.
 
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;

@@ -161,7 +161,7 @@ impl Simulation {
     }
 }
 
-/// The bytes of a checkpoint, whoever owns the memory.
+/// The bytes of a checkpoint; the memory may have any owner.
 pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
 
 /// Cycles between two checks. In larger networks the number is smaller, so that these cycles take about a second at most.

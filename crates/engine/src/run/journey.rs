@@ -82,7 +82,7 @@ pub struct Exit {
 /// A hop that the packet chose.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// The cycle of the choice. It is before the arrival of the packet if the choice does not depend on queues.
+    /// The cycle of the choice. This cycle is before the arrival of the packet if the choice does not depend on queues.
     pub cycle: u64,
     pub rule: String,
     /// The intermediate router of a detour.

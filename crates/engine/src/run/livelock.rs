@@ -12,7 +12,7 @@ impl Simulation {
     }
 }
 
-/// The same number for one block.
+/// The most links that a packet in flight in one block has crossed.
 fn longest_in(block: &dyn AnyBlock) -> u32 {
     let (records, mut longest) = (block.records(), 0);
     let mut see = |packet: u32| {

@@ -1,4 +1,4 @@
-//! Counts taken during a window. They are needed in two cases: the middle of the window is not known in advance, because the last batch
+//! Counts taken during a window. Marks are needed in two cases: the middle of the window is not known in advance, because the last batch
 //! ends the window; or only whole periods are judged, because the policy has periodic actions.
 //!
 //! The counts, called marks, are taken at equal distances. When there are too many marks, every second one is dropped.

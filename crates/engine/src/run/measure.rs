@@ -26,8 +26,8 @@ pub trait Progress: Sync {
     /// run.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 
-    /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] can continue. It is also called when `tick`
-    /// stops the run. If it then returns true, the run stops after the checkpoint.
+    /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] can continue. The method is also called when
+    /// `tick` stops the run. If it then returns true, the run stops after the checkpoint.
     fn wants_checkpoint(&self, _now: u64) -> bool {
         false
     }
@@ -59,8 +59,8 @@ pub fn drain_cycles(spec: &Spec) -> u64 {
     (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
-/// Cycles between two checks whether the last batch has been delivered. That delivery ends the window. The energy account of the window
-/// ends at a multiple of this number.
+/// Cycles between two checks whether the last batch has been delivered. The delivery of the last batch ends the window. The energy account
+/// of the window ends at a multiple of this number.
 const COMPLETE_LOOK: u64 = 32;
 
 /// Number of flits that each job has offered in the window, including packets that deliveries caused.
@@ -433,8 +433,8 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Number of flits that need no more work from the network. They are the accepted and discarded flits, and two kinds of offered flits:
-    /// replies that discarded requests will not get, and replies that the workload still delays.
+    /// Number of flits that need no more work from the network. These flits are the accepted and discarded flits, and two kinds of offered
+    /// flits: replies that discarded requests will not get, and replies that the workload still delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
@@ -521,8 +521,8 @@ impl Simulation {
     }
 }
 
-/// Whether the mean latencies of all packets, and of each message class with packets, have the required confidence. Only the first `count`
-/// batches are read.
+/// Whether the mean latencies of all packets, and of each message class with packets, have the required confidence. The decision uses only
+/// the first `count` batches.
 fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool {
     let first = |batches: &[PacketSums]| is_mean_known(&batches[..count.min(batches.len())], share);
     let of_class = |class: usize| {

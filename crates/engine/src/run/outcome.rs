@@ -42,7 +42,7 @@ pub struct LimitedFlow {
 }
 
 weft_units::words! {
-    /// How a run ended.
+    /// The way in which a run ended.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Ending {
         /// All packets created in the window were delivered.
@@ -174,14 +174,14 @@ weft_units::words! {
     pub enum Cause {
         /// The buffer behind output `port`, a link to another router, has no room.
         NoRoom { port: u32, to: Queue } = "no_room",
-        /// The output VC it wants is held by the packet at the head of another queue of the router.
+        /// The output VC that the packet wants is held by the packet at the head of another queue of the router.
         Held { by: Queue } = "held",
-        /// Its next flits are still in a queue upstream.
+        /// The next flits of the packet are still in a queue upstream.
         Behind { queue: Queue } = "behind",
         /// The power policy has closed the channel of output `port`, to router `to`, and will not open it, because the
         /// policy has no further event.
         Closed { port: u32, to: u32 } = "closed",
-        /// Its terminal keeps packets in its buffer until it has answered them, and the next answer waits for the queue `to`.
+        /// The packet's terminal keeps packets in its buffer until it has answered them, and the next answer waits for the queue `to`.
         Unanswered { terminal: u32, to: Queue } = "unanswered",
     }
 }

@@ -29,7 +29,7 @@ impl Simulation {
     }
 
     /// Stops the sources in cycle `stop`, and measures until no packet is left. Refuses a network that is not empty within `limit` cycles.
-    /// `spec`: the spec of the simulation. Its window must begin in cycle 0 and be longer than the whole run.
+    /// `spec`: the spec of the simulation. The window of the spec must begin in cycle 0 and be longer than the whole run.
     pub fn run_to_rest(mut self, spec: &Spec, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
         self.advance(stop);
         self.stop_sources();

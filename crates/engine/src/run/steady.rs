@@ -16,30 +16,30 @@
 //!
 //! The power state needs a separate rule. There are few observations of it, because each must be as long as the policy's time from one
 //! decision to the next (10,000 cycles under TCEP). In addition, it does not change at all between decisions.
-//! * With only six observations, MSER must be permitted to keep as few as three. It then cuts a straight ramp down to these three, although
-//!   a ramp is no steady state.
+//! * With only six observations, MSER must be permitted to keep as few as three. MSER then cuts a straight ramp down to these three,
+//!   although a ramp is no steady state.
 //! * MSER alone never ends while channels still change one by one: if nothing else varies, every change is significant. Therefore each
 //!   observation counts as exact only to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp of slope s the criterion is
-//!   then m s^2/12 + d^2/(12 m) over the last m observations. It has its minimum at m = d/s: the power state has settled when it changes by
-//!   less than d in the half that is kept. Noise below d does not delay the decision either.
+//!   then m s^2/12 + d^2/(12 m) over the last m observations. This criterion has its minimum at m = d/s: the power state has settled when
+//!   it changes by less than d in the half that is kept. Noise below d does not delay the decision either.
 //! * A staircase that is constant for two or three periods at a time looks like noise to MSER. (An example is a router that may switch off
 //!   one link per epoch but finds such a link only in every second epoch.) Rank correlation takes the order into account. Over all pairs of
 //!   the observations that are kept, the number of rising pairs and the number of falling pairs (by d or more) may differ by at most a
 //!   third of the pairs. Noise and oscillations around a level meet this condition, whatever their amplitude. So does a drift of up to two
 //!   standard deviations of the noise around it, which is a correlation of 1/2, or of 1/3 in ranks.
 //!
-//! A window of fixed length begins even if the network has not settled. Its batches then show a trend. Latencies count as growing under two
-//! conditions: those of the second half exceed those of the first by [`MATTERS`] and by more than the confidence interval of their
-//! difference; and of all pairs of batches four in five rise. Near the capacity, batches depend on each other, so the interval alone is too
-//! narrow. The order of the batches is affected less by this.
+//! A window of fixed length begins even if the network has not settled. The batches of such a window then show a trend. Latencies count as
+//! growing under two conditions: those of the second half exceed those of the first by [`MATTERS`] and by more than the confidence interval
+//! of their difference; and of all pairs of batches four in five rise. Near the capacity, batches depend on each other, so the interval
+//! alone is too narrow. The order of the batches is affected less by this.
 //!
 //! # Not modelled
 //! Correlation between batches: the confidence interval is correct only if batches are long enough. A power state that is constant for five
 //! periods of the policy or more and then changes again counts as settled.
 //!
 //! # Validation
-//! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not grow at lower loads. Below: constants,
-//! ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
+//! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not grow at lower loads. Tests below:
+//! constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: real policies.
 
 use weft_api::state::sums::PacketSums;
 
@@ -135,7 +135,7 @@ pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     growth_of(&means.filter(|means| means.len() >= LEAST_BATCHES)?)
 }
 
-/// The same share, for an even number of means.
+/// The share by which the second half exceeds the first, for an even number of means.
 fn growth_of(means: &[f64]) -> Option<f64> {
     let halves = means.split_at(means.len() / 2);
     let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;

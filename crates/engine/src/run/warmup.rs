@@ -28,7 +28,7 @@ const OBSERVATION: u64 = 500;
 
 /// By default the limit of a warm-up is at least this long [cycles]: three times the need of small networks.
 const USUAL_LIMIT: Cycles = 20_000;
-/// The same limit in periods of the policy: if the power state settles within 14 periods, the test detects it after 29.
+/// The default limit in periods of the policy: if the power state settles within 14 periods, the test detects it after 29.
 const USUAL_PERIODS: Cycles = 30;
 
 /// The warm-up limit with which most networks have time to settle [cycles], under a policy that takes each of its decisions within

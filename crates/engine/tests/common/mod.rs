@@ -116,8 +116,8 @@ pub fn accepted(out: &Outcome) -> f64 {
     out.accepted_flits as f64 / (out.window * u64::from(out.terminals)) as f64
 }
 
-/// Creation times of the packets of `terminal` in the window of a run with warm-up 0. Its stream of gaps has the address (seed, terminal,
-/// purpose 1). The first packet comes one cycle earlier than a gap, because cycle 0 is also a trial.
+/// Creation times of the packets of `terminal` in the window of a run with warm-up 0. The stream of gaps of a terminal has the address
+/// (seed, terminal, purpose 1). The first packet comes one cycle earlier than a gap, because cycle 0 is also a trial.
 pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
     let load = spec.traffic.load_of(terminal);
     if load == 0.0 {
@@ -135,8 +135,8 @@ pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
     times
 }
 
-/// Makes only `terminal` send, about 30 packets, no two of which are in the network at the same time. It takes the first seed with which
-/// all packets are created at least `apart` cycles from each other and from the end of the window.
+/// Makes only `terminal` send, about 30 packets, no two of which are in the network at the same time. The function takes the first seed
+/// with which all packets are created at least `apart` cycles from each other and from the end of the window.
 pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     phases(spec, 0, 240 * apart);
     spec.set_load(0.0);

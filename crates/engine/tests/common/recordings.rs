@@ -78,7 +78,7 @@ pub fn link_states(out: &Outcome) -> Spans {
     link_modes(out, &Modes::default())
 }
 
-/// The same rows for a run with these modes.
+/// The rows of `link_states` for a run with these modes.
 #[track_caller]
 pub fn link_modes(out: &Outcome, modes: &Modes) -> Spans {
     let table = table(out, "link_states");

@@ -1,6 +1,6 @@
-//! Short rounds in which links and routers fail at random. They cover every routing on every small network that it supports; each round has
-//! another power policy, load, packet length and rates. No packet is blocked forever, every lost packet is counted, and flits, credits and
-//! cycles of the accounts add up. The test has 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000.
+//! Short rounds in which links and routers fail at random. The rounds cover every routing on every small network that it supports; each
+//! round has another power policy, load, packet length and rates. No packet is blocked forever, every lost packet is counted, and flits,
+//! credits and cycles of the accounts add up. The test has 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000.
 
 use super::*;
 use std::collections::BTreeMap;

@@ -26,9 +26,9 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
         let out = run(&spec);
         let message = credit_latency + spec.router.credit_delay;
         // Router 0, which leads the link, decides after its second window. After a message to the other end and a message back, it starts
-        // the change to the lower rate, which takes `sleep` cycles. The other end is later by one message latency. Its answer arrives four
-        // message latencies after the decision, and each end began its next window when its change ended. The request of the other end
-        // arrives when the leader's window ends. Therefore the leader decides again at that time, and the sequence repeats.
+        // the change to the lower rate, which takes `sleep` cycles. The other end is later by one message latency. The answer of the other
+        // end arrives four message latencies after the decision, and each end began its next window when its change ended. The request of
+        // the other end arrives when the leader's window ends. Therefore the leader decides again at that time, and the sequence repeats.
         let (first, next) = (2 * window + 2 * message + sleep, window + 4 * message + sleep);
         for channel in out.channels.iter().filter(|c| c.class > 0) {
             let behind = channel.cycles[LinkState::On] - first;

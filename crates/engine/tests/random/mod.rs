@@ -22,7 +22,7 @@ use weft_units::Refusal;
 /// The result of choosing a feature, or the reason why it is not possible.
 type Drawn = Result<(), Refusal>;
 
-/// The name of a feature, the number of networks of which one has it on average, and its change to a spec.
+/// The name of a feature, `n` if one in `n` networks has the feature, and its change to a spec.
 type Feature = (&'static str, usize, fn(&mut Spec, &mut Draw) -> Drawn);
 
 const FEATURES: &[Feature] = &[

@@ -74,8 +74,8 @@ pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     }
 }
 
-/// The last tables that functions have made. They are kept because a scenario is converted to the input of the engine several times before
-/// it runs.
+/// The last tables that functions have made. Tables are kept because a scenario is converted to the input of the engine several times
+/// before it runs.
 pub struct Known<T>(Mutex<Vec<(String, T)>>);
 
 /// The most tables that are kept.

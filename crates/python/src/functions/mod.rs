@@ -1,5 +1,5 @@
-//! Models that are Python functions: a pattern and a routing, both called `python`. They are members of their families from outside Weft's
-//! own crates, added in the same way as models of other crates. Python calls the functions and checks their answers
+//! Models that are Python functions: a pattern and a routing, both called `python`. Both models are members of their families from outside
+//! Weft's own crates, added in the same way as models of other crates. Python calls the functions and checks their answers
 //! (`weft/scenario/python_patterns.py`, `python_routes.py`). This module stores the resulting tables of numbers.
 
 mod chooser;

@@ -8,10 +8,10 @@
 //! `draws`: calls per source of a function that draws \[calls\], 1 to 1,000,000.
 //!
 //! # Guarantees
-//! Weft calls the function before the run. Its results become a table. The run is therefore as fast as with a `matrix`, and gives the same
-//! results at any number of threads. A function with a parameter `rng` gets a random generator of NumPy. The generator is seeded with the
-//! scenario's seed and the number of the source, so the order of the calls has no effect. The hash of a point also depends on the text of
-//! the file.
+//! Weft calls the function before the run. The results of the calls become a table. The run is therefore as fast as with a `matrix`, and
+//! gives the same results at any number of threads. A function with a parameter `rng` gets a random generator of NumPy. The generator is
+//! seeded with the scenario's seed and the number of the source, so the order of the calls has no effect. The hash of a point also depends
+//! on the text of the file.
 //!
 //! # Not modelled
 //! Destinations that depend on time or on earlier packets. The hash does not depend on the versions of packages that the file imports.

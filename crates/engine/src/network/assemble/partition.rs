@@ -9,8 +9,8 @@ use weft_api::state::Packet;
 use weft_topology::{Graph, Link};
 use weft_units::Refusal;
 
-/// The division into blocks: the routers of every block. It depends only on the spec and the number of blocks. `whole_groups`: routers read
-/// the queues of their group, so each group must be in one block, and there can't be more blocks than groups.
+/// The division into blocks: the routers of every block. The division depends only on the spec and the number of blocks. `whole_groups`:
+/// routers read the queues of their group, so each group must be in one block, and there can't be more blocks than groups.
 ///
 /// Blocks have about equal work, estimated from the ports of their routers and the terminals of programs ([`work`]).
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Division {
@@ -26,8 +26,8 @@ pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work:
 /// The place in the order at which each block begins, and the end of the last block.
 ///
 /// A unit (a row, a group) is not split if there are enough units for all blocks. Units are split if whole units leave more than the share
-/// [`IDLE_SHARE`] of the time idle, and the split costs nothing. It costs nothing if the links inside a unit are as long as those between
-/// units: blocks then do not wait for each other more often.
+/// [`IDLE_SHARE`] of the time idle, and the split costs nothing. The split costs nothing if the links inside a unit are as long as those
+/// between units: blocks then do not wait for each other more often.
 fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Vec<u32> {
     let graph = &*spec.graph;
     let units = order.units.len() as u32 - 1;
@@ -162,7 +162,7 @@ fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     shortest(true) < shortest(false)
 }
 
-/// Default number of blocks for this number of threads. It depends on the size of the network and is a multiple of the
+/// Default number of blocks for this number of threads. The number depends on the size of the network, and is a multiple of the number of
 /// threads.
 pub(crate) fn usual_blocks(graph: &Graph, threads: usize) -> usize {
     blocks_by_size(graph).next_multiple_of(threads.max(1))

@@ -3,8 +3,9 @@
 //! A cycle of channels is such a ring under three conditions: all its hops use the class for moving on, each of its channels has exactly
 //! one next channel in it, and all other hops into it (including those of new packets) use the class for entering. A packet that enters
 //! needs room for one packet more than a packet that moves on. Therefore the ring never becomes full, and its packets can't all wait for
-//! each other (`network/bubbles.rs`). They can only wait for a resource outside the ring. The ring therefore counts as one node, and its
-//! own hops are not dependencies. A path of dependencies that leaves the ring and returns to it closes a cycle, as for any other node.
+//! each other (`network/bubbles.rs`). The packets of the ring can only wait for a resource outside the ring. The ring therefore counts as
+//! one node, and its own hops are not dependencies. A path of dependencies that leaves the ring and returns to it closes a cycle, as for
+//! any other node.
 
 use super::{Dependencies, Node};
 use std::collections::BTreeMap;

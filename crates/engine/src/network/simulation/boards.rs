@@ -1,4 +1,4 @@
-//! Tests of the numbers that routers post on the board. They need a running network.
+//! Tests of the numbers that routers post on the board. These tests need a running network.
 
 use super::Simulation;
 use super::trials::{self, HYPERX};

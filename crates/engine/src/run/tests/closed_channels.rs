@@ -45,8 +45,8 @@ struct Channel {
     flits: u32,
 }
 
-/// Every channel is closed in one of the cycles 200 to 240, for 1 cycle or for 40, and again 100 cycles after each opening. Its power state
-/// stays on.
+/// Every channel is closed in one of the cycles 200 to 240, for 1 cycle or for 40, and again 100 cycles after each opening. The power state
+/// of a closed channel stays on.
 #[derive(Debug, Kept)]
 struct Closers {
     channels: Vec<Channel>,

@@ -110,8 +110,8 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution,
 }
 
 /// If paths are fixed, each flit in a queue waits for one channel. With one allocation step per cycle no flit waits after the switch. The
-/// numbers are the same without shortcuts, with shortcuts, and with probes. They are also the same whether they are counted in the queues
-/// or as flits arrive.
+/// numbers are the same without shortcuts, with shortcuts, and with probes. The numbers are also the same whether they are counted in the
+/// queues or as flits arrive.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);
