@@ -32,7 +32,7 @@ pub fn value(input: TokenStream) -> TokenStream {
     as_value(input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// How a field is kept.
+/// The way in which a field is stored in a checkpoint.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     Whole,

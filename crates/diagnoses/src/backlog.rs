@@ -7,7 +7,7 @@
 use crate::facts::{Facts, Place, Source};
 use serde::Serialize;
 
-/// Weft does not report a backlog up to this share of the offered flits, plus chance.
+/// Weft does not report a backlog that is at most this share of the offered flits, plus chance.
 const SMALL: f64 = 0.03;
 /// In a phase that is long enough, the same backlog is at most this share of its flits. Weft then does not report the backlog again.
 const SAFE: f64 = 0.02;
@@ -88,7 +88,7 @@ impl Backlog {
     }
 }
 
-/// A number that is neither missing nor 0.
+/// Returns the number, unless it is missing or 0.
 fn some(number: Option<f64>) -> Option<f64> {
     number.filter(|&number| number != 0.0)
 }

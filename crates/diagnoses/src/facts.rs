@@ -1,4 +1,4 @@
-//! The numbers of a summary, or of a phase of its load, that judgements use.
+//! The facts that judgements use: numbers from a summary, or from one phase of the load.
 
 use crate::backlog::Backlog;
 use crate::flaws::OF_GRAIN;
@@ -44,7 +44,7 @@ impl Source for &Value {
     }
 }
 
-/// A warning of the engine, as the results keep it. Results of earlier versions have no code and no numbers.
+/// A warning of the engine, in the form in which the results store it. In results of earlier versions it has no code and no numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineWarning {
     pub code: Option<String>,
@@ -58,7 +58,7 @@ pub struct EngineWarning {
     pub grain_flits: Option<f64>,
 }
 
-/// A job of a point.
+/// The facts about one job of a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub name: String,
@@ -99,7 +99,7 @@ pub struct Place {
     pub own_saturated: Option<bool>,
 }
 
-/// Relation of a phase to those before it.
+/// The effect of earlier phases on a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Late {
     pub after_saturated: bool,
@@ -152,7 +152,7 @@ pub struct Facts {
     pub completion_cycles: Option<f64>,
     /// True for a closed loop: the sources send more slowly if the network delivers more slowly.
     pub is_closed_loop: bool,
-    /// True if something fails during the run.
+    /// True if links or routers fail during the run.
     pub has_fault_parts: bool,
     pub warnings: Vec<EngineWarning>,
     pub jobs: Vec<Job>,
@@ -242,7 +242,7 @@ impl Facts {
         self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
     }
 
-    /// The warning that says that the scenario has a `grain`.
+    /// The warning that states that the scenario has a `grain`.
     fn grain(&self) -> Option<&EngineWarning> {
         self.warnings.iter().find(|warning| warning.code.as_deref() == Some(OF_GRAIN))
     }

@@ -21,7 +21,7 @@ pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "me
 /// Warnings about parameters of a power policy have keys that begin with this prefix.
 const OF_POLICY: &str = "power.policy.";
 pub(crate) const WITHOUT_REPLIES: &str = "warmup_without_replies";
-/// The warning that says that a scenario has a `grain`.
+/// Code of the warning that states that a scenario has a `grain`.
 pub(crate) const OF_GRAIN: &str = "coarse_grain";
 
 impl Facts {

@@ -1,4 +1,4 @@
-//! Numbers in sentences.
+//! Formats numbers for sentences.
 
 use std::fmt;
 use weft_units::Time;
@@ -57,7 +57,7 @@ pub fn rounded_up(cycles: f64) -> f64 {
     (cycles / unit).ceil() * unit
 }
 
-/// A count and its noun.
+/// A count with its noun, as text.
 pub fn counted(count: f64, noun: &str) -> String {
     if count == 1.0 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

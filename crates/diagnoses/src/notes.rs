@@ -48,7 +48,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// The sentence.
+    /// The text of the sentence.
     pub fn text(self) -> String {
         match self.remedy {
             Some(remedy) => format!("{}; {}", self.what, remedy.text),
@@ -69,7 +69,7 @@ fn of(kind: &Kind, what: String) -> Note {
 /// \[cycles\].
 type Topic = fn(&Facts, longest: f64) -> Vec<Note>;
 
-/// The topics by name.
+/// The topics, with the name of each.
 pub const TOPICS: [(&str, Topic); 17] = [
     ("not_judged", |facts, _| not_judged(facts)),
     ("part_of_period", |facts, _| partial(facts)),
@@ -201,7 +201,7 @@ fn silent_jobs(facts: &Facts) -> Vec<Note> {
     silent.map(|job| note(&JOB_WITHOUT_PACKETS, text(job), numbers(job))).collect()
 }
 
-/// The phases of the load that measured nothing.
+/// The note on phases of the load that measured nothing.
 fn silent_phases(facts: &Facts) -> Vec<Note> {
     let begin = facts.warmup_cycles.unwrap_or(0.0);
     let end = begin + facts.window_cycles.unwrap_or(0.0);

@@ -101,7 +101,7 @@ pub(crate) fn known(numbers: impl IntoIterator<Item = Named>) -> Map<String, Val
     numbers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value?)))).collect()
 }
 
-/// A whole number without a decimal point.
+/// Converts a number to JSON; a whole number has no decimal point.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }

@@ -56,7 +56,7 @@ impl Facts {
     /// confidence
     /// limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, or if batches end the run.
     pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
-        // a program has no load
+        // a program has no `load`
         let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
         let is_doubtful = |path: &str| match path {
             words::WINDOW => is_by_batches || self.confidence_reached.is_some(),

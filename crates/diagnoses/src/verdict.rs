@@ -45,7 +45,7 @@ pub struct Diagnosis {
     pub phase: Option<u64>,
     /// The flaw in a few words, or the warning in a sentence.
     pub what: String,
-    /// Numbers by their name, which ends with the unit.
+    /// The numbers of the diagnosis, by name. Each name ends with the unit.
     pub numbers: Map<String, Value>,
     pub remedy: Remedy,
 }

@@ -162,7 +162,7 @@ pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
 
 pub(crate) const LOADS: &str = "flits/terminal/cycle";
 
-/// Accepted and offered load.
+/// The accepted and the offered load, as text.
 pub(crate) fn loads(facts: &Facts) -> String {
     let of = |load: Option<f64>| load.map_or_else(|| "-".to_owned(), |load| general(load, 4));
     format!("{} of {} {LOADS}", of(facts.accepted_load), of(facts.offered_load))
@@ -181,7 +181,7 @@ pub fn reason(flaws: &[&Kind]) -> String {
     flaws.iter().map(|kind| kind.words).collect::<Vec<_>>().join(", ")
 }
 
-/// Verdict on a job.
+/// The verdict on a job, as text.
 pub(crate) const NEXT_TO_SATURATED: &str = "sound, next to a saturated job";
 pub(crate) const NEXT_TO_CUT: &str = "sound, next to a job that was cut off";
 

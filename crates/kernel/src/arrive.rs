@@ -1,4 +1,4 @@
-//! Delivers the flits that arrive in this cycle to their ports.
+//! Receives the flits that arrive in this cycle at their input ports.
 
 use crate::block::{Fabric, PolicySide, Routers, queues_at};
 use crate::net::Net;

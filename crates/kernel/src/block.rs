@@ -33,7 +33,7 @@ use weft_topology::Trunk;
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     pub block: u32,
-    /// Input port (flits) or output port (credits) in that block.
+    /// Input port (for flits) or output port (for credits) in the other block.
     pub port: u32,
 }
 
@@ -43,11 +43,11 @@ pub struct Mail {
     /// (arrival, flit); for a head, `packet` is an index into `packets`.
     pub(crate) flits: Vec<(u64, Flit)>,
     pub(crate) packets: Vec<Packet>,
-    /// Credits: (arrival, output port * 16 + VC).
+    /// Credits: (arrival cycle, output port * 16 + VC).
     pub(crate) credits: Vec<(u64, u32)>,
-    /// Changes of rates: (first cycle, rate of the flits that enter an input of the other block).
+    /// Changes of rates: (first cycle, new rate of the flits that enter an input of the other block).
     pub(crate) slowed: Vec<(u64, Slowed)>,
-    /// Control packets: (arrival, packet).
+    /// Control packets: (arrival cycle, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
     /// (arrival, note about a queue that is set aside for a congested output).
     pub(crate) notes: Vec<(u64, Note)>,
@@ -75,7 +75,7 @@ pub(crate) use queues_at;
 #[derive(Debug, Kept)]
 pub struct Block<const W: usize, const V: usize> {
     pub(crate) reach: Reach<W, V>,
-    /// Scratch: the numbers that a router posts on the board.
+    /// Scratch: the numbers that a router posts on the board (the place where other routers read them).
     #[kept(scratch)]
     pub(crate) posts: Vec<u32>,
 }
@@ -133,7 +133,7 @@ pub struct Wires<const W: usize, const V: usize> {
     pub(crate) flits: Wheel<Flit, 64>,
     pub(crate) credits: Wheel<u32, 128>,
     pub(crate) paces: Paces<W>,
-    /// For each output: the router behind it (numbered in the whole network).
+    /// For each output: the router at the far end, by its number in the whole network.
     #[kept(fixed)]
     pub(crate) next_router: Vec<u32>,
     #[kept(fixed)]
@@ -154,7 +154,7 @@ pub struct Wires<const W: usize, const V: usize> {
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// The mail to the block at the far end of channel `cut`, and the port there. `cut` counts the channels that lead
+    /// The mail to the block at the far end of channel `cut`, and the port in that block. `cut` is an index among the channels that lead
     /// to other blocks.
     #[inline(always)]
     pub(crate) fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
@@ -163,7 +163,7 @@ impl<const W: usize, const V: usize> Wires<W, V> {
     }
 }
 
-/// The buffers behind channels: queues of segments in input units, and the packets.
+/// The buffers at the far ends of channels (queues of segments in input units), and the packets.
 #[derive(Debug, Kept)]
 pub struct Buffers<const V: usize> {
     #[kept(each)]
@@ -232,7 +232,7 @@ pub struct Interfaces {
     pub terminals: Vec<Terminal>,
     pub busy: Active,
     pub alarms: Wheel<u32, 128>,
-    /// The sources of each job at the terminals.
+    /// The sources of each job at the terminals of this block.
     #[kept(each)]
     pub sources: Vec<JobSources>,
     /// Indexed by job and source: the terminal of the source. Empty unless a call of one source may make other sources due.
@@ -247,11 +247,11 @@ pub struct Interfaces {
     pub in_order: Vec<(Delivery, usize)>,
     /// The queues of the terminals; empty if terminals have no queues.
     pub queues: Queues,
-    /// Flows that congestion control limits.
+    /// Flows whose rate congestion control limits.
     pub limits: Limits,
 }
 
-/// The records of the power policy (accounts of channels, agents, their control packets), and of failed parts.
+/// The data of the power policy (accounts of channels, agents, and their control packets), and the data on failed parts.
 #[derive(Debug, Kept)]
 pub struct PolicySide {
     /// Accounts of the channels, and the requests of the policy's agents.
@@ -277,7 +277,7 @@ pub struct AtTerminal {
     pub job: u16,
     /// Index of the source within its job in this block.
     pub source: u32,
-    /// The cycle in which the loop next calls it for a packet.
+    /// The cycle in which the loop next calls the source for a packet.
     pub due: u64,
 }
 
@@ -346,7 +346,7 @@ impl Mail {
         })
     }
 
-    /// Size of the contents of the mail [bytes].
+    /// Size of the contents of the mail \[bytes\].
     pub fn bytes(&self) -> u64 {
         let Self { flits, packets, credits, slowed, messages, notes, places } = self;
         let of_data = size_of_val(&flits[..]) + size_of_val(&packets[..]) + size_of_val(&credits[..]);

@@ -41,7 +41,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Channel `o` works again and takes the state that the policy has set.
+    /// Repairs channel `o`, which then takes the state that the policy has set.
     fn mend(&mut self, net: &Net, o: usize) {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         policy.faults.broken.fading.retain(|&fading| fading as usize != o);
@@ -280,7 +280,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let chooses = fabric.buffers.ins[i].choosing >> v & 1 != 0;
         if chooses && fabric.goes_on_choosing(&mut beside.policy, net, r, place, packet, key) {
             fabric.ask_for_nothing(net, place);
-            fabric.requests.active.set(r); // its next random choice may be another hop, even without any other event here
+            fabric.requests.active.set(r); // its next random choice may be another hop, even if nothing else happens here
             return fabric.unsettle_head(net, i, v);
         }
         let before = match net.needs.decides {
@@ -320,7 +320,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key: u16,
     ) -> bool {
         if key != UNDECIDED {
-            return self.is_whole(r, net.port(key) as u16); // a trunk
+            return self.is_whole(r, net.port(key) as u16); // the key names a trunk
         }
         let (at, packet) = (net.coords[self.requests.routers[r].id as usize], &self.buffers.packets.items[packet]);
         if !net.routing.steps(at, packet, net.seed).iter().any(|step| self.is_whole(r, step.hop.port)) {

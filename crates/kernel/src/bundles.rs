@@ -7,7 +7,7 @@
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
 
-/// The parts of all bundles in a block.
+/// The parts of all bundles that are in a block.
 #[derive(Debug, Default, Kept)]
 pub struct Bundles {
     /// For each channel, the first index of its parts in `parts_of`; then one more index for the end. Empty if the run counts
@@ -18,7 +18,7 @@ pub struct Bundles {
     parts_of: Vec<u32>,
     #[kept(each)]
     pub parts: Vec<Part>,
-    /// The changes since the network last took the notes, in order of time.
+    /// The changes since the network last collected the notes, in order of time.
     pub notes: Vec<Note>,
     /// True while notes are recorded: during the window.
     pub notes_taken: bool,

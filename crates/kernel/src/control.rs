@@ -44,7 +44,7 @@ pub(crate) fn send<const W: usize, const V: usize>(
         return false;
     }
     control.next[o] = depart + flit;
-    // the packet overtakes the flits that wait for the link, so the next granted flit leaves one cycle later
+    // the packet leaves before the flits that wait for the link, so the next granted flit leaves one cycle later
     out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
     out.flits += 1;
     if let Some(counts) = &mut control.counts {
@@ -73,7 +73,7 @@ pub(crate) fn post<const W: usize, const V: usize>(
     }
 }
 
-/// Delivers a frame to any router of the network without a packet, but no earlier than a packet could have arrived.
+/// Delivers a frame to any router of the network without sending a packet, but no earlier than a packet could have arrived.
 pub(crate) fn tell<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,

@@ -15,52 +15,52 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// packet.
     pub(crate) fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         let Self { reach, posts } = self;
-        // queues -> board
+        // routers post numbers about their queues on the board
         if let Some(board) = &net.common.board {
             reach.routers.fabric.post(posts, net, board);
         }
-        // credits -> counters
+        // output units count the returned credits
         if !SINGLE && reach.routers.beside.shortcuts.has_streams() {
             reach.receive_credits_among_streams(net);
         } else {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
             credits::receive(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now, net);
         }
-        // notes -> queues set aside for congested outputs
+        // notes set queues aside for congested outputs
         if let Some(rules) = &net.set_aside {
             reach.routers.keep_set_asides(&mut reach.interfaces, net, rules);
         }
-        // free places in ideal queues -> heads that wait for them
+        // places in ideal queues become free for heads that wait for them
         if let Some(rules) = &net.ideal {
             reach.routers.keep_places(&mut reach.interfaces, net, rules);
         }
-        // flits -> VC queues, route of new heads
+        // arriving flits join the queues of their VCs, and new heads get a route
         reach.routers.receive_flits::<SINGLE>(net);
-        // heads of this cycle -> places in ideal queues
+        // heads that arrived in this cycle reserve places in ideal queues
         if net.ideal.is_some() {
             reach.routers.settle_arrivals(net);
         }
         reach.ask_for_closed(net);
-        // time -> outputs that were full, rates of incoming flits
+        // outputs that were full can take flits again, and incoming flits change their rate
         if net.rates.is_some() {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
             pace::keep(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now);
         }
-        // sources -> injection channels
+        // sources create packets for the injection channels
         reach.inject::<SINGLE>(net);
-        // timers -> link states
+        // timers of the policy change the states of links
         reach.manage_power(net);
-        // journeys <- reasons for which heads wait
+        // the journeys of watched packets record why heads wait
         if net.watches {
             let Reach { routers: Routers { fabric, beside }, interfaces } = reach;
             fabric.watch_cycle(interfaces, &beside.policy, net, &mut beside.observers.watch);
         }
-        // heads -> VCs, flits -> switch -> links, step by step
+        // step by step: heads get VCs, and flits cross the switch to the links
         reach.allocate::<SINGLE>(net, allocator);
         reach.routers.fabric.now += 1;
     }
 
-    /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block takes that shortcut.
+    /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block uses that shortcut.
     pub(crate) fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         if net.notes_after.is_some() {
             self.reach.interfaces.exchange_notes(net, (self.reach.routers.fabric.now, until));
@@ -82,7 +82,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Reserves a slot for a packet; with `single`, also one for its segment.
+    /// Reserves a slot for a packet, and also for its segment if `single` is true.
     #[inline(always)]
     pub(crate) fn new_packet(&mut self, single: bool) -> u32 {
         let id = self.buffers.packets.take();

@@ -1,4 +1,4 @@
-//! A granted flit leaves its input queue for the link (or for its terminal).
+//! A granted flit leaves its input queue and enters the link to the next router or to its terminal.
 
 use crate::block::{Fabric, Interfaces, PolicySide, Reach, Requests, Routers};
 use crate::net::Net;
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.leave::<SINGLE>(net, i, v, id, tail);
     }
 
-    /// Puts a flit onto the link behind output `o` in cycle `depart`, on VC `vc`.
+    /// Puts a flit onto the link of output `o` in cycle `depart`, on VC `vc`.
     #[inline(always)]
     pub(crate) fn traverse<const SINGLE: bool>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The channels of a block, as its agents see and change them.
+//! The view that agents have of the channels of a block: they read and change the channels through it.
 
 use crate::block::{Beside, PolicySide, Reach, Routers};
 use crate::control;

@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let (leg, nets) = (crossing(net, at, packet), subnets(net));
         let begins = nets.behind(fabric.buffers.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
         if begins {
-            packet.dim = 0; // at the first router of a leg every candidate may be taken
+            packet.dim = 0; // at the first router of a leg every candidate is allowed
         }
         // the agents are notified only if the head has found a path
         let agents = beside.policy.agents.take();
@@ -176,7 +176,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.park_without_request(policy, net, i, v, packet);
     }
 
-    /// The same as `park`, for a head that requests no output.
+    /// The same as `park`, but for a head that requests no output.
     fn park_without_request(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.buffers.ins[i].requests[v] = UNDECIDED;
         let router = self.buffers.ins[i].router;
@@ -206,12 +206,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Faults are allowed only with routings that cross subnetworks.
+/// The subnetworks of the network. They exist because faults are allowed only with routings that cross subnetworks.
 pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }
 
-/// The leg of a packet that waits for a link of a subnetwork.
+/// The present leg of a packet that waits for a link of a subnetwork.
 fn crossing(net: &Net, at: u64, packet: &Packet) -> Leg {
     net.routing.aim(at, packet, net.seed).unwrap_or_else(|_| unreachable!("only links of subnetworks are gone round"))
 }

@@ -19,7 +19,7 @@ struct Part {
     accepted_flits: u64,
     #[kept(each)]
     batches: Vec<PacketSums>,
-    /// Latencies up to 2^32 cycles with 2 significant digits; `None` if no terminal of the job is in this block.
+    /// Histogram of latencies up to 2^32 cycles with 2 significant digits; `None` if no terminal of the job is in this block.
     #[kept(each)]
     latency: Option<Histogram<u64>>,
 }
@@ -148,7 +148,7 @@ impl Parts {
         self.of_job.get(job).map_or(0, |&p| self.parts[p as usize].injected_flits)
     }
 
-    /// Injected and accepted flits of message class `class`, and the statistics of its packets.
+    /// The injected and accepted flits of message class `class`, and the statistics of its packets.
     pub fn of_class(&self, class: usize) -> (u64, u64, Measured) {
         let part = &self.parts[self.first_class + class];
         (part.injected_flits, part.accepted_flits, part.measured())

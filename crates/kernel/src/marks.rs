@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let chance = control.marks(waiting);
         let router = &fabric.requests.routers[fabric.wires.outs[o].router as usize];
         let place = u64::from(router.id) << 16 | (o - router.base as usize) as u64;
-        // 53 bits of the hash, as a number below 1
+        // the upper 53 bits of the hash, as a number below 1
         let drawn = (draw(net.seed, &packet, MARK | place) >> 11) as f64 / (1u64 << 53) as f64;
         let marked = drawn < chance;
         if marked {

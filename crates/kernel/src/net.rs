@@ -1,4 +1,4 @@
-//! Data that all blocks share: coordinates, link classes, routing, jobs. Blocks only read it. Between two cycles the
+//! Data that all blocks share: coordinates, link classes, routing, jobs. Blocks only read these data. Between two cycles the
 //! engine may replace the routing or its published tables.
 
 use crate::parts::ideal::IdealRules;
@@ -26,7 +26,7 @@ use weft_api::workload::Workload;
 #[derive(Debug)]
 pub struct NetJob {
     pub workload: Arc<dyn Workload>,
-    /// The message class of each part of its sources.
+    /// The message class of each part of the job's sources.
     pub classes: Vec<u8>,
     /// True if its sources are notified of packets that are sent and delivered.
     pub hears_packets: bool,
@@ -44,7 +44,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// `jobs`: the terminals of each job, by rank.
+    /// `jobs`: for each job, its terminals in the order of their ranks.
     pub fn new<'a>(terminals: u32, jobs: impl Iterator<Item = &'a [u32]>) -> Self {
         let mut of_terminal = vec![Vec::new(); terminals as usize];
         for (job, members) in (0u16..).zip(jobs) {
@@ -71,7 +71,7 @@ impl Places {
         self.of(terminal).first().map(|&(job, _)| job)
     }
 
-    /// Rank of a terminal in a job that it is in.
+    /// Rank of a terminal in a job to which it belongs.
     pub fn rank(&self, terminal: u32, job: usize) -> u32 {
         let place = self.of(terminal).iter().find(|&&(j, _)| usize::from(j) == job);
         place.expect("a terminal of the job").1
@@ -83,7 +83,7 @@ impl Places {
 pub struct Net {
     /// For each router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
     pub coords: Vec<u64>,
-    /// (router, port) of every terminal.
+    /// For each terminal: its router and its port on this router.
     pub terminal_at: Vec<(u32, u16)>,
     /// Number of bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
@@ -108,12 +108,12 @@ pub struct Net {
     /// True if heads choose their output again in every step, because the routing requires it or because links form trunks.
     pub chooses: bool,
     pub heads: HeadPath,
-    /// The shortcuts of blocks without agents.
+    /// The shortcuts for blocks without agents.
     pub shortcuts: Profile,
     pub slow: SlowPaths,
     /// True if some packets are watched (`watch.rs`).
     pub watches: bool,
-    /// Subnetworks whose link states the routing reads, if it reads any.
+    /// Subnetworks whose link states the routing reads; `None` if it reads none.
     pub subnets: Option<Subnets>,
     pub faults: FaultRules,
     pub jobs: Vec<NetJob>,
@@ -152,10 +152,10 @@ pub struct Net {
 /// Pipeline, switch and flow control of all routers.
 #[derive(Debug)]
 pub struct RouterRules {
-    /// Cycles from the grant to the start of the link.
+    /// Number of cycles from the grant of a flit to the start of its link traversal.
     pub after_grant: u64,
     pub ejection_delay: u64,
-    /// Whole cycles for which a VC that a packet has left is closed to the next head.
+    /// Number of whole cycles for which a VC that a packet has left is closed to the next head.
     pub routing_delay: u64,
     /// Number of flits that may leave an input port at the same time.
     pub input_speedup: InputSpeedup,
@@ -199,7 +199,7 @@ pub struct SlowPaths {
     pub crossing: bool,
     /// Deliveries are counted by job (`job_tally.rs`), or recorded.
     pub delivery: bool,
-    /// Deliveries are reported only to recordings and to the sums of the window.
+    /// Deliveries are reported only to recordings and to the sums of the window, not to a workload.
     pub only_recorded: bool,
 }
 
@@ -234,7 +234,7 @@ pub struct Times {
     pub policy_repeats: Option<u64>,
     /// The cycles after 0 in which the load or the pattern of some job changes, in order.
     pub changes: Vec<u64>,
-    /// Length of a batch of the window.
+    /// Length of a batch of the window [cycles].
     pub batch: u64,
 }
 
@@ -246,7 +246,7 @@ pub struct Tables {
     pub routing: Arc<dyn AnyRouting>,
 }
 
-/// The model that finds detours around failed links and routers.
+/// The part of the simulator that finds detours around failed links and routers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repair {
     /// Nothing fails in this run.
@@ -316,13 +316,13 @@ impl Net {
         self.refined.as_ref().map_or(hop, |refined| refined.taken(router, packet, hop, self.seed))
     }
 
-    /// Route key of a packet at the router it will reach next.
+    /// Route key of a packet at the router that it reaches next.
     #[inline(always)]
     pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
         // SAFETY: terminals and channels store valid router numbers (checked by `Block::assert_numbers`).
         let at = unsafe { *self.coords.hot(router) };
         match &self.first_ports {
-            // the most common kind of routing, without a virtual call
+            // the most frequent kind of routing, without a virtual call
             Some(ports) => hop_in_order(ports, at, packet)
                 .map_or_else(|| self.key(usize::from(packet.dst_port), 0), |port| self.key(usize::from(port), 0)),
             None => self.ahead.key_ahead(router as u32, at, packet, self.seed, self.class_bits),

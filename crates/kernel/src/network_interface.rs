@@ -29,7 +29,7 @@ pub(crate) struct Created {
 /// The result of sending in a cycle: the kind of flit that a terminal has sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// The terminal waits for a credit, a VC or its link.
+    /// No flit: the terminal waits for a credit, a VC or its link.
     Nothing,
     Part,
     Tail,
@@ -100,7 +100,7 @@ impl Interfaces {
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
 
-    /// Makes packet `id` of `flits` flits the next one that terminal `t` sends.
+    /// Makes packet `id`, which has `flits` flits, the next packet that terminal `t` sends.
     #[inline(always)]
     fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
         // SAFETY: the caller passes a valid terminal number (checked by `assert_numbers`).

@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Class of the channel into input `i`, and the share of its rate at which its flits were sent.
+    /// Class of the channel into input `i`, and the share of its full rate at which its flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
         // SAFETY: if some channels are paced, each input has a pace (checked by `assert_numbers`).
         unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }

@@ -6,7 +6,7 @@ use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_api::state::sums::{Measured, PacketSums};
 
-/// The phases of a changing load; empty if the load never changes.
+/// The statistics of the phases of a changing load; empty if the load never changes.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct PhaseTally {
     /// First cycle of each phase, 0 for the first phase.

@@ -1,4 +1,4 @@
-//! The numbers that the routers of a block post on the board.
+//! The numbers that the routers of a block post on the board, where other routers can read them.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;

@@ -216,7 +216,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.fabric.requests.of_closed = asked;
     }
 
-    /// Notes that a head requests channel `o`, which is closed.
+    /// Records that a head requests channel `o`, which is closed.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         if self.routers.fabric.wires.outs[o].gate() == Gate::Broken {

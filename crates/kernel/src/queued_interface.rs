@@ -331,7 +331,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let queues = &interfaces.queues;
         let own = queues.streams_of(t);
         if own.len() == 1 {
-            // the usual case: at most one stream is due
+            // the most frequent case: at most one stream is due
             let s = own.start;
             return (queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s)).then_some(s);
         }
@@ -423,7 +423,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         packet: u32,
     ) {
         let lane = match rules.queueing {
-            Queueing::PerLane => (q % usize::from(rules.lanes)) as u8, // `queue_of_lane`
+            Queueing::PerLane => (q % usize::from(rules.lanes)) as u8, // see `queue_of_lane`
             Queueing::One | Queueing::PerClass | Queueing::PerDestination => self.lane_of(interfaces, net, t, packet),
         };
         let record = &self.buffers.packets.items[packet as usize];

@@ -131,7 +131,7 @@ impl Recorders {
         self.each().for_each(|part| part.window_ends(now));
     }
 
-    /// Ends the recordings: takes a last sample, which covers the time since the sample before, and returns the parts.
+    /// Ends the recordings. Takes a last sample, which covers the time since the previous sample, and returns the parts.
     pub fn finish<const V: usize>(
         mut self,
         outs: &[OutputUnit<V>],
@@ -159,7 +159,7 @@ impl Part {
     }
 }
 
-/// The flits that wait in an input unit.
+/// The number of flits that wait in an input unit.
 fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueReading {
     let mut all = QueueReading::default();
     for &head in &input.head {
@@ -203,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 let (channel, vc) =
                     (input.base(i) + usize::from(input.output_vc[v] >> 4), (input.output_vc[v] & 15) as u8);
                 let (packet, missing) = match self.wires.outs[channel].kind() {
-                    // the packet stays in this router until its tail leaves
+                    // the packet counts as part of this router until its tail leaves
                     ChannelEnd::Ejection => {
                         (Some(&self.buffers.packets.items[segment.packet as usize]), -i64::from(segment.sent))
                     }

@@ -46,7 +46,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         is_open
     }
 
-    /// Ends request `key` of input `i` for one head, unless another head of the same input also requests `key`.
+    /// Ends request `key` of one head of input `i`. The request stays if another head of the same input also requests `key`.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };

@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.head_asks(net, i as usize, v.into());
         }
         opened.clear();
-        // queues that have opened meanwhile are handled in the next cycle
+        // queues that have opened in the meantime are handled in the next cycle
         opened.append(&mut self.fabric.set_asides.opened);
         self.fabric.set_asides.opened = opened;
         self.fabric.free_empty(interfaces, net, rules);
@@ -82,7 +82,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The VCs of the channel that comes into input `i`.
+    /// The VCs of the incoming channel of input `i`.
     pub(crate) fn channel_into<'a>(&self, rules: &'a SetAsideRules, i: usize) -> &'a OfChannel {
         if self.buffers.ins[i].class == 0 {
             return rules.from_terminals();
@@ -109,8 +109,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.send_note(port.is_remote(), upstream, at, Note { port: 0, root: token.root, returns: false });
     }
 
-    /// Sends a note to the other end of a channel: `port` of this block, or channel `port` to another block if it
-    /// `is_cut`.
+    /// Sends a note to the other end of a channel. The other end is `port` of this block, or, if `is_cut` is true, another block to which
+    /// channel `port` leads.
     fn send_note(&mut self, is_cut: bool, port: u32, at: u64, note: Note) {
         self.set_asides.counts.sent += 1;
         if is_cut {
@@ -342,7 +342,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when packet `id` may begin to leave terminal channel `o` now, on the only VC in `vcs`. See
+    /// Called when packet `id` may begin to leave terminal channel `o` now, on the only VC in `vcs`. Marks the packet like
     /// `mark_if_first`.
     pub(crate) fn mark_from_terminal(&mut self, net: &Net, o: usize, vcs: u16, id: u32) {
         if let Some(rules) = &net.set_aside {

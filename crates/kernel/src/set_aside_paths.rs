@@ -115,7 +115,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// The only VC of a VC class of output `o`.
+    /// The only VC in a VC class of output `o`.
     pub(crate) fn vc_of(&self, net: &Net, o: usize, class: usize) -> usize {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }

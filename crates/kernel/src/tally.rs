@@ -9,7 +9,7 @@ use weft_api::state::sums::PacketSums;
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
 
-/// Latencies below this [cycles] are counted in an array, not in a histogram.
+/// Latencies below this number of cycles are counted in an array, not in a histogram.
 const SHORT: usize = 1024;
 
 /// Length of the array of hop counts. The last entry counts all longer paths.
@@ -22,13 +22,13 @@ pub fn histogram() -> Histogram<u64> {
 
 #[derive(Debug, Clone, Kept)]
 pub struct Tally {
-    /// First cycle of the measured window, and the first cycle after it.
+    /// The first cycle of the measured window, and the first cycle after the window.
     pub window: (u64, u64),
     /// Packets that terminals created in the window, except packets caused by deliveries.
     pub created: Amount,
     /// Measured packets that were delivered.
     pub delivered: u64,
-    /// Measured packets that were discarded, and their flits.
+    /// Measured packets that were discarded, and the flits of these packets.
     pub lost: u64,
     pub lost_flits: u64,
     pub injected_flits: u64,
@@ -173,7 +173,7 @@ impl Tally {
         if self.latency.is_empty() { short } else { self.latency.max() }
     }
 
-    /// The histograms of packet and of network latency.
+    /// The histograms of packet latency and of network latency.
     pub fn histograms(&self) -> (Histogram<u64>, Histogram<u64>) {
         let all = |long: &Histogram<u64>, short: &[u64]| {
             let mut sum = long.clone();

@@ -1,4 +1,4 @@
-//! Timers of the agents of a block: one per channel and one per router. Setting a timer again replaces the earlier
+//! Timers of the agents of a block: one per channel and one per router. Setting a timer again overrides the earlier
 //! setting.
 
 use weft_api::base::kept::Kept;
@@ -87,7 +87,7 @@ impl Timers {
         }
     }
 
-    /// Sets timer `who` to end at cycle `at`, or in the next cycle if that is later.
+    /// Sets timer `who` to end at cycle `at`, or in the next cycle if the next cycle is later.
     pub fn set(&mut self, who: usize, now: u64, at: u64) {
         self.ends[who] = at;
         let at = at.clamp(now + 1, now + self.wheel.horizon() - 1);

@@ -87,7 +87,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let chosen = self.routing.at_head_watched(here, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
-            // the routing compared nothing: its random intermediate needs no detour, or it chooses no intermediate
+            // the routing compared nothing: no detour to its random intermediate is needed, or it chooses no intermediate
             (net.routing.rule_without_queues(), vec![(chosen, None)])
         } else {
             (net.routing.rule(), compared)

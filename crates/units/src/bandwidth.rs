@@ -35,15 +35,15 @@ const BANDWIDTH: Kind = Kind {
     example: "200Gb/s\" or \"2/3flits/cycle",
 };
 
-/// The units of bits per second, for writing.
+/// The units of bits per second that are used for output.
 const BITS_PER_SECOND: Kind = Kind { units: BANDWIDTH.units.split_at(5).0, ..BANDWIDTH };
 const FLITS_PER_CYCLE: Kind = Kind { units: &[("flits/cycle", PARTS)], ..BANDWIDTH };
 
 impl Bandwidth {
-    /// A flit in every cycle.
+    /// The bandwidth of one flit per cycle.
     pub const ONE_FLIT: Self = Self::Flits { flits: 1, cycles: 1 };
 
-    /// The bandwidth of `links` links together.
+    /// The total bandwidth of `links` links.
     #[must_use]
     pub fn times(self, links: u32) -> Self {
         match self {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_bandwidth_in_bits_is_flits_by_the_size_of_a_flit_and_the_cycle() {
-        // 48 bits in 1.6 ns are 30 Gb/s, so 20 Gb/s are 2/3
+        // 48 bits in 1.6 ns are 30 Gb/s, so 20 Gb/s are 2/3 flits per cycle
         let (flits, cycles) = "20Gb/s".parse::<Bandwidth>().unwrap().flits_in_cycles(48, 1_600_000, "x").unwrap();
         assert_eq!(flits * 3, cycles * 2);
     }

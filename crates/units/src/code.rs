@@ -12,21 +12,21 @@ use std::fmt;
 pub enum Severity {
     /// A flaw of a finished point: Weft never ranks the point, and marks its numbers.
     Flaw,
-    /// A point can run, or has run, but its numbers may mislead.
+    /// A warning: a point can run, or has run, but its numbers may mislead.
     Warning,
-    /// A setting that limits the network, or has no effect in it. The numbers are right.
+    /// A hint: a setting limits the network, or has no effect. The numbers are right.
     Hint,
 }
 
 /// A kind of diagnosis.
 #[derive(PartialEq, Eq)]
 pub struct Code {
-    /// Lower case, words joined by `_`.
+    /// Name in lower case, with words joined by `_`.
     pub name: &'static str,
     pub severity: Severity,
     /// Meaning, in a sentence or two.
     pub means: &'static str,
-    /// Formula and thresholds, with their reasons.
+    /// Formula and thresholds of the judgement, with their reasons.
     pub computed: &'static str,
     /// General remedy. The remedy of a diagnosis adds numbers.
     pub helps: &'static str,
@@ -50,7 +50,7 @@ impl Serialize for Code {
     }
 }
 
-/// A code that a file of this program declares.
+/// A registration of a code by a file of this program.
 #[doc(hidden)]
 pub struct Declared(pub &'static Code);
 

@@ -1,4 +1,4 @@
-//! Exact decimal numbers with a unit: the reading and writing that every quantity shares.
+//! Exact decimal numbers with a unit: the parsing and formatting that all quantities share.
 
 /// A kind of quantity: its name, its units and its notation.
 pub(crate) struct Kind {
@@ -95,7 +95,7 @@ fn fraction_of(digits: &str, scale: u128) -> (u128, bool) {
     (1, false)
 }
 
-/// Serde and JSON Schema of a quantity that has `FromStr` (error: text) and `Display`, and a `KIND`.
+/// Implements serde and JSON Schema for a quantity that has `FromStr` (with a text as the error), `Display` and a `KIND`.
 macro_rules! as_text {
     ($ty:ident, $kind:expr, $pattern:literal, $description:literal, [$($example:literal),+]) => {
         impl serde::Serialize for $ty {

@@ -31,7 +31,7 @@ mod tests {
             assert_eq!(fj_text(yj), text);
             assert_eq!(fj_f64(yj), text.parse::<f64>().expect("a number"));
         }
-        let most = 10u128.pow(38) - 1; // 10^29 fJ less a yoctojoule
+        let most = 10u128.pow(38) - 1; // 10^29 fJ minus one yoctojoule
         assert_eq!(fj_text(most), format!("{}.{}", "9".repeat(29), "9".repeat(9)));
     }
 

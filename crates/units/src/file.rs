@@ -102,7 +102,7 @@ pub struct Files {
 /// is the new name and content. The error is "the problem", a line break, "the remedy".
 pub type Converter = dyn Fn(&str, &str, &[u8]) -> Result<(String, Vec<u8>), String> + Send + Sync;
 
-/// The converter of this process. It is a global for the same reason as the files below.
+/// The converter of this process. It is a global for the same reason as `CURRENT` below.
 static CONVERTER: OnceLock<Box<Converter>> = OnceLock::new();
 
 /// Sets the converter of this process. Only the first call has an effect.
@@ -262,7 +262,7 @@ mod tests {
         let first = files.open("a/m.csv").unwrap();
         let written = format!("m.csv{MARK}{}", first.digest);
         assert_eq!(files.open(&written), Ok(first));
-        // no file with the digest of b/m.csv was read, and there is no m.csv
+        // no file with the digest of b/m.csv was read, and no file m.csv exists
         let other = format!("m.csv{MARK}{}", InputFile::new("m.csv", b"2".to_vec()).digest);
         assert!(files.open(&other).unwrap_err().starts_with("m.csv can't be read"));
     }

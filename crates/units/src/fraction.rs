@@ -109,7 +109,7 @@ mod tests {
         {
             assert_eq!(text.parse::<Fraction>().unwrap().to_string(), written);
         }
-        // 0.1 has no exact binary form
+        // 0.1 has no exact binary representation
         let read: Fraction = serde_json::from_str("0.1").unwrap();
         assert_eq!((read.parts, read.of), (1, 10));
         for (text, expected) in [

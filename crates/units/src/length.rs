@@ -33,11 +33,11 @@ mod tests {
     fn a_metre_takes_five_nanoseconds() {
         let time = |text: &str| light_time(text).map(|time| time.to_string());
         assert_eq!(time("3m"), Ok("15ns".to_owned()));
-        // 55,200 m x 5 ns
+        // 55,200 m x 5 ns/m = 276 us
         assert_eq!(time("55.2km"), Ok("276us".to_owned()));
         // a mile is 1,609.344 m, a foot 0.3048 m
         assert_eq!((time("1mi"), time("10 ft")), (Ok("8.04672us".to_owned()), Ok("15.24ns".to_owned())));
-        // a tenth of a nanometre is 0.0005 fs
+        // a tenth of a nanometre takes 0.0005 fs, which rounds up to 1 fs
         assert_eq!(time("0.0000001mm"), Ok("1fs".to_owned()));
         let digits = "9".repeat(60);
         assert_eq!(time(&format!("0.{digits}m")), Ok("5ns".to_owned()));

@@ -31,7 +31,7 @@ pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Powe
 pub use remark::Remark;
 pub use share::Share;
 pub use with_unit::with_unit;
-// for the macros
+// public only for the macros
 #[doc(hidden)]
 pub use code::Declared;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Link classes, as a scenario names them.
+//! Link classes, in the notation of a scenario.
 
 use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};

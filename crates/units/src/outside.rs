@@ -150,7 +150,7 @@ pub fn names<C: Open>(registered: &[&'static str]) -> Vec<&'static str> {
     registered.iter().copied().chain(C::added().iter().map(|added| added.name())).collect()
 }
 
-/// Reads the parameters of an added member.
+/// Deserialises the parameters of an added member.
 pub struct Parameters<C: Open>(pub &'static C::Added);
 
 impl<'de, C: Open> DeserializeSeed<'de> for Parameters<C> {

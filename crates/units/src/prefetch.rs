@@ -1,4 +1,4 @@
-//! Brings records into the cache before they are read.
+//! Prefetches records into the cache before they are read.
 
 /// Prefetches the cache line of element `index`, and the next cache line if the record is longer than one. Reads nothing.
 #[inline(always)]
@@ -23,7 +23,7 @@ pub fn prefetch_whole<T>(records: &[T], index: usize) {
     (0..size_of::<T>()).step_by(LINE).for_each(|offset| line(record.wrapping_add(offset)));
 }
 
-/// Bytes of a cache line.
+/// Size of a cache line [bytes].
 const LINE: usize = 64;
 
 #[inline(always)]

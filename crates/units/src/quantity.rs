@@ -96,7 +96,7 @@ impl Time {
 }
 
 impl Time {
-    /// Whole cycles of a limit or a mean, rounded up. Refuses 0 cycles at `path`.
+    /// Converts a limit or a mean into whole cycles, rounded up. Refuses 0 cycles at `path`.
     pub fn cycles_above_zero(self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         Ok(self.rounded_up(cycle_fs).duration(cycle_fs, path)?.above_zero(path)?.cycles)
     }

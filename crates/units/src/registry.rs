@@ -59,7 +59,7 @@ macro_rules! registry {
         #[schemars(transform = $crate::outside::describe::<$config>)]
         pub enum $config {
             $(#[schemars(rename = $name)] $ty($path),)+
-            /// A member that this registry does not know.
+            /// A member from outside, which this registry does not know.
             #[schemars(skip)]
             Outside($crate::outside::Outside<dyn $model + Send + Sync, $crate::registry!(@kind $facts)>),
         }
@@ -123,7 +123,7 @@ macro_rules! registry {
     (@model $config:ident [] [] $members:tt) => {};
     (@model $config:ident [$model:ident] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The member as the trait of its family.
+            /// The member, as a reference to the trait of its family.
             pub fn model(&self) -> &dyn $model {
                 match self {
                     $(Self::$ty(member) => member,)+

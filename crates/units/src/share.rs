@@ -1,10 +1,10 @@
-//! Shares of a number of things, in percent.
+//! Shares (percentages) of a number of things.
 
 use crate::decimal::{Kind, as_text};
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of a whole: "1%", "0.25%".
+/// A share of a whole: "1%", "0.25%".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
     /// The share, as a number of parts; [`Share::WHOLE`] parts are the whole.
@@ -17,7 +17,7 @@ const SHARE: Kind =
 impl Share {
     const WHOLE: u64 = 1_000_000_000;
 
-    /// The share of a number.
+    /// This share of `number`.
     pub fn of(self, number: usize) -> f64 {
         number as f64 * self.parts as f64 / Self::WHOLE as f64
     }

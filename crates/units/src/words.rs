@@ -12,7 +12,7 @@ macro_rules! words {
         }
 
         impl $enum {
-            /// The words of all members, in their order.
+            /// The words of all members, in the order of the members.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
             /// The word of this member.

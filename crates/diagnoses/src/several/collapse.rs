@@ -36,10 +36,10 @@ pub struct Links {
     pub busiest: f64,
 }
 
-/// Names in the sentence.
+/// Names that the sentence uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Names<'a> {
-    /// The point, and the number of others like it.
+    /// Text that names the point and the number of similar points.
     pub place: &'a str,
     pub policy: &'a str,
     /// The policy under which the network carries the same load, if such a point was run.

@@ -59,7 +59,7 @@ pub fn is_too_much(runs: &[&Facts]) -> Option<bool> {
     if 2 * (votes + open) >= runs.len() { None } else { Some(false) }
 }
 
-/// The loads of a curve.
+/// The loads of a curve, with a verdict on each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve<'a> {
     /// Loads in order; for each load, true if it is too high for the network, `None` if that is not known.
@@ -79,7 +79,7 @@ pub struct Saturation {
     pub steady: Option<f64>,
     /// The lowest load that is too high for the network.
     pub over: Option<f64>,
-    /// The lowest load above the steady one that is not judged, of a curve without a saturated load.
+    /// For a curve without a saturated load: the lowest load above `steady` that has no verdict.
     pub open_from: Option<f64>,
     /// The flaw as text.
     pub what: String,

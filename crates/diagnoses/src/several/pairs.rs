@@ -28,7 +28,7 @@ weft_units::codes! {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Obstacle {
     pub code: &'static Code,
-    /// As a predicate, as in "2 pairs are saturated".
+    /// Text of the reason as a predicate, as in "2 pairs are saturated".
     pub what: &'static str,
 }
 
@@ -44,7 +44,7 @@ static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FA
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub point: &'a Facts,
-    /// The runs of the mean.
+    /// The runs of this side.
     pub runs: &'a [&'a Facts],
     /// True if latency, accepted load and links were measured.
     pub is_measured: bool,

@@ -111,7 +111,7 @@ fn not_at(carried: &[f64]) -> String {
     }
 }
 
-/// `carried`: the loads that are carried, in order.
+/// The text about the saturation load of a curve. `carried`: the loads that the network carries, in ascending order.
 pub(super) fn saturation(curve: &Curve, found: &Saturation, carried: &[f64]) -> String {
     let of = |load: f64| general(load, 4);
     let below = |steady| if curve.is_warned { not_at(carried) } else { format!("not up to {}", of(steady)) };

@@ -59,12 +59,12 @@ pub struct Port {
 pub enum Far {
     Nowhere,
     Terminal(u32),
-    /// A port of this block.
+    /// The port belongs to this block.
     Here {
         port: u32,
         router: u32,
     },
-    /// A port of another block.
+    /// The port belongs to another block.
     Away {
         cut: Cut,
         router: u32,
@@ -82,7 +82,7 @@ pub struct Room {
     pub horizon: u64,
 }
 
-/// Builds the block in its first state, compiled for the widths of the allocator. The agents of the policy are added
+/// Builds the block in its initial state, compiled for the widths of the allocator. The agents of the policy are added
 /// later.
 pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBlock> {
     match allocator {

@@ -26,7 +26,7 @@ use weft_api::recording::Recorder;
 use weft_api::state::{Account, LinkState};
 use weft_api::subnetworks::Views;
 
-/// A block compiled for any of the widths.
+/// A block that is compiled for one of the widths.
 pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- parts and records
     fn interfaces(&self) -> &Interfaces;
@@ -45,7 +45,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn router(&self, r: usize) -> Place;
     fn inputs(&self) -> usize;
     fn input(&self, i: usize) -> Input<'_>;
-    /// Output units: one per port, then one per injection channel.
+    /// Number of output units: one for each port, then one for each injection channel.
     fn outputs(&self) -> usize;
     fn output(&self, o: usize) -> Output<'_>;
 
@@ -57,7 +57,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn outbox_mut(&mut self) -> &mut [Mail];
     /// Receives the mail of another block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
-    /// Adds the work that shortcuts have skipped to the records.
+    /// Adds the work that shortcuts have skipped to the records of the block.
     fn settle(&mut self, net: &Net);
     /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed. It must be called at least every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);
@@ -93,9 +93,9 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn begin_window(&mut self, now: u64);
     /// Ends the window of the recordings before this cycle.
     fn end_window(&mut self, now: u64);
-    /// The accounts of all channels, as if the window ended before this cycle.
+    /// The accounts of all channels for a window that ends before this cycle.
     fn accounts(&self, now: u64) -> Vec<Account>;
-    /// Cycles that channels have been off since their accounts began, added over all channels.
+    /// Total number of cycles, over all channels, in which channels have been off since their accounts began.
     fn off_cycles(&self, now: u64) -> u64;
     /// Takes the samples of the recordings that are due in this cycle.
     fn sample(&mut self, now: u64);
@@ -118,10 +118,10 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     /// The number of flits in flight, and the smallest number of flits of its packet that a source has not yet sent; `None` if anything
     /// other than body flits and credits is in flight.
     fn flows(&self) -> Option<(usize, u16)>;
-    /// Stores the state before this cycle, for [`Self::flow_since`].
+    /// Stores the state before this cycle, for later calls of [`Self::flow_since`].
     fn remember(&mut self);
     fn forget(&mut self);
-    /// The flits moved since the stored state, if the present state is the same.
+    /// The flits that have moved since the stored state, if the present state equals the stored state.
     fn flow_since(&self) -> Option<Flow>;
     fn periods_left(&self, flow: &Flow) -> u64;
     fn longest_wait(&self, flow: &Flow) -> u64;

@@ -12,27 +12,27 @@ pub struct Place {
     pub base: u32,
 }
 
-/// Packets, segments and events in flight, and the far ends of channels.
+/// The packets, segments and events in flight, and the far ends of channels.
 #[derive(Debug, Clone, Copy)]
 pub struct Records<'a> {
     pub packets: &'a Pool<Packet>,
     pub segments: &'a Pool<Segment>,
     pub flits: &'a Wheel<Flit, 64>,
     pub credits: &'a Wheel<u32, 128>,
-    /// For each output: the router behind it (numbered in the whole network).
+    /// For each output: the router at the far end, by its number in the whole network.
     pub next_router: &'a [u32],
     pub cuts: &'a [Cut],
     /// The trunk of each output; empty if no links form trunks.
     pub trunks: &'a [Trunk],
 }
 
-/// An output unit ([`OutputUnit`](weft_api::state::OutputUnit)).
+/// The contents of an output unit ([`OutputUnit`](weft_api::state::OutputUnit)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Output<'a> {
     pub kind: ChannelEnd,
     /// Link class.
     pub class: u8,
-    /// [`LinkState::number`].
+    /// The power state, as [`LinkState::number`].
     pub state: u8,
     pub gate: Gate,
     /// Index of the router in this block; for an injection channel, index of the terminal.
@@ -49,7 +49,7 @@ pub struct Output<'a> {
     pub holder: &'a [u16],
 }
 
-/// An input unit ([`InputUnit`](weft_api::state::InputUnit)).
+/// The contents of an input unit ([`InputUnit`](weft_api::state::InputUnit)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input<'a> {
     pub router: u32,

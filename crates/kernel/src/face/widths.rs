@@ -17,11 +17,11 @@ pub type NarrowBlock = OfWidths<1, 8>;
 /// Largest number of ports and VCs of a router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// 64 ports of 8 VCs.
+    /// At most 64 ports of 8 VCs.
     Narrow,
-    /// 128 ports of 16 VCs.
+    /// At most 128 ports of 16 VCs.
     Wide,
-    /// 512 ports of 16 VCs.
+    /// At most 512 ports of 16 VCs.
     Widest,
 }
 
@@ -47,7 +47,7 @@ pub struct Sizes {
     pub input: usize,
     pub output: usize,
     pub router: usize,
-    /// A mask of ports.
+    /// Size of a mask of ports.
     pub mask: usize,
 }
 

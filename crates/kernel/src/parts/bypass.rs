@@ -10,11 +10,11 @@ use weft_api::state::port_and_vc;
 /// the bypass a link carries at most one flit per cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct BypassFlit {
-    /// Input unit * 16 + VC.
+    /// Position of the flit: input unit * 16 + VC.
     pub at: u32,
-    /// The output unit by which it will leave.
+    /// The output unit by which the flit will leave.
     pub out: u32,
-    /// Its segment.
+    /// The segment of the flit.
     pub segment: u32,
     /// Route key, if the flit is a head; [`NO_REQUEST`] for other flits. The input unit does not store this key as a request yet.
     pub key: u16,
@@ -38,7 +38,7 @@ impl BypassFlit {
 #[derive(Debug, Clone, Default, Kept)]
 pub struct BypassTrial {
     pub heads_try: bool,
-    /// The cycle of the next decision.
+    /// The cycle in which the next decision is due.
     pub until: u64,
     /// Number of flits that could have bypassed since the last decision, and number of flits that bypassed.
     pub tried: u64,

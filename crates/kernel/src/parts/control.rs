@@ -12,7 +12,7 @@ pub const RETRY: u64 = 64;
 /// Control packets of a block.
 #[derive(Debug, Kept)]
 pub struct Control {
-    /// `None` if the policy sends no packets.
+    /// The arrivals in flight; `None` if the policy sends no packets.
     #[kept(each)]
     pub counts: Option<ControlCount>,
     pub(crate) arriving: Wheel<Arrival, 16>,
@@ -82,7 +82,7 @@ impl Control {
         }
     }
 
-    /// The block of a router (numbered in the whole network).
+    /// The block of a router, which is given by its number in the whole network.
     pub fn block_of(&self, router: u32) -> u32 {
         self.places[router as usize].0
     }

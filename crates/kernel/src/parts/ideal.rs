@@ -31,7 +31,7 @@ impl IdealRules {
 /// Places in a queue that have become free, as a message to the sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Place {
-    /// The output whose channel leads to the queue.
+    /// The output with the channel that leads to the queue.
     pub port: u32,
     pub queue: u32,
     pub flits: u16,

@@ -8,15 +8,15 @@ use weft_api::congestion::{Control, FlowMemory, MarkCount};
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Flow {
     pub memory: FlowMemory,
-    /// Rounding error: the part of a cycle by which its last packet began too early. The next gap is longer by this
-    /// part.
+    /// Rounding error: the fraction of a cycle by which the last packet of the flow began too early. The next gap is longer by this
+    /// fraction.
     pub owed: f64,
 }
 
 /// The flows of the terminals of a block; empty without congestion control.
 #[derive(Debug, Default, Kept)]
 pub struct Limits {
-    /// By terminal (of the block) and destination.
+    /// The limited flows, indexed by terminal (of the block) and destination.
     pub limited: BTreeMap<(u32, u32), Flow>,
     /// Indexed by terminal (of the block) and source of a flow to this terminal: the first cycle in which the terminal may notify this
     /// source again.

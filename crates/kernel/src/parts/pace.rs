@@ -58,7 +58,7 @@ impl Rates {
     }
 }
 
-/// A change of rate: from some cycle on, the flits that enter an input were sent at this share of the rate of their
+/// A change of rate. From some cycle on, the flits that enter an input were sent at this share of the full rate of their
 /// channel.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
@@ -70,7 +70,7 @@ pub struct Slowed {
     pub change: u32,
 }
 
-/// A change of a pace in a later cycle.
+/// A change of the pace of a channel in a later cycle.
 #[derive(Debug, Clone, Copy, Value)]
 pub enum Event {
     /// A full output, or an injection channel for which a terminal waits, can take a flit again.

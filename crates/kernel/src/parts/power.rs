@@ -16,7 +16,7 @@ pub struct Wish {
 /// The data that the loop stores for the policy of a block.
 #[derive(Debug, Kept)]
 pub struct Power {
-    /// An entry per output port.
+    /// One account per output port.
     #[kept(each)]
     pub(crate) accounts: Vec<Account>,
     pub bundles: Bundles,
@@ -104,7 +104,7 @@ impl Power {
         }
         out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
         out.set_gate(Gate::Open);
-        // flits that were granted before may still wait for the link
+        // flits that were granted before the channel was closed may still wait for the link
         if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
             out.next_free = now as u32;
         }

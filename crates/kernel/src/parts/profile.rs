@@ -17,7 +17,7 @@ pub(crate) use each_shortcut;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal: $module:ident::$shortcut:ident,)+) => {
-        /// A shortcut, by name.
+        /// A shortcut, identified by its name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind { $($kind,)+ }
 
@@ -105,7 +105,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The plain loop.
+    /// The profile of the plain loop: no shortcuts.
     pub const PLAIN: Self = Self { set: Set::NONE, compares_credits_of: None };
 
     #[inline(always)]

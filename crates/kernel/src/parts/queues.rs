@@ -11,7 +11,7 @@ use weft_api::workload::NOT_DUE;
 /// 65,535 at 4,096 terminals, the reserved memory would be 34 GB.
 const RESERVED: u16 = 256;
 
-/// Rules of all network interfaces of a run.
+/// The rules that apply to all network interfaces of a run.
 #[derive(Debug, Clone)]
 pub struct InterfaceRules {
     pub queueing: Queueing,
@@ -76,12 +76,12 @@ pub struct Ready {
     pub packet: u32,
     /// The next packet in the queue, or `NONE`.
     pub next: u32,
-    /// The part of a source that created it.
+    /// The part of a source that created the packet.
     pub stream: u32,
     pub created: u64,
     pub flits: u16,
     pub class: u8,
-    /// Its lane on the channel from the terminal.
+    /// The lane of the packet on the channel from the terminal.
     pub lane: u8,
     /// If true, the departure of this packet lets the terminal release the oldest packet that it keeps.
     pub frees: bool,
@@ -96,9 +96,9 @@ pub struct Queue {
     pub first: u32,
     pub last: u32,
     pub packets: u16,
-    /// Flits of the first packet that have not been injected.
+    /// Number of flits of the first packet that have not been injected.
     pub left: u16,
-    /// VC of the first packet; `u8::MAX` before its head has left.
+    /// VC of the first packet; `u8::MAX` until the head of the packet has left.
     pub vc: u8,
     /// First cycle in which the next packet may begin to leave.
     pub opens: u64,
@@ -258,7 +258,7 @@ impl Queues {
         unsafe { self.of.hot(self.place(t, q)) }
     }
 
-    /// The same queue, mutable.
+    /// The same queue, as a mutable reference.
     #[inline(always)]
     pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
         let place = self.place(t, q);

@@ -24,7 +24,7 @@ pub struct SetAsideRules {
     pub channels: Vec<OfChannel>,
 }
 
-/// The VCs of a channel.
+/// The assignment of the VCs of a channel to lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OfChannel {
     /// For each VC: its lane, and all VCs of the same VC class of the routing and the same message classes.
@@ -207,7 +207,7 @@ impl Tokens {
 /// A message between the two ends of a channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Note {
-    /// The output that receives a token, or the input to which a token returns.
+    /// For a token that is sent: the output that receives it. For a token that returns: the input to which it returns.
     pub port: u32,
     pub root: Root,
     pub returns: bool,
@@ -405,7 +405,7 @@ mod tests {
             Some(self)
         }
 
-        /// All possible next states.
+        /// All states that can follow this state.
         fn next(&self) -> Vec<Self> {
             let mut all = Vec::new();
             let mut add = |then: &dyn Fn(&mut Self) -> bool| {
@@ -533,13 +533,13 @@ mod tests {
         asides.held[..3].copy_from_slice(&[2, 1, 0]);
         assert!(asides.fence((0, 2), 0b111));
         asides.held[2] += 1;
-        asides.held[0] += 1; // a younger packet
+        asides.held[0] += 1; // a younger packet arrives
         for (v, opens) in [(0, false), (1, false), (0, true)] {
             asides.leave(0, v);
             assert_eq!(asides.opened == [(0, 2)], opens);
         }
         assert_eq!((asides.fenced[0], asides.held[0]), (0, 1));
-        // it does not wait for packets of other VC classes
+        // a packet does not wait for packets of other VC classes
         assert!(!asides.fence((0, 2), 0b110));
     }
 }

@@ -38,10 +38,10 @@ pub fn output(word: u32) -> usize {
     ((word & !(BEGINS | ENDS)) >> 4) as usize
 }
 
-/// The sender's side of a channel.
+/// The data of a channel on the sender's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub(crate) struct Sender {
-    /// The first cycle of the stream that is not settled yet.
+    /// The first cycle of the stream whose flits are not settled (counted) yet.
     pub(crate) since: u64,
     /// The cycle in which the last run has ended at the far end. The next run begins later.
     pub(crate) ended: u64,
@@ -58,14 +58,14 @@ pub(crate) struct Sender {
     pub(crate) credit_vc: u8,
 }
 
-/// The receiver's side of a channel.
+/// The data of a channel on the receiver's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub(crate) struct Receiver {
-    /// The first cycle after the last stream.
+    /// The first cycle after the end of the last stream.
     pub(crate) closed: u64,
     /// Index in `Streams::incoming` of the incoming run, or [`THROUGH`]; `NONE` without a run.
     pub(crate) place: u32,
-    /// The output by which its stream leaves.
+    /// The output by which the stream leaves.
     pub(crate) out: u32,
     /// VC of the run.
     pub(crate) vc: u8,
@@ -90,7 +90,7 @@ pub struct Streams {
     pub(crate) received: u64,
 }
 
-/// Memory that a channel needs for its streams [bytes], if packets have at most `longest` flits.
+/// Memory that a channel needs for its streams \[bytes\], if packets have at most `longest` flits.
 pub fn bytes_per_channel(longest: u32) -> u64 {
     let of_both_ends = size_of::<Sender>() + size_of::<Receiver>() + 4 * size_of::<u32>();
     if longest >= LONG_PACKET { of_both_ends as u64 } else { 0 }

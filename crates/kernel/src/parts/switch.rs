@@ -1,4 +1,4 @@
-//! The memory of the switch allocator: the matching of a step, and the flits that cross in it.
+//! The memory of the switch allocator: the matching of a step, and the flits that cross the switch in this step.
 
 use weft_api::agents::Departure;
 use weft_api::base::arrays::PerPort;
@@ -40,7 +40,7 @@ impl<const W: usize> Switch<W> {
         (&mut self.grants, &mut self.offers, &mut self.moves)
     }
 
-    /// The first `count` moves that the allocator has entered.
+    /// The first `count` moves, as entered by the allocator.
     #[inline(always)]
     pub(crate) fn moves(&self, count: usize) -> &[Move] {
         self.moves.first(count)

@@ -31,7 +31,7 @@ impl<const W: usize> VcStage<W> {
         Self { turns: of_block.clone(), accepts: of_block, grants: of_router, taken: PerPort::new(0), radix }
     }
 
-    /// The next input VC (input * V + VC) in round-robin order at VC `vc` of output `o`.
+    /// For VC `vc` of output `o`: the next input VC (input * V + VC) in round-robin order.
     pub(crate) fn turn<const V: usize>(&self, (o, vc): (usize, usize)) -> u16 {
         self.turns[o * V + vc]
     }

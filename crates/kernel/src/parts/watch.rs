@@ -23,9 +23,9 @@ weft_units::words! {
         OutputHeld = "output_held",
         /// The number of flits that wait for the link has reached its limit, because the link is slower than the switch.
         LinkFull = "link_full",
-        /// The next buffer has no room.
+        /// The next buffer has no free place.
         NoCredit = "no_credit",
-        /// Another head got the VC.
+        /// Another head was granted the VC.
         LostVc = "lost_vc",
         /// Another input was granted the output, or another VC of the same input was granted the switch.
         LostSwitch = "lost_switch",
@@ -47,7 +47,7 @@ pub struct Wait {
     pub to_cycle: u64,
 }
 
-/// The choice of a hop, and the candidates.
+/// The choice of a hop, with the compared candidates.
 #[derive(Debug, Clone)]
 pub struct Decision {
     /// The cycle of the choice. A choice that does not depend on queues is made before the packet arrives at the router.
@@ -59,7 +59,7 @@ pub struct Decision {
     pub via: Option<u64>,
 }
 
-/// The packet at its source.
+/// The data of a watched packet at its source.
 #[derive(Debug, Clone)]
 pub struct Birth {
     pub packet: Packet,

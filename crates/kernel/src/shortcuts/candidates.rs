@@ -14,7 +14,7 @@
 use super::Shortcut;
 use super::facts::Facts;
 
-/// See the head of this file.
+/// The shortcut described in the header of this file.
 pub struct Candidates;
 
 impl Shortcut for Candidates {

@@ -31,7 +31,7 @@ pub struct Facts<'a> {
     pub queues: bool,
     /// Packets may keep their places in the buffers of terminals.
     pub keeps: bool,
-    /// Packets are marked as they leave an output, by the flits that wait for it.
+    /// Packets are marked when they leave an output, depending on the number of flits that wait for it.
     pub marks: bool,
     /// Queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
     pub maps_queues: bool,

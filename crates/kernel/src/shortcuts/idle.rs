@@ -21,7 +21,7 @@ use crate::net::Net;
 use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
 
-/// See the head of this file.
+/// The shortcut described in the header of this file.
 pub struct IdleTime;
 
 impl Shortcut for IdleTime {
@@ -150,7 +150,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let mut asleep = interfaces.alarms.take_all();
         fabric.now = now;
         if net.alarms_lapse {
-            // deliveries have left void alarms, and terminals may have several alarms
+            // deliveries have made some alarms void, and terminals may have several alarms
             asleep.sort_unstable();
             asleep.dedup();
             asleep.retain(|&t| interfaces.is_idle(t as usize));

@@ -22,9 +22,9 @@ use weft_api::agents::Probes;
 ///
 /// The loop calls each shortcut in a different way, so the trait has only the functions that all shortcuts share.
 pub trait Shortcut {
-    /// The work that the shortcut skips.
+    /// Description of the work that the shortcut skips.
     const SKIPS: &'static str;
-    /// Another shortcut that it requires.
+    /// Another shortcut that this shortcut requires.
     const NEEDS: Option<Kind> = None;
 
     /// True if a run with these properties has the same results with the shortcut and is faster.

@@ -16,7 +16,7 @@ use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, UNDECIDED, matching};
 use weft_api::workload::JobSources;
 use weft_units::prefetch::{prefetch, prefetch_first_line};
 
-/// See the head of this file.
+/// The shortcut described in the header of this file.
 pub struct Prefetch;
 
 impl Shortcut for Prefetch {
@@ -162,7 +162,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// First port of router `r`, and the outputs that it may allocate.
+    /// First port of router `r`, and the outputs that the router may allocate.
     #[inline(always)]
     fn asked(&self, r: usize) -> (usize, Bits<W>) {
         // SAFETY: the mask of active routers contains valid router numbers (checked by `assert_numbers`).

@@ -24,12 +24,12 @@ use weft_api::agents::Probes;
 macro_rules! dispatch {
     ($($kind:ident = $name:literal: $module:ident::$shortcut:ident,)+) => {
         impl Kind {
-            /// The work that the shortcut skips.
+            /// Description of the work that the shortcut skips.
             pub fn skips(self) -> &'static str {
                 match self { $(Self::$kind => <super::$module::$shortcut>::SKIPS,)+ }
             }
 
-            /// Another shortcut that it requires.
+            /// Another shortcut that this shortcut requires.
             pub fn needs(self) -> Option<Self> {
                 match self { $(Self::$kind => <super::$module::$shortcut>::NEEDS,)+ }
             }

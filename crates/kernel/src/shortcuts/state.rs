@@ -6,7 +6,7 @@ use crate::parts::streams::Streams;
 use weft_api::agents::Probes;
 use weft_api::base::kept::Kept;
 
-/// The shortcuts of a block. Only the files of this folder read the skipped work; other files call methods.
+/// The shortcuts of a block. Only the files of this folder read the data on skipped work; other files call methods.
 #[derive(Debug, Kept)]
 pub struct Shortcuts {
     /// `Net::shortcuts`, except the shortcuts that would skip events for agents.
@@ -36,7 +36,7 @@ impl Shortcuts {
         }
     }
 
-    /// Removes all shortcuts except those that are compatible with agents that get these events.
+    /// Removes all shortcuts except those that are compatible with agents that are notified of these events.
     pub(crate) fn go_beside(&mut self, probes: Probes) {
         self.profile = self.profile.beside(probes);
         if !self.profile.has(Kind::Streams) {

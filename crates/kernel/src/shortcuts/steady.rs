@@ -29,7 +29,7 @@ use weft_api::sensor::Sensor;
 use weft_api::state::rate::Pace;
 use weft_api::state::{BODY, Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
 
-/// See the head of this file.
+/// The shortcut described in the header of this file.
 pub struct SteadyFlows;
 
 impl Shortcut for SteadyFlows {
@@ -62,7 +62,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     segments: Vec<Segment>,
     streams: Streams,
     packets: usize,
-    /// Routers and terminals with work.
+    /// Routers and terminals that have work to do.
     active: Vec<u64>,
     busy: Vec<u64>,
     /// Events, as the number of cycles until each event and the event, in order.
@@ -122,7 +122,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (!more && left >= WORTH).then_some((flits, left))
     }
 
-    /// The state before this cycle.
+    /// Copies the state before this cycle.
     pub(crate) fn snapshot(&self) -> Snapshot<W, V> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         Snapshot {

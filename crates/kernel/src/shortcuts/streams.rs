@@ -43,7 +43,7 @@ use crate::parts::profile::Kind;
 pub use crate::parts::streams::*;
 use weft_api::agents::Probes;
 
-/// See the head of this file.
+/// The shortcut described in the header of this file.
 pub struct OfBodyFlits;
 
 impl Shortcut for OfBodyFlits {
@@ -61,7 +61,7 @@ impl Shortcut for OfBodyFlits {
         !probes.arrivals && !probes.departures
     }
 
-    /// Counts the flits of all streams before this cycle.
+    /// Counts the flits that all streams have moved before this cycle.
     fn settle<const W: usize, const V: usize>(block: &mut Block<W, V>, net: &Net) {
         block.reach.routers.settle_streams(net);
     }

@@ -37,7 +37,7 @@ use weft_api::state::{
 };
 use weft_api::state::{port_and_vc, split};
 
-/// See the head of this file.
+/// The shortcut described in the header of this file.
 pub struct Uncontended;
 
 impl Shortcut for Uncontended {

@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The same for injection channel `o`.
+    /// The same as the function above, for injection channel `o`.
     #[inline(never)]
     pub(super) fn break_stream_of_terminal(&mut self, net: &Net, o: usize) {
         self.routers.close_stream(net, o);
@@ -157,7 +157,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Counts the flits of all streams before this cycle.
+    /// Counts the flits that all streams have moved before this cycle.
     pub(super) fn settle_streams(&mut self, net: &Net) {
         for o in 0..self.beside.shortcuts.streams.outs.len() {
             if self.beside.shortcuts.streams.outs[o].from != NONE {
