@@ -41,8 +41,8 @@
 //! terminals. Other routers discard a packet as soon as its path leads to a dead router. The dead router may be the packet's destination,
 //! the corner where the packet changes the dimension, or the far end of its link between groups. (Dimensions and such links keep their
 //! order, so no other path is free of deadlock.) Therefore no queue waits for a dead router. Discarded packets are counted
-//! (`dropped_packets`). Discarded packets free their buffers, and the energy that they used before is billed: created = delivered + dropped
-//! + missing.
+//! (`dropped_packets`). Discarded packets free their buffers, and the energy that they used before is billed. All created packets are
+//! delivered, dropped or missing: created = delivered + dropped + missing.
 //!
 //! Policy: all agreements between the ends of a failed link become invalid. If the hub fails or has a broken link, another member becomes
 //! the hub at once: among the members with the fewest broken links, the one with the lowest number. No link of the subnetwork is switched
