@@ -1,4 +1,4 @@
-//! Functions for the bindings, from JSON to JSON.
+//! Functions for the Python bindings. Parameters and results are JSON.
 
 use crate::collectives::Rules;
 use crate::form::Program;
@@ -28,7 +28,7 @@ pub struct LogGops {
     overhead_per_byte: Time,
     #[serde(rename = "S")]
     eager: u64,
-    /// Nodes whose interfaces work by themselves; without them the model is that of LogGOPSim.
+    /// Nodes with interfaces that work in parallel with processors; without this key the model is that of LogGOPSim.
     #[serde(default)]
     node: Option<NodeTimes>,
 }
@@ -37,7 +37,8 @@ pub struct LogGops {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeTimes {
-    /// Ranks of a node; interfaces that send different messages; whether the receiving node chooses the interface, or the place of the sender in its node.
+    /// Ranks per node; interfaces per node; true if the number of the receiving node determines the interface, false if the place of the
+    /// sender in its node does.
     ranks: u32,
     interfaces: u32,
     by_destination: bool,
@@ -48,7 +49,7 @@ struct NodeTimes {
 }
 
 impl LogGops {
-    /// From JSON, whose errors name the parameter.
+    /// Reads the parameters from JSON. Errors name the parameter.
     pub fn from_json(text: &str) -> Result<Self, Refusal> {
         serde_json::from_str(text).map_err(|problem| unreadable(&problem))
     }
@@ -68,7 +69,7 @@ impl LogGops {
     }
 }
 
-/// The refusal of a problem of JSON. Its text may have the remedy behind a line break.
+/// Converts an error of the JSON reader to a refusal. Text after a line break in the error is the remedy.
 fn unreadable(problem: &serde_json::Error) -> Refusal {
     let text = problem.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
@@ -81,12 +82,12 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
     readers::of(bytes).read(file, bytes)
 }
 
-/// The name of the format of a trace, by the name of one of its files and the first bytes of that.
+/// The name of the format of a trace, from the name and the first bytes of one of its files.
 pub fn trace_format(name: &str, head: &[u8]) -> Option<&'static str> {
     traces::of(name, head).map(TraceFormat::name)
 }
 
-/// Reads a trace in the format of a name. `clock` is the name of a clock; without it computations are timed by the processor's.
+/// Reads a trace in the named format. `clock` is the name of the clock that times computations; the default is processor time.
 pub fn read_trace(format: &str, files: &mut dyn Files, clock: Option<&str>) -> Result<Converted, Refusal> {
     let clock = clock.map(|name| {
         let known = || format!("write {}", Clock::NAMES.join(" or "));
@@ -100,7 +101,7 @@ pub fn read_trace(format: &str, files: &mut dyn Files, clock: Option<&str>) -> R
     format.read(files, clock.transpose()?)
 }
 
-/// Writes a program in the format of a name, with its collectives as messages.
+/// Writes a program in the named format, with its collectives as messages.
 pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, Refusal> {
     let format = readers::named(format).ok_or_else(|| {
         let known: Vec<&str> = readers::FORMATS.iter().map(|format| format.name()).collect();
@@ -141,8 +142,8 @@ fn as_json(answer: &Answer, at: &Parameters) -> Value {
     })
 }
 
-/// The operations of a program without collectives that start within a window of time ("1ms" to "2ms"). Also returns how
-/// many ends of messages lost the other one.
+/// The operations of a program without collectives that start within a time window ("1ms" to "2ms"). Also returns the number of sends
+/// and receives whose partner is outside the window.
 pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Failure> {
     let window = Window { from_ns: nanoseconds("the begin", begin)?, to_ns: nanoseconds("the end", end)? };
     transform::cut(program, with.parameters()?, window)

@@ -1,4 +1,4 @@
-//! Facts of a program: operations, messages, and bytes between ranks.
+//! Statistics of a program: operations, messages, and bytes between ranks.
 
 use crate::collectives::{Call, Rules};
 use crate::form::{Kind, Op, Operation, Program};
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use weft_units::Refusal;
 
-/// How many pairs of ranks are named.
+/// Number of pairs of ranks that are listed.
 const NAMED: usize = 8;
 
-/// A message's place in the count of sends against receives: sender, receiver, context, tag.
+/// Key under which sends and receives are counted: sender, receiver, context, tag.
 type Channel = (u32, u32, u32, Option<u32>);
 
-/// Facts of a program as JSON.
+/// Statistics of a program as JSON.
 ///
 /// - `ranks`, `operations`, `edges`, `messages`, `bytes`, `wildcards`: counts.
 /// - `kinds`, `collectives`: operations by kind.
@@ -78,7 +78,7 @@ pub fn info(program: &Program) -> Value {
     })
 }
 
-/// A number that JSON holds as a whole one where it fits.
+/// A number for JSON: a whole number if it fits, otherwise a floating-point number.
 fn number(value: u128) -> Value {
     u64::try_from(value).map_or_else(|_| json!(value as f64), |whole| json!(whole))
 }
@@ -90,7 +90,8 @@ fn unmatched(channels: &HashMap<Channel, [u64; 2]>) -> Vec<Value> {
     wrong.into_iter().take(NAMED).map(about).collect()
 }
 
-/// Bytes and messages from each rank to each other one, collectives as messages by `rules`: (from, to, bytes, messages).
+/// Bytes and messages from each rank to each other rank: (from, to, bytes, messages). Collectives are expanded into messages by
+/// `rules`.
 pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u64)>, Refusal> {
     let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     each_operation(program, rules, |rank, op, comm, times| {
@@ -104,7 +105,7 @@ pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u6
     Ok(pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect())
 }
 
-/// Operations of each rank and its computation \[ns\], collectives as messages by `rules`. Nothing is executed.
+/// Number of operations and computation time \[ns\] of each rank. Collectives are expanded by `rules`. The program is not executed.
 pub fn work(program: &Program, rules: &Rules) -> Result<Vec<(u64, u64)>, Refusal> {
     let mut all = vec![(0u64, 0u64); program.ranks.len()];
     each_operation(program, rules, |rank, op, _, times| {
@@ -117,8 +118,8 @@ pub fn work(program: &Program, rules: &Rules) -> Result<Vec<(u64, u64)>, Refusal
     Ok(all)
 }
 
-/// Calls `see` with each operation of each rank, those of collectives by `rules`: rank, operation, communicator of its peer, and how
-/// often the rank has it.
+/// Calls `see` with each operation of each rank, including those of collectives by `rules`. The arguments are the rank, the
+/// operation, the communicator of its peer, and the number of times that the rank has this operation.
 fn each_operation(program: &Program, rules: &Rules, mut see: impl FnMut(usize, &Op, u16, u64)) -> Result<(), Refusal> {
     program.check()?;
     rules.check(program)?;
@@ -140,7 +141,7 @@ fn each_operation(program: &Program, rules: &Rules, mut see: impl FnMut(usize, &
     Ok(())
 }
 
-/// Bytes that all ranks give together: those of their sends, and in collectives those of their data that other ranks need.
+/// Sum over all ranks of the bytes of their sends and, in collectives, of the bytes of their data that other ranks need.
 pub fn given(program: &Program) -> u64 {
     let mut given = 0u64;
     for (rank, of) in program.ranks.iter().enumerate() {
@@ -161,7 +162,7 @@ pub fn given(program: &Program) -> u64 {
     given
 }
 
-/// Collectives of a rank: how often, and their bytes together, by kind and communicator size.
+/// Collectives of a rank by kind and communicator size: their number and the sum of their bytes.
 pub fn collectives_of(program: &Program, rank: usize) -> Vec<(Operation, u32, u64, u64)> {
     let of = &program.ranks[rank];
     let mut found: BTreeMap<(Operation, u32), (u64, u64)> = BTreeMap::new();

@@ -1,15 +1,15 @@
-//! Programs of messages: per rank a partial order of compute, send, receive and collective operations. This crate knows no
-//! network and no engine, reads no clock, and opens no file.
+//! Programs of messages: each rank has a partial order of compute, send, receive and collective operations. This crate
+//! does not depend on networks or the engine, reads no clock, and opens no file.
 //!
-//! - [`form`]: programs in memory, how they are built, and [`form::Cursor`], by which everything else reads them.
-//! - [`rank`]: the state machine of a rank. Its caller reports starts, ends and arrivals, and gets the operations that may
-//!   start.
-//! - [`collectives`]: how a collective becomes messages.
+//! - [`form`]: programs in memory, their construction, and [`form::Cursor`], with which all other modules read them.
+//! - [`rank`]: the state machine of a rank. Its caller reports starts and ends of operations and arrivals of messages. The
+//!   machine returns the operations that may start.
+//! - [`collectives`]: the expansion of collectives into messages.
 //! - [`loggops`]: the finish time of a program on an ideal network, by the LogGOPS model.
 //! - [`mpi`]: programs from recorded MPI calls of all ranks.
 //! - [`readers`]: the GOAL formats, and the formats of traces.
 //! - [`generators`], [`ai`]: programs from a few parameters.
-//! - [`laws`]: rules that every generator and every algorithm of a collective keeps.
+//! - [`laws`]: rules that every generator and every algorithm of a collective obeys.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

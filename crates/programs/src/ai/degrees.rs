@@ -1,4 +1,4 @@
-//! How a model is divided among ranks.
+//! Degrees of parallelism: the division of a model among ranks.
 
 use crate::form::Comm;
 use schemars::JsonSchema;
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Degrees of parallelism. Rank = tensor + T (context + C (data + D pipeline)).
+/// Degrees of parallelism. The number of a rank is tensor + T (context + C (data + D pipeline)), from its coordinates
+/// and the degrees T, C, D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degrees {
@@ -34,12 +35,12 @@ fn one() -> u32 {
 /// The most ranks that a remedy proposes.
 const MOST_RANKS: u64 = 1 << 16;
 
-/// Communicators of a rank, by the number that its operations use.
+/// Communicators of a rank. The value is the number of the communicator in the operations of the rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     Tensor = 1,
     Context = 2,
-    /// Data and context together: gradients are summed among them.
+    /// Ranks that differ in the data or context coordinate: gradients are summed among them.
     Data = 3,
     Pipeline = 4,
     Expert = 5,
@@ -53,7 +54,7 @@ impl Group {
     }
 }
 
-/// The place of a rank.
+/// The coordinates of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub tensor: u32,
@@ -62,7 +63,8 @@ pub struct Place {
     pub pipeline: u32,
 }
 
-/// Refuses degrees of which one is 0, at `path` of its key, and those that do not multiply to `ranks`, at `of_product`.
+/// Refuses a degree of 0, and degrees with a product other than `ranks`. The refusal is at `path` plus the key, or at
+/// `of_product`.
 pub fn check_product(degrees: &[(&str, u32)], ranks: u32, path: &str, of_product: &str) -> Result<(), Refusal> {
     if let Some((name, _)) = degrees.iter().find(|(_, degree)| *degree == 0) {
         return Err(of_zero(path, name));
@@ -84,7 +86,7 @@ fn of_zero(path: &str, name: &str) -> Refusal {
 }
 
 impl Degrees {
-    /// Ranks: T C D P.
+    /// The number of ranks: T C D P.
     pub fn ranks(&self) -> u64 {
         [self.tensor, self.context, self.data, self.pipeline].into_iter().map(u64::from).product()
     }
@@ -94,7 +96,8 @@ impl Degrees {
         self.tensor * self.context * self.data
     }
 
-    /// Refuses degrees that do not multiply to `ranks`, and experts that do not divide a stage.
+    /// Refuses degrees with a product other than `ranks`, and a number of expert ranks that does not divide the ranks
+    /// of a stage.
     pub fn check(&self, ranks: u32, path: &str) -> Result<(), Refusal> {
         let Self { tensor, context, data, pipeline, expert } = *self;
         let degrees = [("tensor", tensor), ("context", context), ("data", data), ("pipeline", pipeline)];
@@ -119,7 +122,8 @@ impl Degrees {
         at.tensor + self.tensor * (at.context + self.context * (at.data + self.data * at.pipeline))
     }
 
-    /// The communicators of all ranks, in the order of [`Group`]. Members of one share their list.
+    /// The communicators of all ranks, in the order of [`Group`]. All members of a communicator share one list of
+    /// members.
     pub fn comms(&self) -> Vec<Vec<Comm>> {
         let ranks = self.ranks() as u32;
         let mut comms: Vec<Vec<Comm>> = vec![Vec::new(); ranks as usize];
@@ -158,7 +162,7 @@ impl Degrees {
         comms
     }
 
-    /// Groups of ranks that differ in one coordinate only.
+    /// Groups of ranks that differ only in one coordinate.
     fn along(&self, moved: impl Fn(Place, u32) -> Place, count: u32) -> Vec<Vec<u32>> {
         let ranks = self.ranks() as u32;
         let of = |rank: u32| (0..count).map(|k| self.rank(moved(self.place(rank), k))).collect::<Vec<u32>>();

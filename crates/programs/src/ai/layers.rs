@@ -13,9 +13,9 @@ pub struct Layer<'a> {
     /// Tokens of the sequence, and sequences of a micro-batch.
     pub sequence: u64,
     pub micro_batch: u64,
-    /// Whether activations between blocks are divided among the tensor ranks.
+    /// True if activations between blocks are divided among the tensor ranks.
     pub is_sequence_parallel: bool,
-    /// Whether the backward pass gathers the inputs of both blocks again.
+    /// True if the backward pass gathers the inputs of both blocks again.
     pub gathers_again: bool,
 }
 
@@ -25,23 +25,24 @@ impl Layer<'_> {
         2 * self.sequence * self.micro_batch * self.model.hidden / u64::from(self.degrees.context)
     }
 
-    /// Bytes of the activations that pass from stage to stage: M, or M/t where they are divided.
+    /// Bytes of the activations that one stage sends to the next: M, or M/t if the activations are divided among t tensor
+    /// ranks.
     pub fn border(&self) -> u64 {
         if self.is_sequence_parallel { self.activations() / u64::from(self.degrees.tensor) } else { self.activations() }
     }
 
-    /// Tokens of a micro-batch at a rank of the context.
+    /// Tokens of a micro-batch at one rank of the context group.
     fn tokens(&self) -> f64 {
         (self.sequence * self.micro_batch) as f64 / f64::from(self.degrees.context)
     }
 
-    /// Time of operations per token, of a micro-batch, divided among the tensor ranks \[ns\].
+    /// Time of a micro-batch with `flops_per_token` operations per token, divided among the tensor ranks \[ns\].
     pub fn time(&self, flops_per_token: f64) -> u64 {
         (flops_per_token * self.tokens() / f64::from(self.degrees.tensor) / self.accelerator.rate.0 * 1e9).round()
             as u64
     }
 
-    /// Bytes of an all-to-all that brings tokens to their experts, at one rank: 2 T k h.
+    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h.
     pub fn dispatched(&self) -> u64 {
         let per_token = self.model.experts.map_or(0, |experts| experts.per_token);
         let at_rank = if self.is_sequence_parallel { u64::from(self.degrees.tensor) } else { 1 };
@@ -62,27 +63,28 @@ impl Layer<'_> {
         }
     }
 
-    /// Before a block: its input is gathered where activations are divided.
+    /// Start of a block: if activations are divided, the input of the block is gathered.
     fn enter(&self, calls: &mut Calls) {
         if self.is_sequence_parallel {
             self.tensor(Operation::AllGather, calls);
         }
     }
 
-    /// After a block: partial sums are added.
+    /// End of a block: the partial sums of the tensor ranks are added.
     fn leave(&self, calls: &mut Calls) {
         let operation = if self.is_sequence_parallel { Operation::ReduceScatter } else { Operation::AllReduce };
         self.tensor(operation, calls);
     }
 
-    /// A block forward: gather, compute `ns`, sum.
+    /// Forward pass of a block: gather, compute for `ns`, sum.
     fn forward_block(&self, ns: u64, calls: &mut Calls) {
         self.enter(calls);
         calls.blocking(Op::compute(ns));
         self.leave(calls);
     }
 
-    /// A block backward: the gradients of its input, then those of its weights. The sum of the former overlaps the latter.
+    /// Backward pass of a block: computes the gradients of its input, then those of its weights. The sum of the input
+    /// gradients overlaps the second computation.
     fn backward_block(&self, ns: u64, calls: &mut Calls) {
         let t = u64::from(self.degrees.tensor);
         self.enter(calls);
@@ -101,7 +103,8 @@ impl Layer<'_> {
         calls.wait_all(sum);
     }
 
-    /// Attention over a divided sequence: keys and values go around the ring of the context while each part is attended to.
+    /// Attention over a divided sequence: keys and values are sent around the ring of context ranks, while each rank
+    /// computes attention with the part that it has.
     fn attend(&self, me: u32, ns: u64, bytes: u64, tag: u32, calls: &mut Calls) {
         let c = self.degrees.context;
         let comm = Group::Context.number();
@@ -126,7 +129,7 @@ impl Layer<'_> {
         }
     }
 
-    /// A layer forward, at place `me` of the context.
+    /// Forward pass of a layer at context rank `me`.
     pub fn forward(&self, me: u32, calls: &mut Calls) {
         let attention = self.time(self.model.attention_flops(self.sequence));
         let feed_forward = self.time(self.model.feed_forward_flops());
@@ -146,7 +149,7 @@ impl Layer<'_> {
         }
     }
 
-    /// A layer backward: twice the operations of the forward pass.
+    /// Backward pass of a layer: twice the operations of the forward pass.
     pub fn backward(&self, me: u32, calls: &mut Calls) {
         let attention = 2 * self.time(self.model.attention_flops(self.sequence));
         let feed_forward = 2 * self.time(self.model.feed_forward_flops());

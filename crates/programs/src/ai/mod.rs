@@ -1,4 +1,5 @@
-//! The arithmetic of transformer models on many accelerators: parameters, operations, memory, and who talks to whom.
+//! The arithmetic of transformer models on many accelerators: parameters, operations, memory, and the messages
+//! between ranks.
 
 pub mod degrees;
 pub mod layers;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// More parameters of all layers are refused: sizes in bytes must fit into 64 bits.
+/// Most parameters of all layers together. With more, sizes in bytes might not fit into 64 bits.
 const MOST_PARAMETERS: f64 = (1u64 << 50) as f64;
 
 /// A decoder-only transformer with SwiGLU feed-forward layers and grouped key-value heads.
@@ -18,10 +18,10 @@ pub struct Model {
     pub hidden: u64,
     /// Attention heads.
     pub heads: u64,
-    /// Heads of keys and values; default: as many as attention heads.
+    /// Number of key-value heads; default: the number of attention heads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kv_heads: Option<u64>,
-    /// Width of the feed-forward layer, of each expert where there are experts.
+    /// Width of the feed-forward layer, or of each expert if there are experts.
     pub feed_forward: u64,
     pub vocabulary: u64,
     /// Experts of each layer; default: one dense feed-forward layer.
@@ -35,7 +35,7 @@ pub struct Model {
 pub struct Experts {
     /// Experts of a layer.
     pub count: u64,
-    /// Experts that each token visits.
+    /// Number of experts that process each token.
     pub per_token: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct Experts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
-    /// Rate that matrix products reach: measured, or the peak times the share of it that is reached.
+    /// Achieved rate of matrix products: a measured rate, or the peak rate times the achieved share.
     pub rate: Flops,
     /// Memory.
     pub memory: Bytes,
@@ -56,7 +56,7 @@ impl Model {
         self.kv_heads.unwrap_or(self.heads)
     }
 
-    /// Width of keys, and of values: h g / a.
+    /// Width of the keys, which is also the width of the values: h g / a.
     pub fn kv_width(&self) -> u64 {
         self.hidden / self.heads.max(1) * self.kv_heads()
     }
@@ -76,7 +76,7 @@ impl Model {
         self.experts.map_or(0, |experts| self.hidden * experts.count)
     }
 
-    /// Parameters of a layer without its experts: attention, two norms, router; and of its feed-forward layer or experts.
+    /// Two numbers of parameters of a layer: attention, two norms and router; feed-forward layer or experts.
     pub fn layer(&self) -> (u64, u64) {
         let count = self.experts.map_or(1, |experts| experts.count);
         (self.attention() + 2 * self.hidden + self.router(), count * self.expert())
@@ -88,8 +88,8 @@ impl Model {
         u64::from(self.layers) * (fixed + experts) + 2 * self.vocabulary * self.hidden + self.hidden
     }
 
-    /// Forward operations per token of the attention of a layer, in a sequence of `sequence` tokens. There are two per
-    /// parameter, and 2 s h for the core: the mask leaves half of it.
+    /// Forward operations per token of the attention of a layer, in a sequence of `sequence` tokens. There are two
+    /// operations per parameter, and 2 s h for the attention core: the causal mask halves the work of the core.
     pub fn attention_flops(&self, sequence: u64) -> f64 {
         2.0 * (self.attention() + self.router()) as f64 + 2.0 * (sequence * self.hidden) as f64
     }
@@ -114,7 +114,7 @@ impl Model {
         4 * u64::from(self.layers) * self.kv_width()
     }
 
-    /// Refuses at `path` a model without sense, or one whose numbers are too large to be counted.
+    /// Refuses at `path` a model with invalid parameters, or with numbers that are too large for 64 bits.
     pub fn check(&self, path: &str) -> Result<(), Refusal> {
         let numbers = [
             ("layers", u64::from(self.layers)),
@@ -203,7 +203,8 @@ pub mod tests {
         assert!(near(dense.attention() as f64, 151.0e6) && near(dense.expert() as f64, 704.6e6));
         assert!(near(mixture.attention() as f64, 41.94e6) && near(mixture.expert() as f64, 176.2e6));
         assert!(near(dense.parameters() as f64, 70.55e9) && near(mixture.parameters() as f64, 46.70e9));
-        // G operations per token: forward at 4,096 tokens, training (three times forward) at 4,096 and 8,192
+        // 10^9 operations per token: forward pass at 4,096 tokens, training (three times the forward pass) at
+        // 4,096 and 8,192
         assert!(near(dense.flops(4096), 144.4e9) && near(mixture.flops(4096), 26.57e9));
         assert!(near(3.0 * dense.flops(4096), 433.1e9) && near(3.0 * dense.flops(8192), 449.2e9));
         assert_eq!(dense.kv_bytes(), 327_680);

@@ -2,9 +2,9 @@
 
 use crate::form::Operation;
 
-/// A part of the data of a collective: `bytes` from `start` on of block `block`. Blocks are numbered by the rank that they
-/// come from or go to; those of all-to-all by sender times the number of ranks plus receiver. Operations on whole vectors
-/// have the only block 0.
+/// A part of the data of a collective: `bytes` bytes of block `block`, from byte `start`. The number of a block is the
+/// rank that it comes from or goes to. In an all-to-all it is the sender times the number of ranks, plus the receiver.
+/// Operations on whole vectors have only block 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     pub block: u64,
@@ -12,7 +12,7 @@ pub struct Piece {
     pub bytes: u64,
 }
 
-/// A collective as one of its ranks calls it. Ranks are those of the communicator.
+/// The call of a collective by one rank. Ranks are numbered within the communicator.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub operation: Operation,
@@ -21,13 +21,14 @@ pub struct Call<'a> {
     pub root: u32,
     /// Size of the whole vector, or of one block \[bytes\]; see [`crate::form::Op::collective`].
     pub bytes: u64,
-    /// Sizes of the blocks where they differ \[bytes\]: one per rank, for all-to-all one per sender and receiver.
+    /// Sizes of the blocks if they differ \[bytes\]: one per rank; for all-to-all, one per sender and receiver.
     pub sizes: Option<&'a [u64]>,
-    /// Blocks are the shares of a vector: the scatter of a reduce-scatter.
+    /// True if the blocks are shares of a vector, as in the scatter of a reduce-scatter.
     pub of_vector: bool,
 }
 
-/// Part `part` of `bytes` that are divided into `parts`: the first ones have a byte more where it does not come out even.
+/// Start and size of part `part` if `bytes` bytes are divided into `parts` parts. If the division is not even, the first
+/// parts have one byte more.
 pub fn part(bytes: u64, parts: u64, part: u64) -> (u64, u64) {
     let (size, more) = (bytes / parts, bytes % parts);
     (part * size + part.min(more), size + u64::from(part < more))
@@ -62,7 +63,7 @@ impl Call<'_> {
         self.sizes.filter(|_| is_whole).map_or(self.bytes, |sizes| sizes.iter().sum())
     }
 
-    /// Bytes of the data of this rank that other ranks need.
+    /// Number of bytes of this rank's data that other ranks need.
     pub fn given(&self) -> u64 {
         let (is_root, others) = (self.me == self.root, (0..self.ranks).filter(|&rank| rank != self.me));
         let to = |rank: u32| u64::from(self.me) * u64::from(self.ranks) + u64::from(rank);
@@ -105,12 +106,12 @@ impl Call<'_> {
         Piece { block: 0, start, bytes: size.min(self.vector() - start) }
     }
 
-    /// The number of this rank as seen from the root.
+    /// The number of this rank if ranks are numbered from the root.
     pub fn from_root(&self) -> u32 {
         (self.me + self.ranks - self.root) % self.ranks
     }
 
-    /// The rank of a number as seen from the root.
+    /// The rank with a given number from the root.
     pub fn rank(&self, from_root: u32) -> u32 {
         (from_root + self.root) % self.ranks
     }

@@ -1,4 +1,5 @@
-//! How a collective becomes messages: algorithms, each in a file and a line of the registry, and tables that choose one.
+//! The expansion of collectives into messages. Each algorithm is a file and a line of the registry, and tables choose an
+//! algorithm for each call.
 
 mod call;
 mod rules;

@@ -1,4 +1,4 @@
-//! Which algorithm each collective takes.
+//! The choice of an algorithm for each collective.
 
 use super::algorithms::AlgorithmConfig;
 use super::call::Call;
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
-/// How collectives become messages.
+/// Configuration of the expansion of collectives into messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulesConfig {
     /// The table that chooses an algorithm: `openmpi` (default) or `nccl`.
     #[serde(default)]
     pub table: TableConfig,
-    /// Algorithms by name, in place of the choice of the table: `{all_reduce: {ring: {}}}`.
+    /// Algorithms for some collectives, which override the choice of the table: `{all_reduce: {ring: {}}}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub algorithms: BTreeMap<String, AlgorithmConfig>,
     /// Time of a sum per byte, such as "0.1ns" (default: none).
@@ -27,10 +27,10 @@ pub struct RulesConfig {
     pub sum_per_byte: Option<Time>,
 }
 
-/// Most operations of a collective of all ranks: they take 60 bytes each, 6 GB together.
+/// Most operations of a collective over all its ranks. Each takes 60 bytes, so these take 6 GB together.
 const MOST: u64 = 100_000_000;
 
-/// How collectives become messages, checked.
+/// Checked rules for the expansion of collectives into messages.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     table: TableConfig,
@@ -51,13 +51,14 @@ const OPERATIONS: [Operation; 9] = [
     Operation::AllToAll,
 ];
 
-/// The collective of a word.
+/// The collective with the given name.
 pub fn operation(word: &str) -> Option<Operation> {
     OPERATIONS.into_iter().find(|operation| operation.name() == word)
 }
 
 impl RulesConfig {
-    /// Refuses at `path` (the dotted path of these rules) words that are no collectives, and algorithms of others.
+    /// Refuses, at `path` (the dotted path of these rules), names that are not collectives, and algorithms that do not
+    /// implement the named collective.
     pub fn build(&self, path: &str) -> Result<Rules, Refusal> {
         let mut algorithms = Vec::new();
         for (word, algorithm) in &self.algorithms {
@@ -133,8 +134,8 @@ impl Rules {
         Ok(())
     }
 
-    /// The messages of rank `me` of the `ranks` of a communicator in a collective. Peers are ranks of the communicator, tags
-    /// are numbered by collective and round.
+    /// The messages of rank `me` in a collective of a communicator with `ranks` ranks. Peers are numbered within the
+    /// communicator. Tags contain the number of the collective and of the round.
     pub fn expand(&self, op: &Op, ranks: u32, me: u32, sizes: Option<&[u64]>) -> Ops {
         let Kind::Collective(operation) = op.kind() else { return Ops::default() };
         if ranks < 2 {
@@ -146,7 +147,7 @@ impl Rules {
         steps.finish()
     }
 
-    /// As [`Self::expand`]. Ranks with the same messages share them.
+    /// Like [`Self::expand`], but ranks with the same messages share one list.
     pub(crate) fn expand_shared(&self, op: &Op, ranks: u32, me: u32, sizes: Option<&[u64]>) -> Arc<Ops> {
         match sizes {
             None => self.shared.of(op, (ranks, me), || self.expand(op, ranks, me, None)),

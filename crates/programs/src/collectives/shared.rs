@@ -1,5 +1,6 @@
-//! Messages of collectives that ranks share. The ranks of the same number in communicators of one size send and receive the same messages,
-//! numbered within the communicator. A common list of these messages takes less memory and less of the cache.
+//! Lists of messages of collectives that several ranks share. In communicators of the same size, ranks with the same number send and
+//! receive the same messages, because peers are numbered within the communicator. A common list of these messages needs less memory and
+//! cache.
 
 use crate::form::{Op, Ops};
 use std::collections::HashMap;
@@ -8,22 +9,23 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// A collective without its number and communicator, the size of the communicator, and the number of the rank in it.
 type Form = (Op, u32, u32);
 
-/// The messages by form, as long as a rank uses them.
+/// The messages of each form. An entry is kept only while a rank uses it.
 #[derive(Debug, Clone, Default)]
 pub struct Shared(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
     messages: HashMap<Form, Weak<Ops>>,
-    /// Forms after the last time when those that no rank used were removed.
+    /// Number of forms after the last removal of unused forms.
     used: usize,
 }
 
-/// Fewest forms that are looked through for those that no rank uses.
+/// Unused forms are removed only if there are at least this many forms.
 const FEW: usize = 1024;
 
 impl Shared {
-    /// The messages of rank `me` of a communicator of `ranks`, of which no rank has blocks of a size of its own. `expand` makes them.
+    /// The messages of rank `me` in a communicator of `ranks` ranks. All blocks must have the same size. `expand` creates the messages
+    /// if they are not stored.
     pub fn of(&self, op: &Op, (ranks, me): (u32, u32), expand: impl FnOnce() -> Ops) -> Arc<Ops> {
         let form = (op.tagged(0).within(0), ranks, me);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

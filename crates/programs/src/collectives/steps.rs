@@ -6,7 +6,8 @@ use crate::form::{Draft, Op, Ops, When};
 /// Difference between the tags of two successive collectives.
 const ROUNDS: u32 = 1 << 12;
 
-/// A message of a collective, whose tag is that of its round, with the number of the collective in its tag. A message of collective 0 becomes that of any other one.
+/// Adds the number of the collective to the tag of a message. Before, the tag has only the round. So messages that were made for collective
+/// 0 can be used for any other collective.
 pub(crate) fn numbered(op: Op, instance: u32) -> Op {
     let tag = instance.wrapping_mul(ROUNDS).wrapping_add(op.tag().unwrap_or(0)) & (u32::MAX >> 1);
     op.tagged(tag)
@@ -17,7 +18,7 @@ pub(crate) fn numbered(op: Op, instance: u32) -> Op {
 pub enum Into {
     /// Replaces the data of the rank.
     Copy,
-    /// Is added to the data of the rank.
+    /// Is summed with the data of the rank.
     Sum,
 }
 
@@ -29,9 +30,9 @@ pub struct Watched {
     pub into: Into,
 }
 
-/// Sends and receives of a rank, in rounds: an operation of a round starts when all of the round before have finished. No operation waits for the
-/// start of another one, and none is a collective.
-/// Lanes are independent of each other.
+/// Sends and receives of a rank in rounds. An operation of a round starts when all operations of the previous round have finished. No
+/// operation waits for the start of another operation, and no operation is a collective. A lane is a sequence of rounds. Lanes are
+/// independent of each other.
 #[derive(Debug, Default)]
 pub struct Steps {
     draft: Draft,
@@ -50,12 +51,12 @@ impl Steps {
         Self { lanes: vec![Default::default()], sum_fs, of: Some(of), ..Self::default() }
     }
 
-    /// Steps that note the data of every message.
+    /// Steps that also record the data of every message, for tests.
     pub(crate) fn watched() -> Self {
         Self { watched: Some(Vec::new()), lanes: vec![Default::default()], ..Self::default() }
     }
 
-    /// From now on operations are added to lane `lane`.
+    /// Selects the lane to which the next operations are added.
     pub fn in_lane(&mut self, lane: usize) {
         self.lane = lane;
         if self.lanes.len() <= lane {
@@ -73,7 +74,7 @@ impl Steps {
         self.lane = 0;
     }
 
-    /// Ends the round of this lane. A round without operations of this rank is none.
+    /// Ends the round of this lane. Does nothing if the round has no operations of this rank.
     pub fn next(&mut self) {
         let (before, now) = &mut self.lanes[self.lane];
         if !now.is_empty() {
@@ -82,7 +83,7 @@ impl Steps {
     }
 
     fn add(&mut self, op: Op) -> u32 {
-        // The rounds of a collective and its number share the tag; messages of one tag between two ranks keep their order.
+        // The tag contains the number of the collective and the round; messages with the same tag between two ranks keep their order.
         let op = self.of.map_or(op, |of| numbered(op, of.instance()).on(of.cpu(), of.nic()));
         let number = self.draft.add(op);
         let (before, now) = &mut self.lanes[self.lane];
@@ -93,7 +94,7 @@ impl Steps {
         number
     }
 
-    /// Sends pieces of data to rank `to` in round `round`. The receiver names the same round. No data are no message.
+    /// Sends pieces of data to rank `to` in round `round`. The receiver uses the same round number. Without data there is no message.
     pub fn send(&mut self, to: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
         let bytes = pieces.clone().map(|piece| piece.bytes).sum();
         if bytes > 0 {
@@ -119,20 +120,21 @@ impl Steps {
         }
     }
 
-    /// Receives pieces of data, for which no later round waits.
+    /// Receives pieces of data. No later round waits for this receive.
     pub fn receive_aside(&mut self, from: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
         let before = self.lanes[self.lane].1.len();
         self.receive(from, round, Into::Copy, pieces);
         self.lanes[self.lane].1.truncate(before);
     }
 
-    /// Sends a message that only says that this rank has come so far. It has 1 byte, as LogGOPSim's generator writes it.
+    /// Sends a message without data, which only informs rank `to` that this rank has reached the round. It has 1 byte, like that of
+    /// LogGOPSim's generator.
     pub fn notify(&mut self, to: u32, round: u32) {
         let op = self.add(Op::send(to, 1, Some(round)));
         self.watch(op, Into::Copy, std::iter::empty());
     }
 
-    /// Receives such a message.
+    /// Receives a message of [`Self::notify`].
     pub fn hear(&mut self, from: u32, round: u32) {
         let op = self.add(Op::receive(Some(from), 1, Some(round)));
         self.watch(op, Into::Sum, std::iter::empty());

@@ -12,7 +12,7 @@ pub struct Place {
     pub children: Vec<u32>,
 }
 
-/// Segments of a range of the vector: each of `size` bytes, 0 for the whole range at once.
+/// Segments of a range of the vector, each of `size` bytes; with 0 the whole range is one segment.
 fn segments(range: Piece, size: u64) -> impl Iterator<Item = Piece> + Clone {
     let size = if size == 0 { range.bytes.max(1) } else { size };
     let end = range.start + range.bytes;
@@ -22,8 +22,8 @@ fn segments(range: Piece, size: u64) -> impl Iterator<Item = Piece> + Clone {
     })
 }
 
-/// Sends a range of the vector down a tree. A rank receives the next segment while it sends one on. `rounds`: the number of
-/// the first message between two ranks.
+/// Sends a range of the vector down a tree. A rank receives the next segment while it forwards one. `rounds`: the number of the
+/// first message between two ranks.
 pub fn down(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut Steps) {
     let mut held: Option<(u32, Piece)> = None;
     for (number, piece) in segments(range, segment).enumerate() {
@@ -45,7 +45,7 @@ pub fn down(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut 
     }
 }
 
-/// Sums a range of the vector up a tree. A rank receives the next segment while it sends one on.
+/// Sums a range of the vector up a tree. A rank receives the next segment while it forwards one.
 pub fn up(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut Steps) {
     let mut held: Option<(u32, Piece)> = None;
     for (number, piece) in segments(range, segment).enumerate() {
@@ -71,8 +71,8 @@ pub fn up(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut St
     }
 }
 
-/// The whole vector of a call, down from the root or, for a reduce, up to it. `place`: by the numbers seen from the root. `segment`
-/// \[bytes\]: the whole vector at once by default.
+/// Sends the whole vector of a call down from the root, or up to the root for a reduce. `place` uses numbers from the root.
+/// `segment` is the size of a segment \[bytes\]; by default the whole vector is one segment.
 pub fn along(place: Place, call: &Call, segment: Option<Bytes>, steps: &mut Steps) {
     let (place, segment) = (place.of_ranks(call), segment.map_or(0, |segment| segment.0));
     if call.operation == Operation::Reduce {
@@ -88,7 +88,7 @@ pub fn whole(call: &Call) -> Piece {
 }
 
 impl Place {
-    /// This place of numbers as seen from the root, as ranks of the communicator.
+    /// Converts the numbers from the root in this place to ranks of the communicator.
     pub fn of_ranks(self, call: &Call) -> Self {
         Self {
             parent: self.parent.map(|number| call.rank(number)),

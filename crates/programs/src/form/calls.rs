@@ -1,11 +1,11 @@
-//! Programs written as a sequence of calls, as MPI programs are: blocking and non-blocking ones, persistent requests, waits.
+//! Programs written as a sequence of calls, like MPI programs: blocking and non-blocking calls, persistent requests, waits.
 
 use super::op::{Op, When};
 use super::ops::{Draft, Ops};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// An operation under way, to be waited for.
+/// A handle of an operation, with which a later call can wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request(u32);
 
@@ -16,14 +16,14 @@ impl Request {
     }
 }
 
-/// The calls of one rank in their order. Each call begins after the blocking call before it has finished and after the
-/// non-blocking calls before it have started.
+/// The calls of one rank in their order. Each call begins after the previous blocking call has finished, and after the
+/// previous non-blocking calls have started.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
     draft: Draft,
     /// Operations that the next call waits for.
     after: Vec<(u32, When)>,
-    /// Collectives so far, by communicator.
+    /// Number of collectives so far in each communicator.
     instances: HashMap<u16, u32>,
 }
 
@@ -85,12 +85,12 @@ impl Calls {
         op
     }
 
-    /// Keeps a list of block sizes \[bytes\] for collectives of different blocks; see [`Draft::keep_sizes`].
+    /// Stores a list of block sizes \[bytes\] for collectives with blocks of different sizes; see [`Draft::keep_sizes`].
     pub fn keep_sizes(&mut self, sizes: &[u64]) -> Option<u16> {
         self.draft.keep_sizes(sizes)
     }
 
-    /// Keeps a list of block sizes \[bytes\] that other ranks have too; see [`Draft::keep_shared`].
+    /// Stores a list of block sizes \[bytes\] that ranks share; see [`Draft::keep_shared`].
     pub fn keep_shared(&mut self, sizes: &Arc<[u64]>) -> Option<u16> {
         self.draft.keep_shared(sizes)
     }
@@ -100,17 +100,18 @@ impl Calls {
         self.draft.ops()
     }
 
-    /// Puts `op` in the place of operation `index`, which must exist: where a later call or another rank tells more about it.
+    /// Replaces operation `index`, which must exist, by `op`. This is needed if a later call or another rank gives more
+    /// information about the operation.
     pub fn replace(&mut self, index: u32, op: Op) {
         self.draft.replace(index, op);
     }
 
-    /// Whether the next call has anything to wait for.
+    /// True if there are no operations yet.
     pub fn is_empty(&self) -> bool {
         self.draft.is_empty()
     }
 
-    /// The partial order. Each call waits for earlier ones only, so that it has no cycle.
+    /// Returns the partial order of the operations. Each call waits only for earlier calls, so there is no cycle.
     pub fn finish(self) -> Ops {
         self.draft.unchecked()
     }

@@ -62,19 +62,20 @@ fn calls(of: &RankProgram) -> Vec<Arc<[Call]>> {
     calls.into_iter().map(in_order).collect()
 }
 
-/// The operations that were looked at, each with the sizes of the communicators. Many ranks share operations.
+/// The lists of operations that were already checked, each with the sizes of its communicators. Many ranks
+/// share one list.
 #[derive(Default)]
 pub(crate) struct Checked(HashMap<*const Ops, Vec<usize>>);
 
 impl Checked {
-    /// Whether no rank before had these operations in communicators of these sizes.
+    /// True if no previous rank had this list of operations in communicators of these sizes.
     pub(crate) fn is_new(&mut self, of: &RankProgram) -> bool {
         let sizes: Vec<usize> = of.comms.iter().map(|comm| comm.members.len()).collect();
         self.0.insert(Arc::as_ptr(&of.ops), sizes.clone()).is_none_or(|before| before != sizes)
     }
 }
 
-/// A collective without what may differ between ranks, and the sizes of its blocks.
+/// The parts of a collective that must be equal on all ranks, and the sizes of its blocks.
 type Call = (Op, Option<Arc<[u64]>>);
 
 fn is_collective(op: &Op) -> bool {
@@ -106,7 +107,8 @@ fn different(rank: usize, other: usize, comm: u32, place: usize, own: Option<&Ca
     )
 }
 
-/// `known`: lists of members that were looked at. All members of a large communicator share one.
+/// `known`: lists of members that were already checked. All members of a large communicator share one
+/// list.
 fn check_comms(
     program: &Program,
     rank: usize,
@@ -199,7 +201,7 @@ mod tests {
         assert!(refused.what.contains("is none here and barrier of 0 bytes with root 0 at rank 0"), "{}", refused.what);
     }
 
-    /// Each rank for itself would compare 4 x 10^10 members.
+    /// A check of each rank separately would compare 4 x 10^10 members.
     #[test]
     fn members_that_ranks_share_are_looked_at_once() {
         let members: Arc<[u32]> = (0..200_000).collect();

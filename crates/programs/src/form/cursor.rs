@@ -1,4 +1,4 @@
-//! How a program is read while it runs.
+//! The interface for reading a program while it runs.
 
 use super::op::{Op, When};
 use super::ops::Ops;
@@ -6,41 +6,43 @@ use std::sync::Arc;
 use weft_units::Refusal;
 use weft_units::prefetch::prefetch_whole;
 
-/// Access to the operations of one rank. A cursor in memory is [`InMemory`]; one over a file in the binary GOAL format is
-/// `readers::goal_binary::OnDisk`, so that a program larger than the memory runs.
+/// Access to the operations of one rank. [`InMemory`] is a cursor over operations in memory.
+/// `readers::goal_binary::OnDisk` is a cursor over a file in the binary GOAL format, for programs that are larger than
+/// the memory.
 pub trait Cursor {
-    /// How many operations there are.
+    /// Number of operations.
     fn len(&self) -> u32;
 
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls `each` with every operation that waits for nothing, in their order.
+    /// Calls `each` with every operation without predecessors, in their order.
     fn roots(&mut self, each: impl FnMut(u32));
 
     /// Operation `index`, below [`Cursor::len`].
     fn op(&mut self, index: u32) -> Op;
 
-    /// How many edges lead to operation `index`.
+    /// Number of edges that lead to operation `index`.
     fn predecessors(&mut self, index: u32) -> u32;
 
-    /// Calls `each` with every operation that waits for the start or the finish of `index`, in the order of the edges.
+    /// Calls `each` with every operation that waits for the start (or, by `when`, the finish) of `index`, in the order
+    /// of the edges.
     fn successors(&mut self, index: u32, when: When, each: impl FnMut(u32));
 
     /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`].
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>>;
 
-    /// Brings the places of the operations into the cache. Changes nothing.
+    /// Prefetches the indices of the operations. Never changes results.
     fn bring_places(&self) {}
 
-    /// Brings operation `index` into the cache, and the places of its successors. Changes nothing.
+    /// Prefetches operation `index` and the indices of its successors. Never changes results.
     fn bring(&self, _index: u32) {}
 
-    /// Whether memory for a number per operation is fine.
+    /// True if the caller may use memory for one number per operation.
     fn is_in_memory(&self) -> bool;
 
-    /// Why reading failed, if it did: a cursor then gives no further operations.
+    /// The error, if reading has failed. The cursor then returns no further operations.
     fn failure(&self) -> Option<Refusal> {
         None
     }

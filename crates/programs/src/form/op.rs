@@ -1,6 +1,6 @@
 //! Operations of a rank.
 
-/// The stored form of "any source" and "any tag", as the binary GOAL format stores them.
+/// The stored value of "any source" and "any tag", which is the same as in the binary GOAL format.
 const ANY: u32 = u32::MAX;
 
 weft_units::words! {
@@ -9,19 +9,19 @@ weft_units::words! {
     pub enum Operation {
         /// No rank leaves before all have entered.
         Barrier = "barrier",
-        /// All get the data of the root.
+        /// All ranks get the data of the root.
         Broadcast = "broadcast",
-        /// The root gets the sum of all.
+        /// The root gets the sum of the data of all ranks.
         Reduce = "reduce",
-        /// All get the sum of all.
+        /// All ranks get the sum of the data of all ranks.
         AllReduce = "all_reduce",
         /// The root gets the block of each rank.
         Gather = "gather",
         /// Each rank gets its block of the data of the root.
         Scatter = "scatter",
-        /// All get the block of each rank.
+        /// All ranks get the block of each rank.
         AllGather = "all_gather",
-        /// Each rank gets its block of the sum of all.
+        /// Each rank gets its block of the sum of the data of all ranks.
         ReduceScatter = "reduce_scatter",
         /// Each rank gets a block from each rank.
         AllToAll = "all_to_all",
@@ -35,16 +35,16 @@ pub enum Kind {
     Compute,
     Send,
     Receive,
-    /// Takes part in a collective; it becomes messages when the rank starts it.
+    /// Takes part in a collective, which is expanded into messages when the rank starts it.
     Collective(Operation),
 }
 
-/// The event of an operation that releases another one.
+/// The event of an operation that releases another operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum When {
-    /// It has finished.
+    /// The operation has finished.
     Finish,
-    /// It has started.
+    /// The operation has started.
     Start,
 }
 
@@ -71,7 +71,7 @@ impl Op {
         Self::new(Kind::Compute, ns, 0, 0)
     }
 
-    /// Sends `bytes` \[bytes\] to rank `to` of the communicator. Without a tag it matches any receive.
+    /// Sends `bytes` \[bytes\] to rank `to` of the communicator. Without a tag the message matches a receive with any tag.
     pub fn send(to: u32, bytes: u64, tag: Option<u32>) -> Self {
         Self::new(Kind::Send, bytes, to, tag.unwrap_or(ANY))
     }
@@ -81,8 +81,9 @@ impl Op {
         Self::new(Kind::Receive, bytes, from.unwrap_or(ANY), tag.unwrap_or(ANY))
     }
 
-    /// Takes part in the collective number `instance` of the communicator. `bytes` \[bytes\] is the size of the whole
-    /// vector of broadcast, reduce, all-reduce and reduce-scatter, and of one block of the others.
+    /// Takes part in the collective number `instance` of the communicator. For broadcast, reduce, all-reduce and
+    /// reduce-scatter, `bytes` \[bytes\] is the size of the whole vector. For the other collectives it is the size of one
+    /// block.
     pub fn collective(operation: Operation, root: u32, bytes: u64, instance: u32) -> Self {
         Self::new(Kind::Collective(operation), bytes, root, instance)
     }
@@ -99,7 +100,8 @@ impl Op {
         Self { cpu, nic, ..self }
     }
 
-    /// A collective whose blocks differ: their sizes are list `sizes` of the operations ([`super::Ops::sizes`]); 0 is none.
+    /// This collective with blocks of different sizes. The sizes are in list `sizes` of the operations
+    /// ([`super::Ops::sizes`]); 0 means no list.
     #[must_use]
     pub fn sized_by(self, sizes: u16) -> Self {
         Self { sizes, ..self }
@@ -126,12 +128,12 @@ impl Op {
         self.size
     }
 
-    /// The other rank of a message, as the communicator numbers it; `None` for a receive from any.
+    /// The other rank of a message, numbered within the communicator; `None` for a receive from any source.
     pub fn peer(&self) -> Option<u32> {
         (self.peer != ANY).then_some(self.peer)
     }
 
-    /// The root of a collective, as the communicator numbers it.
+    /// The root of a collective, numbered within the communicator.
     pub const fn root(&self) -> u32 {
         self.peer
     }
@@ -164,7 +166,7 @@ impl Op {
         self.nic
     }
 
-    /// Peer and tag in one number for matching: all ones in a half is a wildcard.
+    /// Peer and tag in stored form for matching. A value of all ones is a wildcard.
     pub(crate) const fn raw(&self) -> (u32, u32) {
         (self.peer, self.tag)
     }

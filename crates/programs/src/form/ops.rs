@@ -1,17 +1,18 @@
-//! The operations of a rank with their dependencies, and how they are drafted.
+//! The operations of a rank with their dependencies, and drafts of them.
 
 use super::op::{Op, When};
 use std::sync::Arc;
 use weft_units::prefetch::prefetch_first_line;
 
-/// Operations in a partial order. Edges are stored forward: which operations wait for this one. Several ranks whose
-/// operations differ only in their communicators share one of these.
+/// Operations in a partial order. Each operation stores its successors: the operations that wait for it. If the operations of several
+/// ranks differ only in their communicators, the ranks share one `Ops`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ops {
     ops: Vec<Op>,
-    /// How many edges lead to each operation.
+    /// Number of edges that lead to each operation.
     predecessors: Vec<u32>,
-    /// Where the successors of each operation begin: those of its finish, then those of its start. The last entry is the number of edges.
+    /// Index of the first successor of each operation: two entries per operation, for successors of its finish and of its start. The last
+    /// entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
     roots: Vec<u32>,
@@ -36,7 +37,7 @@ impl Ops {
         self.ops[index as usize]
     }
 
-    /// Brings operation `index` into the cache, and the places of its successors.
+    /// Prefetches operation `index` and the indices of its successors.
     pub(super) fn bring(&self, index: u32) {
         prefetch_first_line(&self.ops, index as usize);
         prefetch_first_line(&self.begins, 2 * index as usize);
@@ -44,7 +45,7 @@ impl Ops {
         prefetch_first_line(&self.successors, index as usize * self.successors.len() / self.ops.len().max(1));
     }
 
-    /// How many edges lead to operation `index`.
+    /// Number of edges that lead to operation `index`.
     pub fn predecessors(&self, index: u32) -> u32 {
         self.predecessors[index as usize]
     }
@@ -60,7 +61,7 @@ impl Ops {
         &self.successors[self.begins[slot] as usize..self.begins[slot + 1] as usize]
     }
 
-    /// Operations that wait for nothing, in their order.
+    /// Operations without predecessors, in their order.
     pub fn roots(&self) -> &[u32] {
         &self.roots
     }
@@ -95,7 +96,7 @@ impl Ops {
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     ops: Vec<Op>,
-    /// Later and earlier operation, and the event of the earlier one that releases the later one.
+    /// Later operation, earlier operation, and the event of the earlier operation that releases the later one.
     edges: Vec<(u32, u32, When)>,
     sizes: Vec<Arc<[u64]>>,
 }
@@ -130,7 +131,8 @@ impl Draft {
         self.edges.push((later, earlier, when));
     }
 
-    /// Keeps a list of block sizes \[bytes\] and returns its number, equal lists once; `None` where 65,535 are kept already.
+    /// Stores a list of block sizes \[bytes\] and returns its number. Equal lists are stored once. Returns `None` if there are already
+    /// 65,535 lists.
     pub fn keep_sizes(&mut self, sizes: &[u64]) -> Option<u16> {
         let known = self.sizes.iter().position(|known| **known == *sizes);
         let place = known.unwrap_or_else(|| {
@@ -140,14 +142,14 @@ impl Draft {
         u16::try_from(place + 1).ok()
     }
 
-    /// Keeps a list of block sizes \[bytes\] without a copy and returns its number; `None` where 65,535 are kept already. The
-    /// caller keeps equal lists once.
+    /// Stores a list of block sizes \[bytes\] without a copy, and returns its number. Returns `None` if there are already 65,535 lists.
+    /// The caller must not store equal lists twice.
     pub fn keep_shared(&mut self, sizes: &Arc<[u64]>) -> Option<u16> {
         self.sizes.push(Arc::clone(sizes));
         u16::try_from(self.sizes.len()).ok()
     }
 
-    /// The partial order. The error is an operation that waits for itself.
+    /// Returns the partial order. If the edges have a cycle, the error is an operation on the cycle.
     pub fn finish(self) -> Result<Ops, u32> {
         let ops = self.unchecked();
         match ops.on_a_cycle() {
@@ -182,7 +184,7 @@ impl Draft {
 }
 
 impl Ops {
-    /// An operation that waits for itself, if there is one.
+    /// An operation on a cycle of edges, if there is a cycle.
     fn on_a_cycle(&self) -> Option<u32> {
         let mut left = self.predecessors.clone();
         let mut free = self.roots.clone();
@@ -200,7 +202,7 @@ impl Ops {
         if released == self.ops.len() {
             return None;
         }
-        // Each operation that is left waits for another one that is left: walking back leads into a cycle.
+        // each remaining operation waits for another remaining operation, so a walk to predecessors ends in a cycle
         let mut earlier = vec![u32::MAX; self.ops.len()];
         for op in (0..self.ops.len() as u32).filter(|&op| left[op as usize] > 0) {
             let slot = 2 * op as usize;

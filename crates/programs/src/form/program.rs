@@ -5,14 +5,14 @@ use super::op::Kind;
 use super::ops::Ops;
 use std::sync::Arc;
 
-/// A communicator as one of its ranks sees it.
+/// A communicator from the view of one of its ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comm {
     /// Number of the communicator in the program, the same at all of its ranks; above 0.
     pub number: u32,
-    /// Its ranks, as the program numbers them, in the order of the communicator.
+    /// Its members as ranks of the program, in the order of the communicator.
     pub members: Arc<[u32]>,
-    /// Which of them this rank is.
+    /// The index of this rank among the members.
     pub me: u32,
 }
 
@@ -24,7 +24,7 @@ pub struct RankProgram {
 }
 
 impl RankProgram {
-    /// Operations among all ranks of the program.
+    /// A rank with these operations, and only the communicator of all ranks.
     pub fn new(ops: Ops) -> Self {
         Self { ops: Arc::new(ops), comms: Vec::new() }
     }
@@ -33,7 +33,7 @@ impl RankProgram {
         InMemory(Arc::clone(&self.ops))
     }
 
-    /// Rank `peer` of communicator `comm`, as the program numbers it. Both must exist.
+    /// The rank in the program of rank `peer` in communicator `comm`. Both must exist.
     pub fn rank_of(&self, comm: u16, peer: u32) -> u32 {
         match usize::from(comm).checked_sub(1) {
             None => peer,
@@ -41,7 +41,7 @@ impl RankProgram {
         }
     }
 
-    /// Ranks of communicator `comm`, and which of them `rank` is, in a program of `ranks` ranks.
+    /// Number of ranks of communicator `comm`, and the number of `rank` in it, in a program of `ranks` ranks.
     pub fn place_in(&self, comm: u16, rank: u32, ranks: u32) -> (u32, u32) {
         usize::from(comm).checked_sub(1).map_or((ranks, rank), |place| {
             let comm = &self.comms[place];
@@ -49,7 +49,7 @@ impl RankProgram {
         })
     }
 
-    /// Ranks of communicator `comm`, in a program of `ranks` ranks.
+    /// Number of ranks of communicator `comm`, in a program of `ranks` ranks.
     pub fn size_of(&self, comm: u16, ranks: u32) -> u32 {
         usize::from(comm).checked_sub(1).map_or(ranks, |place| self.comms[place].members.len() as u32)
     }
@@ -70,7 +70,7 @@ impl Program {
         self.ranks.is_empty()
     }
 
-    /// Operations of all ranks; a collective is one.
+    /// Number of operations of all ranks. A collective counts as one operation per rank.
     pub fn ops(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.ops.len() as u64).sum()
     }

@@ -1,5 +1,5 @@
-//! Receives that are smaller than their messages. MPI calls this truncation, an error. LogGOPSim matches source and tag and ignores
-//! sizes, and so does the rank machine. So these receives are no refusal, but a program that has them is probably not the one that was meant.
+//! Receives that are smaller than their messages. In MPI this is an error (truncation). LogGOPSim and the rank machine match source and
+//! tag, and ignore sizes. So Weft does not refuse these receives, but they are probably a mistake in the program.
 
 use super::op::{Kind, Op};
 use super::program::{Program, RankProgram};
@@ -10,10 +10,10 @@ use std::fmt;
 /// Sender, receiver, number of the communicator, and tag.
 type Channel = (u32, u32, u32, u32);
 
-/// Messages that are larger than their receives, in whatever order these match.
+/// Messages that are larger than their receives in every possible order of matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ShortReceives {
-    /// How many messages, at least.
+    /// Minimum number of these messages.
     pub count: u64,
     /// An example: ranks, tag, and bytes.
     pub sender: u32,
@@ -56,7 +56,7 @@ type Wild = (u32, Option<u32>, Option<u32>, u64);
 impl Program {
     /// Messages that are larger than their receives; `None` if there need not be any.
     ///
-    /// A rank that gets messages without a tag is left out: such a message may take any of its receives.
+    /// Ranks that get messages without a tag are not checked, because such a message may match any of their receives.
     pub fn short_receives(&self) -> Option<ShortReceives> {
         let suspects = self.suspects();
         if suspects.is_empty() {
@@ -107,7 +107,7 @@ impl Program {
         extremes.into_iter().filter(|(_, (most, least))| most > least).map(|(key, _)| key).collect()
     }
 
-    /// Calls `see` with each send and receive, its rank, the other one, and the number of the communicator.
+    /// Calls `see` with each send and receive, its rank, the other rank, and the number of the communicator.
     fn each_end(&self, mut see: impl FnMut(&Op, u32, Option<u32>, u32)) {
         for (rank, of) in (0..).zip(&self.ranks) {
             for op in of.ops.ops() {
@@ -128,18 +128,18 @@ fn may_take(&(context, source, tag, _): &Wild, (from, _, of, with): Channel) -> 
     context == of && source.is_none_or(|source| source == from) && tag.is_none_or(|tag| tag == with)
 }
 
-/// The messages of a channel that do not fit. `others`: receives that may take these messages instead.
+/// The messages of a channel that are larger than their receives. `others`: receives that may match these messages instead.
 fn too_large(
     (sender, receiver, _, tag): Channel,
     Sizes { mut sends, mut receives }: Sizes,
     others: impl Iterator<Item = u64>,
 ) -> Option<ShortReceives> {
-    // of more messages than receives the largest ones may be those that nobody receives
+    // if there are more messages than receives, the largest messages may be those without a receive
     let pairs = sends.len().min(receives.len());
     receives.extend(others);
     sends.sort_unstable();
     receives.sort_unstable();
-    // each receive, the smallest first, takes the smallest message that is left: no other order fits more of them
+    // each receive, beginning with the smallest, takes the smallest remaining message: no other order fits more messages
     let fits = receives
         .iter()
         .fold(0, |done, receive| done + usize::from(sends.get(done).is_some_and(|message| message <= receive)));

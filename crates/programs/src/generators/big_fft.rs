@@ -1,19 +1,20 @@
-//! A 3-D transform of complex numbers in pencils, forward and back, in the manner of BigFFT. Synthetic.
+//! A 3-D Fourier transform of complex numbers in pencils, forward and inverse, in the manner of BigFFT. Synthetic.
 //!
 //! # Source
-//! The decomposition of a mesh into pencils: each 1-D transform needs whole lines, so the mesh is transposed in rows of ranks, then
-//! in columns. The trace of BigFFT is not public; the block size is that of a recording of mpi4py-fft.
+//! The decomposition of a mesh into pencils. Each 1-D transform needs whole lines, so the mesh is transposed in rows of ranks, then
+//! in columns of ranks. The trace of BigFFT is not public; the block size is that of a recording of mpi4py-fft.
 //!
 //! # Parameters
 //! `ranks`, `points` of a side of the mesh, `iterations` \[counts\]; `time_per_point` of a 1-D transform \[time\]; `most_bytes`
 //! \[bytes\].
 //!
 //! # Guarantees
-//! An iteration computes three 1-D transforms of the points of a rank each way. Each way has an all-to-all in its row and one in its
-//! column of ranks. A block has 16 bytes per number: 16 points^3 / (ranks x ranks of the row or column).
+//! In each direction (forward and inverse), an iteration computes three 1-D transforms of the points of a rank. Each direction has
+//! an all-to-all in the row of the rank and one in its column. A block has 16 bytes per number: 16 points^3 / (ranks x ranks of the
+//! row or column).
 //!
 //! # Not modelled
-//! Real numbers, points that the ranks do not divide, overlap of computation and messages.
+//! Real numbers, numbers of points that are not divisible by the ranks, overlap of computation and messages.
 //!
 //! # Validation
 //! `programs/tests/programs/applications.rs`: the block of the recorded transform, bytes of an iteration.
@@ -38,7 +39,7 @@ pub struct BigFft {
     pub iterations: u32,
     /// Computation per point and 1-D transform.
     pub time_per_point: Time,
-    /// The iterations end before all ranks together give more.
+    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }

@@ -1,11 +1,11 @@
-//! A repeated collective, as benchmarks of collectives run it.
+//! A repeated collective, as in benchmarks of collectives.
 //!
 //! # Source
 //! The loops of the OSU micro-benchmarks and of nccl-tests.
 //!
 //! # Parameters
-//! `operation`, `ranks` \[count\], `root`; `bytes` as [`crate::form::Op::collective`] counts them, or `sizes`: those of the
-//! blocks \[bytes\]. `repeat` \[count\], `gap`: computation before each \[time\].
+//! `operation`, `ranks` \[count\], `root`; `bytes` as in [`crate::form::Op::collective`], or `sizes`: sizes of the blocks
+//! \[bytes\]. `repeat` \[count\], `gap`: computation before each \[time\].
 //!
 //! # Guarantees
 //! All ranks call the collective `repeat` times, one after the other.
@@ -36,7 +36,7 @@ pub struct Collective {
     /// Size of the vector, or of a block.
     #[serde(default)]
     pub bytes: Bytes,
-    /// Sizes of the blocks, where they differ: one per rank, for all-to-all one per sender and receiver.
+    /// Sizes of the blocks if they differ: one per rank; for all-to-all, one per sender and receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<Bytes>>,
     #[serde(default = "one")]

@@ -1,10 +1,10 @@
-//! Ranks that compute and send nothing: a job of which only the length and the nodes matter.
+//! Ranks that compute and send no messages: a job that only occupies nodes for a time.
 //!
 //! # Source
-//! The rigid jobs of simulators of schedulers, such as a delay in Batsim.
+//! The rigid jobs in simulators of batch schedulers, such as a delay job in Batsim.
 //!
 //! # Parameters
-//! `ranks` \[count\]. `time`: of each rank \[time\].
+//! `ranks` \[count\]. `time`: computation time of each rank \[time\].
 //!
 //! # Guarantees
 //! Each rank computes once.
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Refusal, Time};
 
-/// Ranks that compute and send nothing.
+/// Ranks that compute and send no messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Compute {

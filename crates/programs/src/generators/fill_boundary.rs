@@ -1,16 +1,17 @@
 //! Ghost cells of boxes of a mesh, in the manner of BoxLib's FillBoundary. Synthetic.
 //!
 //! # Source
-//! BoxLib (W. Zhang et al., AMReX, JOSS 2019): boxes are dealt to ranks along a curve that fills the space, so that partners of a
-//! rank are no clean grid. Sizes follow from the ghost cells of faces, edges and corners. The trace is not public.
+//! BoxLib (W. Zhang et al., AMReX, JOSS 2019): boxes are assigned to ranks along a space-filling curve, so the partners of a rank do
+//! not form a regular grid. Sizes follow from the ghost cells of faces, edges and corners. The trace is not public.
 //!
 //! # Parameters
 //! `ranks`, `boxes` of a rank, `cells` of a side of a box, `ghosts`: their depth, `components` of a cell, `iterations` \[counts\];
 //! `time_per_cell` and iteration \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! Boxes are a grid that wraps around, dealt in the order of Morton. A box sends its ghost cells to 26 neighbours; those of the same
-//! rank need no message. All messages of an iteration are non-blocking and waited for together. There are no collectives.
+//! Boxes form a periodic grid, and are assigned to ranks in Morton order. A box sends its ghost cells to 26 neighbours; neighbours
+//! on the same rank need no message. All messages of an iteration are non-blocking, and the rank waits for all of them together.
+//! There are no collectives.
 //!
 //! # Not modelled
 //! Boxes of different sizes, several boxes in one message.
@@ -40,13 +41,13 @@ pub struct FillBoundary {
     /// Depth of the ghost cells.
     #[serde(default = "one")]
     pub ghosts: u32,
-    /// Numbers of a cell.
+    /// Number of components per cell.
     #[serde(default = "one")]
     pub components: u32,
     pub iterations: u32,
     /// Computation per cell and iteration.
     pub time_per_cell: Time,
-    /// The iterations end before all ranks together give more.
+    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
@@ -55,7 +56,7 @@ fn one() -> u32 {
     1
 }
 
-/// The place of coordinates on the curve of Morton: their bits in turn.
+/// The position of coordinates on the Morton curve: the bits of the coordinates are interleaved.
 fn morton(at: [u32; 3]) -> u64 {
     (0..21).fold(0, |code, bit| {
         at.iter().enumerate().fold(code, |code, (k, &at)| code | u64::from(at >> bit & 1) << (3 * bit + k))

@@ -2,15 +2,15 @@
 //!
 //! # Source
 //! Graph500: Kronecker graphs with A, B, C = 0.57, 0.19, 0.19, scale 20 and edge factor 16. Bit maps of 2^20 vertices are
-//! 128 KB. The edges of each level are counted in a Kronecker graph of scale 14 at most, from which their shares are taken.
+//! 128 KB. The share of edges in each level is counted in a Kronecker graph of scale 14 at most.
 //!
 //! # Parameters
 //! `ranks`; `scale`: the graph has 2^scale vertices; `edge_factor`: edges per vertex; `searches` \[counts\]. `time_per_edge`
 //! \[time\]. `seed`.
 //!
 //! # Guarantees
-//! In each level a rank first looks at its edges of the frontier. An all-gather of the bit map of the frontier follows. An
-//! all-to-all carries the edges that leave, 16 bytes each, evenly. An all-reduce of 8 bytes ends the level.
+//! In each level a rank first processes its edges of the frontier. An all-gather of the bit map of the frontier follows. An
+//! all-to-all sends the edges to other ranks, 16 bytes each, evenly distributed. An all-reduce of 8 bytes ends the level.
 //!
 //! # Not modelled
 //! Unequal parts of the graph, direction-optimised search.
@@ -41,7 +41,7 @@ pub struct Graph500 {
     /// Searches from different vertices.
     #[serde(default = "searches")]
     pub searches: u32,
-    /// Time to look at an edge.
+    /// Time to process an edge.
     pub time_per_edge: Time,
     #[serde(default = "seed")]
     pub seed: u64,
@@ -63,7 +63,7 @@ fn seed() -> u64 {
     1
 }
 
-/// Scale of the graph in which levels are counted, at most.
+/// Highest scale of the graph in which the edges of levels are counted.
 const COUNTED: u32 = 14;
 /// Bytes of an edge in a message.
 const EDGE: u64 = 16;
@@ -90,7 +90,7 @@ impl Graph500 {
         neighbours
     }
 
-    /// Shares of all edges that each level of a search looks at, from a vertex that has edges.
+    /// Share of all edges that each level of a search processes. The search begins at a vertex with edges.
     pub fn levels(&self) -> Vec<f64> {
         let mut random = Pcg32::seed_from_u64(self.seed);
         let neighbours = self.graph(self.scale.min(COUNTED), &mut random);

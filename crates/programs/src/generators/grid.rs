@@ -1,4 +1,4 @@
-//! Ranks on a grid.
+//! Functions for ranks on a grid.
 
 use crate::form::Comm;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub fn factors<const N: usize>(ranks: u32) -> [u32; N] {
     sides
 }
 
-/// The coordinates of a rank, the first changing fastest.
+/// The coordinates of a rank. The first coordinate changes fastest.
 pub fn coordinates<const N: usize>(rank: u32, sides: [u32; N]) -> [u32; N] {
     let mut rest = rank;
     sides.map(|side| {
@@ -32,7 +32,7 @@ pub fn coordinates<const N: usize>(rank: u32, sides: [u32; N]) -> [u32; N] {
     })
 }
 
-/// The rank at some coordinates, which wrap around.
+/// The rank at the given coordinates; the grid is periodic.
 pub fn rank_at<const N: usize>(at: [i64; N], sides: [u32; N]) -> u32 {
     let (mut rank, mut step) = (0, 1);
     for (at, side) in at.into_iter().zip(sides) {
@@ -42,7 +42,8 @@ pub fn rank_at<const N: usize>(at: [i64; N], sides: [u32; N]) -> u32 {
     rank
 }
 
-/// The communicators of rows and of columns of a grid of two sides, for a rank: 1 is its row, 2 its column.
+/// The row and column communicators of a rank on a 2-D grid: communicator 1 is its row, communicator 2 its
+/// column.
 pub fn rows_and_columns(rank: u32, [columns, rows]: [u32; 2]) -> Vec<Comm> {
     let (column, row) = (rank % columns, rank / columns);
     let in_row: Arc<[u32]> = (0..columns).map(|column| row * columns + column).collect();

@@ -65,7 +65,7 @@ fn mesh_block() -> Bytes {
     Bytes(11_368)
 }
 
-/// Tags: positions and forces of dimension k are 2 k and 2 k + 1, and those between particle and mesh ranks these.
+/// Tags of messages between particle and mesh ranks. Positions and forces of dimension k have the tags 2 k and 2 k + 1.
 const TO_MESH: u32 = 16;
 const FROM_MESH: u32 = 17;
 
@@ -75,7 +75,8 @@ impl Gromacs {
         self.particle_ranks + share as u32
     }
 
-    /// Bytes of the positions of a particle rank: six halos hold about as much as the rank itself.
+    /// Bytes of the positions of a particle rank. The estimate is that six halos have about as many particles as the rank
+    /// itself.
     fn positions(&self) -> u64 {
         6 * self.halo.0
     }

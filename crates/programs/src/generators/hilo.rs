@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! The structure of Monte Carlo codes that follow particles on replicas of the whole domain: long computations between small
-//! collectives. It is not checked against a trace of HILO, which is not public.
+//! collectives. The structure was not checked against a trace of HILO, because the trace is not public.
 //!
 //! # Parameters
 //! `ranks`, `iterations` \[counts\]; `tallies` and `field` \[bytes\]; `time`: computation of an iteration \[time\];
@@ -31,13 +31,13 @@ use weft_units::{Refusal, Time};
 pub struct Hilo {
     pub ranks: u32,
     pub iterations: u32,
-    /// Tallies of a rank.
+    /// Size of the tallies of a rank.
     pub tallies: Bytes,
-    /// The field that all ranks get.
+    /// Size of the field that rank 0 broadcasts to all ranks.
     pub field: Bytes,
     /// Computation of an iteration.
     pub time: Time,
-    /// The iterations end before all ranks together give more.
+    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
@@ -49,7 +49,7 @@ impl Generates for Hilo {
     fn make(&self, path: &str) -> Result<Made, Refusal> {
         within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
         within(path, "iterations", self.iterations.into(), 1, 1 << 20)?;
-        // the field comes from rank 0, the tallies from all ranks, and the last sum from all ranks but 0
+        // rank 0 sends the field, all ranks send tallies, and all ranks except 0 send the last sum
         let others = u64::from(self.ranks) - 1;
         let tallies = self.tallies.0.saturating_mul(self.ranks.into());
         let all = self.field.0.saturating_add(tallies).saturating_add(SUM * others);

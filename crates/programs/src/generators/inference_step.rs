@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Llama models in 16 bits: an all-reduce of 2 h bytes per token after each of the two blocks of a layer. The decoding time is
-//! that of reading weights and keys, as NVIDIA's NIM benchmarks state it for 70 billion parameters.
+//! the time to read weights and keys, as in NVIDIA's NIM benchmarks for 70 billion parameters.
 //!
 //! # Parameters
 //! `ranks` \[count\] = `tensor` x `pipeline` \[counts\]; `model`, `accelerator`. `prompts`: prompts of a batch \[count\];
@@ -10,12 +10,12 @@
 //! parameter \[bytes\].
 //!
 //! # Guarantees
-//! A pass has 2 all-reduces per layer, of 2 h bytes per token of the pass. Its computation is the larger of operations over
-//! rate and bytes over bandwidth of the memory. Stages of the pipeline pass 2 h bytes per token on. The first token of each
+//! A pass has 2 all-reduces per layer, of 2 h bytes per token of the pass. Its computation time is the larger of operations /
+//! rate and bytes / memory bandwidth. Each pipeline stage sends 2 h bytes per token to the next stage. The first token of each
 //! step goes back to the first stage.
 //!
 //! # Not modelled
-//! Batches that change while they run, several batches in a pipeline, speculative decoding.
+//! Batches that change during the step, several batches in a pipeline, speculative decoding.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: sizes and times of a 70-billion model on 2 accelerators.
@@ -46,7 +46,7 @@ pub struct InferenceStep {
     pub prompts: u64,
     /// Tokens of a prompt.
     pub prompt: u64,
-    /// Steps that make one token for each prompt.
+    /// Number of decoding steps. Each step makes one token for each prompt.
     pub decode: u32,
     /// Bytes of a parameter.
     #[serde(default = "two")]
@@ -66,7 +66,7 @@ impl InferenceStep {
         self.model.layers / self.pipeline.max(1)
     }
 
-    /// Bytes of the weights of a layer at a rank; experts that no token visits are not read.
+    /// Bytes of the weights of a layer at a rank. Experts without tokens are not read.
     fn weights(&self, tokens: u64) -> f64 {
         let (fixed, feed_forward) = self.model.layer();
         let read = self.model.experts.map_or(1.0, |experts| {

@@ -5,13 +5,13 @@
 //! MG and BoxMG are not public.
 //!
 //! # Parameters
-//! `ranks`, `points` of a side of the cube of a rank on the finest level, `cycles`, `smoothings`: exchanges of a level on the way down
-//! and again up \[counts\]; `corners`: whether edges and corners are exchanged too; `time_per_point` and smoothing \[time\];
+//! `ranks`, `points`: points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: exchanges of a level on the
+//! way down, and again on the way up \[counts\]; `corners`: also exchange edges and corners; `time_per_point` and smoothing \[time\];
 //! `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! A level with n points of a side exchanges faces of 8 n^2 bytes. Levels go down to one point per rank. There all ranks gather
-//! these points, and the way up follows. A cycle ends with an all-reduce of 8 bytes.
+//! A level with n points per side exchanges faces of 8 n^2 bytes. The coarsest level has one point per rank. There an all-gather
+//! collects these points, and then the cycle goes back up. A cycle ends with an all-reduce of 8 bytes.
 //!
 //! # Not modelled
 //! Fewer active ranks on coarse levels, set-up, the search directions of conjugate gradients around the cycle.
@@ -33,18 +33,18 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct Multigrid {
     pub ranks: u32,
-    /// Points of a side of the cube of a rank, on the finest level.
+    /// Points per side of the cube of a rank, on the finest level.
     pub points: u32,
     pub cycles: u32,
-    /// Exchanges of a level on the way down, and again on the way up.
+    /// Number of exchanges per level on the way down, and again on the way up.
     #[serde(default = "two")]
     pub smoothings: u32,
-    /// Whether edges and corners are exchanged too.
+    /// True if edges and corners are exchanged as well.
     #[serde(default)]
     pub corners: bool,
     /// Computation per point and smoothing.
     pub time_per_point: Time,
-    /// The cycles end before all ranks together give more.
+    /// Most bytes that all ranks together send; the cycles end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
@@ -53,7 +53,7 @@ fn two() -> u32 {
     2
 }
 
-/// Bytes to the neighbour in a direction, on a level with `points` of a side.
+/// Bytes sent to the neighbour in a direction, on a level with `points` points per side.
 fn halo(points: u64, direction: [i64; 3]) -> u64 {
     NUMBER * direction.into_iter().map(|by| if by == 0 { points } else { 1 }).product::<u64>()
 }
@@ -62,7 +62,7 @@ fn halo(points: u64, direction: [i64; 3]) -> u64 {
 const NUMBER: u64 = 8;
 
 impl Multigrid {
-    /// Points of a side of each level, the finest first.
+    /// Points per side of each level, the finest level first.
     fn levels(&self) -> Vec<u64> {
         std::iter::successors(Some(u64::from(self.points)), |&points| (points > 1).then_some(points / 2)).collect()
     }

@@ -1,4 +1,4 @@
-//! Molecular dynamics in the manner of NAMD: neighbours in space, and a mesh by transposes. Synthetic.
+//! Molecular dynamics in the manner of NAMD: exchanges with neighbours in space, and transposes of a mesh. Synthetic.
 //!
 //! # Source
 //! J. Phillips et al., "Scalable molecular dynamics with NAMD" (2005): patches with 26 neighbours, particle-mesh Ewald. Sizes
@@ -9,8 +9,9 @@
 //! angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom` and step \[time\].
 //!
 //! # Guarantees
-//! A step sends positions of the atoms within the cutoff to up to 26 neighbours. Half of the computation overlaps these
-//! messages. Then forces come back, and an all-reduce of 80 bytes follows. With the mesh: two transposes there and two back, in rows and columns of ranks.
+//! A step sends positions of the atoms within the cutoff to up to 26 neighbours. Half of the computation overlaps these messages. Then
+//! forces are sent back, and an all-reduce of 80 bytes follows. A step with the mesh has two transposes before the computation on the mesh
+//! and two after it, in rows and columns of ranks.
 //!
 //! # Not modelled
 //! Message-driven order of Charm++, migration of atoms, load balancing.
@@ -63,7 +64,7 @@ fn twelve() -> f64 {
 const VECTOR: f64 = 24.0;
 
 impl Namd {
-    /// Bytes to the neighbour in a direction: atoms within the cutoff of a face, an edge or a corner.
+    /// Bytes sent to the neighbour in a direction. They are for the atoms within the cutoff distance of a face, an edge or a corner.
     fn halo(&self, direction: [i64; 3]) -> u64 {
         let side = (self.atoms as f64 / f64::from(self.ranks) / self.density).cbrt();
         let depth = self.cutoff.min(side);
@@ -82,7 +83,7 @@ impl Namd {
         all.filter(|direction| *direction != [0, 0, 0]).collect()
     }
 
-    /// Messages with all neighbours: receives first, then sends. `phase` tells positions and forces apart.
+    /// Messages with all neighbours: receives first, then sends. `phase` distinguishes positions from forces.
     fn exchange(&self, rank: u32, phase: u32, calls: &mut Calls) -> Vec<crate::form::Request> {
         let sides = factors::<3>(self.ranks);
         let at = coordinates(rank, sides).map(i64::from);
@@ -110,7 +111,7 @@ impl Namd {
         let mut calls = Calls::default();
         for step in 0..self.steps {
             let positions = self.exchange(rank, 0, &mut calls);
-            // half of the pairs need no neighbour
+            // half of the pairs of atoms need no data of neighbours
             calls.blocking(Op::compute(per_step / 2));
             calls.wait_all(positions);
             calls.blocking(Op::compute(per_step - per_step / 2));

@@ -1,17 +1,18 @@
-//! Exchanges with the neighbours of a rank on a grid that wraps around.
+//! Exchanges with the neighbours of a rank on a periodic grid.
 
 use super::grid::{coordinates, factors, rank_at};
 use crate::form::{Calls, Op};
 
-/// The 26 directions of a grid of three dimensions, or the 6 of its faces.
+/// The 26 directions to the neighbours in a 3-D grid, or only the 6 directions through faces.
 pub fn directions(with_corners: bool) -> Vec<[i64; 3]> {
     let all = (0..27).map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1]);
     let sides = |direction: &[i64; 3]| direction.iter().filter(|by| **by != 0).count();
     all.filter(|direction| (1..=if with_corners { 3 } else { 1 }).contains(&sides(direction))).collect()
 }
 
-/// A message in each direction to the neighbour there, and one from the opposite side: all receives, all sends, then a wait for
-/// all. `bytes` is the size by direction \[bytes\]; `phase` tells exchanges apart that may overlap.
+/// For each direction, sends a message to the neighbour there, and receives one from the opposite neighbour. Posts all
+/// receives, then all sends, then waits for all. `bytes` is the size for each direction \[bytes\]. `phase` distinguishes
+/// exchanges that may overlap.
 pub fn exchange(
     calls: &mut Calls,
     (rank, ranks): (u32, u32),
@@ -35,7 +36,7 @@ pub fn exchange(
     calls.wait_all(requests);
 }
 
-/// Bytes that one rank sends in an exchange; a rank of its own in a dimension sends itself nothing there.
+/// Bytes that one rank sends in an exchange. In a dimension with only one rank, no message is sent.
 pub fn sent(ranks: u32, directions: &[[i64; 3]], bytes: impl Fn([i64; 3]) -> u64) -> u64 {
     let sides = factors::<3>(ranks);
     let leaves = |direction: &&[i64; 3]| direction.iter().zip(sides).any(|(by, side)| *by != 0 && side > 1);

@@ -5,12 +5,12 @@
 //! Sizes follow from elements of order p, which share the points of their faces, edges and corners.
 //!
 //! # Parameters
-//! `ranks`, `elements` of a side of the cube of a rank, `order`, `iterations` \[counts\]; `time_per_point` and iteration
-//! \[time\]; `most_bytes` \[bytes\].
+//! `ranks`, `elements`: elements per side of the cube of a rank, `order`, `iterations` \[counts\]; `time_per_point` and
+//! iteration \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! An iteration has an all-reduce of 8 bytes, a computation, the exchange, and two more all-reduces. A face has
-//! (elements x order + 1)^2 numbers of 8 bytes, an edge that many along one side, a corner one.
+//! An iteration has an all-reduce of 8 bytes, a computation, the exchange, and two more all-reduces. A face has (elements x
+//! order + 1)^2 numbers of 8 bytes, an edge has elements x order + 1, and a corner has one.
 //!
 //! # Not modelled
 //! Preconditioners, the start of the program.
@@ -32,14 +32,14 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct Nekbone {
     pub ranks: u32,
-    /// Elements of a side of the cube of a rank.
+    /// Elements per side of the cube of a rank.
     pub elements: u32,
     /// Order of an element.
     pub order: u32,
     pub iterations: u32,
     /// Computation per point and iteration.
     pub time_per_point: Time,
-    /// The iterations end before all ranks together give more.
+    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }

@@ -1,19 +1,21 @@
-//! Random updates of a table that all ranks share, in the manner of HPC Challenge's MPIRandomAccess. Synthetic.
+//! Random updates of a distributed table, in the manner of HPC Challenge's MPIRandomAccess. Synthetic.
 //!
 //! # Source
 //! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its
 //! MPIRandomAccess. It makes 4 updates per word, keeps up to 1,024 back, and sends the fullest bucket.
 //!
 //! # Parameters
-//! `ranks`, `table`: words of the table of a rank \[counts\]; `pending`: updates that a rank keeps back \[count\] (default
+//! `ranks`, `table`: words of the table of a rank \[counts\]; `pending`: updates that a rank buffers \[count\] (default
 //! 1,024). `update`: time of an update \[time\]. `seed`.
 //!
 //! # Guarantees
-//! Destinations are uniform and drawn by the seed. A rank sends its fullest bucket when `pending` updates are kept back, and
-//! receives from any rank. Each update of another rank's word is sent once, 8 bytes.
+//! Destinations are uniformly random from the seed. A rank sends its fullest bucket (the updates for one destination) when
+//! it has buffered `pending` updates. It receives from any rank. Each update of another rank's word is sent once, with 8
+//! bytes.
 //!
 //! # Not modelled
-//! The order in which a real rank finds messages: here it takes one whenever it sends one, and the rest at the end.
+//! The order in which a real rank receives messages. Here a rank receives one message whenever it sends one, and the rest
+//! at the end.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: the bytes are 8 per update that leaves its rank.
@@ -34,7 +36,7 @@ pub struct RandomAccess {
     pub ranks: u32,
     /// Words of the table of a rank.
     pub table: u64,
-    /// Updates that a rank keeps back.
+    /// Number of updates that a rank buffers before it sends a bucket.
     #[serde(default = "pending")]
     pub pending: u64,
     /// Time of an update.
@@ -56,7 +58,8 @@ const PER_WORD: u64 = 4;
 const UPDATE: u64 = 8;
 
 impl RandomAccess {
-    /// Messages of a rank in their order: destination, updates in it, and updates that the rank has made before.
+    /// Messages of a rank in their order. For each message: the destination, the number of updates in it, and the number
+    /// of updates that the rank has made before it.
     fn sent(&self, rank: u32) -> Vec<(u32, u64, u64)> {
         let mut random = Pcg32::seed_from_u64(self.seed ^ (u64::from(rank) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (mut buckets, mut kept, mut sent) = (vec![0u64; self.ranks as usize], 0, Vec::new());

@@ -5,17 +5,18 @@
 //! V. Korthikanti et al., "Reducing activation recomputation in large transformer models" (2022) for the memory.
 //!
 //! # Parameters
-//! `ranks` \[count\], and `degrees` whose product it is; `model`, `accelerator`. `batch`: sequences of a step; `micro_batch`:
-//! sequences of a micro-batch \[count\]; `sequence`: tokens of a sequence \[count\]. `parts`: parts of the model per stage of
-//! the pipeline (interleaving) \[count\]. `sequence_parallel`, `gathers_again`, `recompute`, `sharding`, `bucket`: parameters
-//! of a bucket of gradients \[count\]. `operand_bytes`: of a kept operand; `gradient_bytes`, `parameter_bytes`: bytes per element of their messages \[bytes\].
+//! `ranks` \[count\], which must be the product of `degrees`; `model`, `accelerator`. `batch`: sequences of a step; `micro_batch`:
+//! sequences of a micro-batch \[count\]; `sequence`: tokens of a sequence \[count\]. `parts`: parts of the model per stage of the pipeline
+//! (interleaving) \[count\]. `sequence_parallel`, `gathers_again`, `recompute`, `sharding`, `bucket`: parameters of a bucket of gradients
+//! \[count\]. `operand_bytes`: bytes per stored operand; `gradient_bytes`, `parameter_bytes`: bytes per gradient and per parameter in
+//! messages \[bytes\].
 //!
 //! # Guarantees
-//! Per layer and micro-batch: with sequence parallelism an all-gather before and a reduce-scatter after each block, forward
-//! and backward; else an all-reduce after each block. The order of passes is one forward, one backward, interleaved. A stage
-//! sends activations without waiting. Buckets of gradients are reduced while the last micro-batch goes backward. Then come
-//! the norm of the gradients, the optimizer, and the gathering of parameters. Experts get an all-to-all before and one after.
-//! The memory of weights, gradients, optimizer and activations must fit into that of the accelerator.
+//! Per layer and micro-batch: with sequence parallelism an all-gather before and a reduce-scatter after each block, forward and backward;
+//! without it an all-reduce after each block. The order of passes is one forward, one backward, interleaved. A stage sends activations
+//! without waiting. Buckets of gradients are reduced during the backward pass of the last micro-batch. The norm of the gradients, the
+//! optimizer, and the gathering of parameters follow. There is an all-to-all before the experts and one after them. The memory of weights,
+//! gradients, optimizer and activations must fit into that of the accelerator.
 //!
 //! # Not modelled
 //! Time to launch kernels, imbalance of experts, checkpoints, reading of data. Tied embeddings.
@@ -49,7 +50,7 @@ pub struct TrainingStep {
     /// Accelerators.
     pub ranks: u32,
     pub degrees: Degrees,
-    /// Sequences of a step, all ranks together.
+    /// Sequences per step, over all ranks.
     pub batch: u64,
     /// Sequences of a micro-batch.
     #[serde(default = "one")]
@@ -74,7 +75,7 @@ pub struct TrainingStep {
     /// Parameters of a bucket of gradients; default: 40 million, or 1 million times the data ranks if that is more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bucket: Option<u64>,
-    /// Bytes of an operand of a matrix product that is kept for the backward pass: 2, or 1 where products are in 8 bits.
+    /// Bytes of an operand of a matrix product that is kept for the backward pass: 2, or 1 if products use 8 bits.
     #[serde(default = "two")]
     pub operand_bytes: u64,
     /// Bytes of a gradient in a message.
@@ -109,12 +110,12 @@ fn two() -> u64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recompute {
-    /// None: all are kept.
+    /// No activations are computed again: all are kept.
     None,
     /// The core of attention.
     #[default]
     Selective,
-    /// All but the inputs of layers: one more forward pass.
+    /// All activations except the inputs of layers. This needs one more forward pass.
     Full,
 }
 
@@ -122,14 +123,14 @@ pub enum Recompute {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharding {
-    /// Nothing: gradients are summed by all-reduce.
+    /// No state is divided: gradients are summed by all-reduce.
     None,
-    /// The optimizer (ZeRO-1).
+    /// The state of the optimizer (ZeRO-1).
     #[default]
     Optimizer,
-    /// The optimizer and gradients, which are reduced in every micro-batch (ZeRO-2).
+    /// The state of the optimizer, and gradients, which are reduced in every micro-batch (ZeRO-2).
     Gradients,
-    /// All, parameters included, which are gathered layer by layer (ZeRO-3, FSDP).
+    /// All state, including parameters, which are gathered layer by layer (ZeRO-3, FSDP).
     Parameters,
 }
 
@@ -159,7 +160,7 @@ impl TrainingStep {
         }
     }
 
-    /// Parameters of a layer at a rank: those that all data ranks share, and those of its experts.
+    /// Parameters of a layer at a rank: first those outside experts, which all data ranks have, then those of its experts.
     fn held_per_layer(&self) -> (u64, u64) {
         let (fixed, feed_forward) = self.model.layer();
         let t = u64::from(self.degrees.tensor);
@@ -198,7 +199,7 @@ impl TrainingStep {
         within(path, "parameter_bytes", self.parameter_bytes, 1, 16)?;
         self.check_division(path)?;
         self.check_memory(path)?;
-        // a layer has 30 operations at most in a pass, and each border 4
+        // in a pass, a layer has at most 30 operations, and each border between stages has at most 4
         let layers = u64::from(self.model.layers / self.degrees.pipeline);
         let per_rank =
             2 * self.micro_batches() * (layers * 30 * u64::from(self.degrees.context) + 4 * u64::from(self.parts));
@@ -267,7 +268,7 @@ impl Generates for TrainingStep {
         let comms = self.degrees.comms();
         let ranks = comms.into_iter().enumerate().map(|(rank, comms)| {
             let place = self.degrees.place(rank as u32);
-            // ranks that differ in tensor and data place only do the same among communicators of their own
+            // ranks that differ only in their tensor and data coordinates have equal operations, in different communicators
             let ops = made.entry((place.pipeline, place.context)).or_insert_with(|| {
                 let (stage, me) = (place.pipeline, place.context);
                 let layer = self.layer();

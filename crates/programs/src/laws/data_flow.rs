@@ -1,18 +1,18 @@
-//! The law of every algorithm of a collective: data are followed from send to receive, and each rank must end with the right
-//! ones. A send has the data of the operations that it waits for, and no data of others.
+//! The law of every algorithm of a collective: the check follows data from send to receive, and each rank must have the right data
+//! at the end. A send can only have data of operations that it waits for.
 
 use crate::collectives::{Call, Expands, Into, Piece, Steps, Watched};
 use crate::form::{Kind, Operation, Ops, When};
 use std::collections::{HashMap, VecDeque};
 
-/// Which ranks' data are summed at each byte.
+/// For each byte, the set of ranks (a bit mask) with data that are summed in it.
 type Data = Vec<u128>;
 
 /// Operations of a rank, and the bytes of the data that each message carries.
 struct Rank {
     ops: Ops,
     watched: HashMap<u32, (Vec<usize>, Into)>,
-    /// Operations that have finished before each one starts, and those that it waits for itself.
+    /// For each operation: all operations that have finished before it starts, and the operations that it waits for directly.
     before: Vec<Vec<u32>>,
     direct: Vec<Vec<u32>>,
 }
@@ -51,8 +51,8 @@ fn starts(call: &Call) -> Vec<usize> {
     starts
 }
 
-/// Returns the data of a rank before the collective, and the data that it must have after it. Wanted data are pairs of a byte and
-/// the ranks whose data are summed in it.
+/// Returns the data of a rank before the collective, and the data that it must have after the collective. The second are pairs of
+/// a byte and the set of ranks with data summed in it.
 fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usize, u128)>) {
     let (n, all, own) = (call.ranks as usize, (1u128 << call.ranks) - 1, 1u128 << rank);
     let length = starts[starts.len() - 1];
@@ -126,10 +126,10 @@ fn ranks_of(algorithm: &dyn Expands, call: &Call, starts: &[usize]) -> Vec<Rank>
     (0..call.ranks).map(expand).collect()
 }
 
-/// Runs the messages of a call and checks what each rank holds at the end. The messages of a panic begin with `name`.
+/// Runs the messages of a call and checks the data of each rank at the end. Texts of panics begin with `name`.
 ///
 /// # Panics
-/// With what is wrong, if some rank ends without its data, or waits for ever.
+/// If a rank ends without its data, or waits forever. The text describes the fault.
 pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
     let starts = starts(call);
     let ranks = ranks_of(algorithm, call, &starts);
@@ -165,21 +165,21 @@ pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
 /// The messages of a call while they run.
 struct Flow<'a> {
     name: &'a str,
-    /// A barrier has no data: the ranks that have entered are followed instead, as one byte.
+    /// True for a barrier. A barrier has no data, so one byte represents the set of ranks that have entered.
     is_barrier: bool,
     ranks: &'a [Rank],
-    /// Data of each rank at first.
+    /// Initial data of each rank.
     given: Vec<Data>,
     /// By rank: data of each receive.
     got: Vec<HashMap<u32, Data>>,
-    /// By sender, receiver and tag: sizes and data of messages that are not received yet.
+    /// Sizes and data of messages that are not received yet, by sender, receiver and tag.
     under_way: HashMap<(u32, u32, u32), VecDeque<(u32, Data)>>,
     /// By rank: the operations that have finished.
     done: Vec<Vec<bool>>,
 }
 
 impl Flow<'_> {
-    /// Runs operations until none can finish. A send takes place as soon as the operations that it waits for have finished.
+    /// Runs operations until no operation can finish. A send runs as soon as the operations that it waits for have finished.
     fn run(&mut self) {
         let mut left: Vec<Vec<u32>> = self.ranks.iter().map(|rank| (0..rank.ops.len() as u32).collect()).collect();
         loop {
@@ -200,7 +200,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Carries out an operation of rank `me`. Returns false if its message has not been sent yet.
+    /// Runs an operation of rank `me`. Returns false for a receive if its message has not been sent yet.
     fn finish(&mut self, me: usize, op: u32) -> bool {
         let (name, rank) = (self.name, &self.ranks[me]);
         let of = rank.ops.op(op);
@@ -253,7 +253,8 @@ mod tests {
     use super::*;
     use crate::collectives::algorithms::{AlgorithmConfig, hierarchical};
 
-    /// Bytes that all ranks send together, by formula: ring and two trees 2 (n - 1) S, all-gather and all-to-all n (n - 1) blocks.
+    /// Bytes that all ranks send together, against formulas: 2 (n - 1) S for ring and two trees, n (n - 1) blocks for all-gather
+    /// and all-to-all.
     #[test]
     fn bytes_are_those_of_the_formulas() {
         let sent = |name: &str, operation, ranks: u32, bytes| {
@@ -281,7 +282,8 @@ mod tests {
             assert_eq!(sent("binomial", Operation::Broadcast, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
             assert_eq!(sent("chain", Operation::Reduce, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
         }
-        // Each of 64 ranks in nodes of 4 sends 2 * 3/4 of the vector inside of its node, and 2 * 15/16 of a quarter between nodes.
+        // Each of 64 ranks in nodes of 4 sends 2 * 3/4 of the vector inside its node, and 2 * 15/16 of a quarter of the vector
+        // between nodes.
         let whole = 64 * 16;
         let sent = sent("hierarchical", Operation::AllReduce, 64, whole);
         assert_eq!(sent, vec![2 * whole * 3 / 4 + 2 * (whole / 4) * 15 / 16; 64]);

@@ -1,5 +1,5 @@
-//! The laws of every generator: the same program each time, a receive for each send, and an end on an ideal network. They hold for
-//! other numbers of ranks as well. `most_bytes` is kept where a generator has it.
+//! The laws of every generator: it makes the same program each time, each send has a receive, and the program ends on an ideal
+//! network. The laws are also checked for other numbers of ranks. A generator with `most_bytes` must obey this limit.
 
 use crate::collectives::{Rules, RulesConfig, TableConfig};
 use crate::form::{Kind, Program};
@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Numbers of ranks that are tried beside those of the example. They include squares, cubes, and both sides of a power of 2.
+/// Numbers of ranks that are tested in addition to that of the example. They include squares, cubes, and numbers next to a
+/// power of 2.
 const RANKS: [u32; 11] = [2, 3, 4, 5, 8, 9, 16, 27, 33, 64, 65];
 
 /// Most ranks of an example.
@@ -28,8 +29,8 @@ const IDEAL: Parameters = Parameters {
     eager: 1 << 16,
 };
 
-/// Checks an example of a generator. `read` gives the configuration of the same generator with other parameters, or the reason
-/// why there is none.
+/// Checks an example of a generator. `read` returns the configuration of the same generator with other parameters, or the
+/// reason for a refusal.
 ///
 /// # Panics
 /// If the generator breaks a law. The message has the configuration and the fault.
@@ -59,8 +60,8 @@ fn make(config: &GeneratorConfig) -> Result<Made, Refusal> {
     file.make().map(|(made, _)| made)
 }
 
-/// Other numbers of ranks: the program has as many and keeps the laws, or it is refused, by the generator or by the check of
-/// the form.
+/// Tests other numbers of ranks. The program must have this number of ranks and obey the laws, or the generator or the check
+/// of the program's form must refuse it.
 fn check_ranks(with: &dyn Fn(u32) -> Result<GeneratorConfig, String>, name: &str) {
     for ranks in RANKS {
         let Ok(config) = with(ranks) else { continue };
@@ -72,7 +73,7 @@ fn check_ranks(with: &dyn Fn(u32) -> Result<GeneratorConfig, String>, name: &str
     }
 }
 
-/// The laws of one program, by the rules of each table.
+/// Checks the laws of one program, with the rules of each table.
 fn check_made(config: &GeneratorConfig, made: &Made, what: &str) {
     assert_eq!(
         make(config).map(|again| again.program).as_ref(),
@@ -89,7 +90,8 @@ fn check_made(config: &GeneratorConfig, made: &Made, what: &str) {
     }
 }
 
-/// The program ends, and its messages are those that the form declares, collectives by the rules. Returns their number.
+/// Checks that the program ends, and that its messages are those in the form of the program, with collectives expanded by the
+/// rules. Returns the number of messages.
 fn check_end(program: &Program, rules: Rules, what: &str) -> u64 {
     let pairs = info::matrix(program, &rules).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let answer = loggops::run(program, &Arc::new(rules), IDEAL);
@@ -103,7 +105,8 @@ fn check_end(program: &Program, rules: Rules, what: &str) -> u64 {
 /// Messages from one rank to another with one tag: the bytes of the sends and of the receives.
 type Both = (VecDeque<u64>, VecDeque<u64>);
 
-/// Each receive has a send of its size. Where a receive takes any message, only the numbers of messages are compared.
+/// Checks that each receive has a send of its size. If a receive accepts any message, only the numbers of messages are
+/// compared.
 fn check_matches(program: &Program, what: &str) {
     let mut of: BTreeMap<(u32, u32, u32, Option<u32>), Both> = BTreeMap::new();
     let mut at: BTreeMap<(u32, u32), [u64; 2]> = BTreeMap::new();
@@ -135,7 +138,8 @@ fn check_matches(program: &Program, what: &str) {
     }
 }
 
-/// `most_bytes` is the most that the program gives: at its own bytes nothing changes, and one byte less leaves something out.
+/// Checks `most_bytes`. A limit equal to the bytes of the program changes nothing. A limit of one byte less makes the program
+/// shorter.
 fn check_bound(
     program: &Program,
     one_byte: &GeneratorConfig,

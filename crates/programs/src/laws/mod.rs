@@ -1,5 +1,5 @@
-//! The laws of every generator, algorithm and table. Tests hold the examples of each to them. Crates outside of Weft do the same
-//! with theirs.
+//! The laws (rules) of every generator, algorithm and table. Tests check them for the examples of each model. Crates outside of Weft
+//! check their own models in the same way.
 
 mod data_flow;
 mod generators;
@@ -11,7 +11,8 @@ use crate::form::Operation;
 use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
 use serde::Serialize;
 
-/// 2 to 65 ranks. Above 33 only some around powers and multiples of 2, unless `make test-all` asks for all (WEFT_TEST_ROUNDS).
+/// Numbers of ranks from 2 to 65. Above 33 only some numbers near powers and multiples of 2 are tested, unless `make test-all` sets
+/// WEFT_TEST_ROUNDS.
 fn numbers_of_ranks() -> impl Iterator<Item = u32> {
     let all = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
     (2..=65).filter(move |ranks| all || *ranks <= 33 || [40, 47, 48, 63, 64, 65].contains(ranks))
@@ -21,7 +22,7 @@ fn call(operation: Operation, ranks: u32, root: u32, bytes: u64) -> Call<'static
     Call { operation, ranks, me: 0, root, bytes, sizes: None, of_vector: false }
 }
 
-/// Sizes for a call: blocks of a few bytes, vectors that do not come out even and one with fewer bytes than ranks.
+/// Sizes for a call: blocks of a few bytes, vectors that do not divide evenly, and a vector with fewer bytes than ranks.
 fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     match operation {
         AllToAll | Gather | Scatter | AllGather => vec![if ranks > 16 { 1 } else { 3 }],
@@ -30,12 +31,12 @@ fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     }
 }
 
-/// A configuration as a scenario writes it, for messages.
+/// The text of a configuration as in a scenario, for messages.
 fn as_written(config: &impl Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }
 
-/// Checks that an algorithm brings the right data to every rank, in each of its collectives. The calls are among 2 to 65 ranks. Some
+/// Checks that an algorithm gives every rank the right data, in each of its collectives. The calls have 2 to 65 ranks. Some calls
 /// have blocks of different sizes.
 ///
 /// # Panics
@@ -67,7 +68,7 @@ pub fn check_algorithm(algorithm: &AlgorithmConfig) {
     }
 }
 
-/// Checks that each algorithm that a table chooses does its call.
+/// Checks that each algorithm chosen by a table implements the call.
 ///
 /// # Panics
 /// If an algorithm can't do a call. The message has the table and the call.

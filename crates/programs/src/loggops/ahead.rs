@@ -1,14 +1,15 @@
-//! Brings the data of events that come soon into the cache, in the order in which they lead to each other.
+//! Prefetches the data of the next events, in the order in which these data point to each other.
 
 use super::Executor;
 use super::event::About;
 use crate::form::Cursor;
 use weft_units::prefetch::prefetch_whole;
 
-/// Ranks from which on the data of events to come are prefetched: fewer ranks fit into the cache.
+/// Number of ranks from which the data of the next events are prefetched. The data of fewer ranks
+/// fit into the cache.
 pub const MANY: usize = 256;
 
-/// Events between one prefetch for an event and the next.
+/// Number of events between two successive prefetches for the same event.
 const AHEAD: usize = 4;
 
 impl<C: Cursor> Executor<C> {

@@ -2,29 +2,29 @@
 
 use std::cmp::Ordering;
 
-/// The subject of an event: the place of an operation, or that of a message.
+/// The subject of an event: the index of an operation, or the index of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     Op(u32),
     Message(u32),
 }
 
-/// An event. Events come by their times, and at the same time in the order in which they were created.
+/// An event. Events are ordered by time, and at equal times in the order of their creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     pub time: i64,
     pub order: u64,
     pub rank: u32,
-    /// The place of the subject, and two bits.
+    /// The index of the subject, and two flag bits.
     subject: u32,
 }
 
 /// The bit of [`Event::subject`] that marks a message.
 const MESSAGE: u32 = 1 << 31;
-/// The bit of an event that was the first one in the queue while its resources were not free.
+/// The bit that marks an event that was once first in the queue while its resources were not free.
 const WAITED: u32 = 1 << 30;
 
-/// Places that an event can name: those of 2^30 messages, which take more than 40 GB.
+/// Number of indices that fit into an event: 2^30 messages, which take more than 40 GB.
 pub const PLACES: u32 = WAITED;
 
 impl Event {
@@ -47,7 +47,7 @@ impl Event {
         self.subject & WAITED != 0
     }
 
-    /// This event after it was the first one in the queue, and its resources were not free.
+    /// This event, marked as one that was first in the queue while its resources were not free.
     #[must_use]
     pub fn waited(self) -> Self {
         Self { subject: self.subject | WAITED, ..self }
@@ -60,13 +60,13 @@ impl Event {
         Self { time, ..self }
     }
 
-    /// The time as a number whose order is that of the times. Negative times come before 0.
+    /// The time as an unsigned number with the same order. Negative times come before 0.
     #[inline]
     pub fn biased(&self) -> u64 {
         self.time as u64 ^ 1 << 63
     }
 
-    /// Time and order in one number, which is compared without a branch.
+    /// Time and order of creation in one number, so that a comparison needs no branch.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.biased()) << 64 | u128::from(self.order)
@@ -74,7 +74,7 @@ impl Event {
 }
 
 impl Ord for Event {
-    /// The event that comes first is the greatest, as the heap wants it.
+    /// The first event is the greatest, because the heap returns the greatest item.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

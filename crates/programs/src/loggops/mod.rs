@@ -1,8 +1,8 @@
 //! The finish time of a program on an ideal network, by the LogGOPS model.
 //!
 //! # Source
-//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS model" (LSAP 2010).
-//! The order of events and the charges are those of the program LogGOPSim of the authors (`spcl/LogGOPSim`).
+//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS model" (LSAP 2010). The
+//! order of events and the costs are those of the authors' program LogGOPSim (`spcl/LogGOPSim`).
 //!
 //! # Parameters
 //! `L`: latency of a message \[time\]. `o`: time of a processor per message \[time\]. `g`: time of an interface per message
@@ -10,26 +10,26 @@
 //! first \[time per byte\]. `S`: largest message that is sent before its receive is known \[bytes\].
 //!
 //! # Guarantees
-//! Times are whole numbers of the largest unit (ns, ps, fs) in which all parameters are whole. Every finish time is that of
-//! LogGOPSim, to the unit: ties are broken by the same order.
+//! Times are whole numbers of the largest unit (ns, ps, fs) in which all parameters are whole numbers. Every finish time equals that
+//! of LogGOPSim exactly: events at the same time have the same order.
 //!
-//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. Its first byte arrives o + L
-//! after it began. A message is taken in when a processor (of the number that its sender used) and an interface of the
-//! receiver are free. It then occupies the processor for o + (size - 1) max(O, G) and the interface for g + (size - 1) G.
-//! A receive takes no time itself. It starts when it is free to; it finishes when its message has been taken in. A
-//! message above S is a rendezvous: its send finishes when its receive has matched, without a latency of its own. A message
-//! of 0 bytes is charged (0 - 1) per byte, as the original does.
+//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. Its first byte arrives o + L after it
+//! began. The receiver processes a message when a processor (with the same number as that of the sender) and an interface of the
+//! receiver are free. The message then occupies the processor for o + (size - 1) max(O, G) and the interface for g + (size - 1) G. A
+//! receive itself takes no time. It starts when its dependencies allow it, and finishes when its message has been processed. A
+//! message of more than S bytes is a rendezvous: its send finishes when its receive has matched, without additional latency. A
+//! message of 0 bytes costs (0 - 1) times the cost per byte, as in LogGOPSim.
 //!
 //! # Not modelled
-//! Contention in the network, noise of the operating system, the time of a rendezvous's request and reply.
-//! An operation that depends on one of another processor does not wait for the end of that one, as in the original;
-//! [`Answer::cross_cpu`] counts such edges. The copy of the program in ATLAHS differs. It waits for such edges. It
-//! charges G in the network, and g and o one after the other at the receiver. It takes the message whose send has the lowest number.
-//! The binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
+//! Contention in the network, noise of the operating system, the time of a rendezvous's request and reply. If an operation depends
+//! on an operation of another processor, it does not wait for the end of that operation, as in LogGOPSim; [`Answer::cross_cpu`]
+//! counts these edges. The copy of LogGOPSim in ATLAHS is different. It waits for the end on these edges. It counts G in the
+//! network, and g and o one after the other at the receiver. A receive matches the message of the send with the lowest number. A
+//! binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: finish times that LogGOPSim printed, times worked out by hand, and random programs against
-//! an executor that looks at every operation in every step.
+//! `programs/tests/programs.rs`: finish times printed by LogGOPSim, times computed by hand, and random programs compared with a
+//! simple executor that checks every operation in every step.
 
 mod ahead;
 mod event;
@@ -61,21 +61,22 @@ use std::sync::Arc;
 use waiting::{Needs, Waiting};
 use weft_units::Refusal;
 
-/// When a program finished.
+/// The result of a program that has finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// Finish time of each rank \[units\]: until when its processors are busy.
+    /// Finish time of each rank \[units\]: the time at which its processors are no longer busy.
     pub finish: Vec<i64>,
-    /// Time in which the processors of each rank compute \[units\].
+    /// Computation time of the processors of each rank \[units\].
     pub compute: Vec<i64>,
-    /// Messages, and their bytes.
+    /// Number of messages, and sum of their bytes.
     pub messages: u64,
     pub bytes: u64,
-    /// Messages above S.
+    /// Number of messages of more than S bytes.
     pub rendezvous: u64,
-    /// Operations that ran: those of the program and those of its collectives.
+    /// Number of executed operations: those of the program and those of its collectives.
     pub operations: u64,
-    /// Edges whose later operation began before its earlier one had ended, since they are on different processors.
+    /// Number of edges on which the later operation began before the end of the earlier one, because they are on different
+    /// processors.
     pub cross_cpu: u64,
 }
 
@@ -87,7 +88,7 @@ impl Answer {
     }
 }
 
-/// Why there is no finish time.
+/// The reason why there is no finish time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure {
     Refused(Refusal),
@@ -109,7 +110,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A message under way.
+/// A message that was sent and is not yet received.
 #[derive(Debug, Clone, Copy)]
 struct Message {
     sender: OpId,
@@ -118,18 +119,19 @@ struct Message {
     from: u32,
     cpu: u8,
     nic: u8,
-    /// All of it has come to the node of its receiver. Only with [`Nodes`] this is apart from the part of the processor.
+    /// True if the whole message has arrived at the node of its receiver. Only with [`Nodes`] the receiving processor works after
+    /// this.
     is_in: bool,
 }
 
 struct Executor<C> {
     at: Parameters,
-    /// Nodes whose interfaces work while processors do; `None`: as LogGOPSim has it.
+    /// Nodes with interfaces that work in parallel with processors; `None` for the model of LogGOPSim.
     nodes: Option<Nodes>,
     machines: Vec<Machine<C, u32>>,
     cpus: usize,
     nics: usize,
-    /// When each processor, and each interface as sender and as receiver, is free.
+    /// Times at which each processor, and each interface as sender and as receiver, is free.
     cpu_free: Vec<i64>,
     send_free: Vec<i64>,
     receive_free: Vec<i64>,
@@ -137,9 +139,10 @@ struct Executor<C> {
     created: u64,
     waiting: Waiting,
     posts: Posts,
-    /// No event comes before one that has begun. So far this was so, and with one processor of each rank it mostly stays so.
+    /// True as long as no new event was earlier than an event that had already begun. With one processor per rank this is usually
+    /// always true.
     in_time_order: bool,
-    /// Operations whose events are to come.
+    /// Operations with events in the queue.
     ops: Slots<Ready>,
     messages: Slots<Message>,
     answer: Answer,
@@ -153,7 +156,7 @@ pub fn run(program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answ
     Executor::new(machines(program, rules)?, program.resources(), at).run().0
 }
 
-/// Runs a program in memory on nodes whose interfaces work by themselves.
+/// Runs a program in memory on nodes with interfaces that work in parallel with processors.
 pub fn run_on(nodes: Nodes, program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
     rules.check(program)?;
     let mut executor = Executor::new(machines(program, rules)?, program.resources(), at);
@@ -163,7 +166,7 @@ pub fn run_on(nodes: Nodes, program: &Program, rules: &Arc<Rules>, at: Parameter
     executor.run().0
 }
 
-/// Runs a program without collectives and notes when its operations start.
+/// Runs a program without collectives, and records the start times of its operations.
 pub fn run_recorded(program: &Program, at: Parameters) -> Result<(Answer, Record), Failure> {
     let mut executor = Executor::new(machines(program, &Arc::default())?, program.resources(), at);
     executor.record = Some(Record::of(program));
@@ -179,7 +182,7 @@ fn machines(program: &Program, rules: &Arc<Rules>) -> Result<Vec<Machine<InMemor
     Ok(program.ranks.iter().enumerate().map(machine).collect())
 }
 
-/// Runs ranks that are read by any cursor, with this many processors and interfaces each.
+/// Runs ranks that any kind of cursor reads. The arguments include the number of processors and interfaces per rank.
 pub fn run_machines<C: Cursor>(
     machines: Vec<Machine<C, u32>>,
     resources: (usize, usize),
@@ -256,7 +259,8 @@ impl<C: Cursor> Executor<C> {
         self.bounded(sum)
     }
 
-    /// Operations of a rank that became free together enter the queue, each when its resources are free.
+    /// Adds operations of a rank that became ready together to the queue. The time of each event is the time at which its resources
+    /// are free.
     fn enqueue(&mut self, rank: u32, ready: &mut Vec<Ready>) {
         if ready.len() > 1 {
             release_order::sort(ready, |ready| ready.op.kind());
@@ -329,17 +333,18 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// An event has begun. It lets one go that waits for the same.
+    /// An event has begun. Adds the next event that waits for the same resources to the queue.
     fn let_next(&mut self, event: &Event, needs: Option<Needs>, of: (u8, u8)) {
         if let Some(needs) = needs.filter(|_| event.has_waited())
             && let Some(next) = self.waiting.next(event, needs, of)
         {
-            // it would have tried without success at the time of the event
+            // in LogGOPSim it would have tried, without success, at the time of the event
             self.queue.push(next.at(event.time.max(self.free(needs, event.rank, of))));
         }
     }
 
-    /// An event waits until its resources are free: in the queue, or behind another one that waits for the same.
+    /// Makes an event wait until its resources are free: in the queue, or parked behind another event that waits for the same
+    /// resources.
     fn wait(&mut self, event: Event, needs: Needs, of: (u8, u8)) {
         let event = event.waited();
         if !self.waiting.park(&event, needs, of) {
@@ -347,7 +352,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// When the resources of a rank are free.
+    /// The time at which the resources of a rank are free.
     fn free(&self, needs: Needs, rank: u32, (cpu, nic): (u8, u8)) -> i64 {
         let cpu = self.cpu_free[self.cpu(rank, cpu)];
         match needs {
@@ -357,7 +362,8 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// Conditions for the begin of an operation. A receive is posted at once; its message is charged when it arrives.
+    /// The resources that an operation needs to begin. A receive needs none: it is posted at once, and its message needs resources
+    /// when it arrives.
     fn needs_of(&self, kind: Kind) -> Option<Needs> {
         match kind {
             Kind::Compute => Some(Needs::Cpu),
@@ -467,8 +473,8 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// A receive has its message: it finishes at `end`, and so does the send of a rendezvous. Resources `(cpu, nic)` of the
-    /// sender are then not free before `time`: LogGOPSim takes the numbers of the operation that came second.
+    /// A receive has its message. The receive finishes at `end`, and so does the send of a rendezvous. The sender's resources `(cpu,
+    /// nic)` are then not free before `time`. As in LogGOPSim, their numbers are those of the later of the two operations.
     fn matched(
         &mut self,
         (time, end): (i64, i64),
@@ -506,7 +512,7 @@ impl<C: Cursor> Executor<C> {
         self.enqueue(rank, out);
     }
 
-    /// An operation that ends at `end` releases others. Counts those that begin earlier on another processor.
+    /// An operation that ends at `end` releases other operations. Counts those that begin earlier on another processor.
     fn finish(&mut self, rank: u32, id: OpId, end: i64, out: &mut Vec<Ready>) {
         let released = out.len();
         self.machines[rank as usize].finish(id, out);
@@ -540,8 +546,8 @@ impl<C: Cursor> Executor<C> {
     }
 }
 
-/// The larger of the two costs of the bytes of a message. LogGOPSim compares unsigned numbers. The costs of a message of
-/// 0 bytes are negative: as unsigned numbers they are larger than 0, and the one nearer to 0 is the larger one.
+/// The larger of the two costs of the bytes of a message. LogGOPSim compares them as unsigned numbers. For a message of 0 bytes the
+/// costs are negative. As unsigned numbers, negative costs are larger than 0, and the cost nearer to 0 is the larger one.
 fn larger(size: u64, of_cpu: i64, of_nic: i64) -> i64 {
     if size > 0 { of_cpu.max(of_nic) } else { (of_cpu as u64).max(of_nic as u64) as i64 }
 }

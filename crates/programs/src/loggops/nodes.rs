@@ -1,8 +1,9 @@
-//! Nodes on an ideal network, for an estimate of a run in which no packet waits for another one in the network.
+//! Nodes on an ideal network, to estimate a run without contention in the network.
 //!
-//! LogGOPSim charges the processor of a receiver for the bytes of a message, and a send begins when its processor and its interface are both free. So a
-//! rank that sends and receives at once takes longer than on interfaces that work by themselves. Here a processor has its part (o, and O per byte), and an
-//! interface sends and receives at the same time. A message between ranks of a node does not cross an interface.
+//! In LogGOPSim the receiver's processor is busy for the bytes of a message, and a send begins when its processor and its interface are
+//! both free. So a rank that sends and receives at the same time takes longer than with interfaces that work in parallel. In this model a
+//! processor is only busy for its own part (o, and O per byte), and an interface sends and receives at the same time. A message between
+//! ranks of a node does not use an interface.
 
 use super::{About, Executor, Parameters};
 use crate::form::Cursor;
@@ -11,11 +12,11 @@ use weft_units::{Refusal, Time};
 /// The nodes of a program, in the units of its [`Parameters`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nodes {
-    /// Ranks of a node: those that follow each other.
+    /// Number of ranks per node. Consecutive ranks are on the same node.
     ranks: u32,
-    /// Interfaces of a node that send different messages.
+    /// Number of interfaces per node. Each message uses one interface.
     interfaces: u32,
-    /// The interface of a message follows from the receiving node, else from the place of the sender in its node.
+    /// True if the number of the receiving node determines the interface of a message. False if the place of the sender in its node does.
     by_destination: bool,
     /// Latency of a message inside a node, and its time per byte.
     latency: i64,
@@ -23,8 +24,8 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// The first two are the parameters of [`Parameters::new`]. Then come ranks and interfaces of a node, and whether the receiving node
-    /// chooses the interface. The last pair is L and G inside a node.
+    /// The first two arguments are those of [`Parameters::new`]. The next are ranks and interfaces per node, and whether the receiving node
+    /// determines the interface. The last pair is L and G inside a node.
     pub fn new(
         times: [(&str, Time); 5],
         eager: u64,
@@ -45,7 +46,7 @@ impl Nodes {
         ranks.div_ceil(self.ranks) as usize * self.interfaces as usize
     }
 
-    /// The interface of rank `at`, one of the ends of a message, which sends it or receives it: that of the same number at both nodes.
+    /// The interface that sends or receives a message at rank `at`, which is one end of the message. Its number is the same at both nodes.
     fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
         let chosen = if self.by_destination { to / self.ranks } else { from % self.ranks };
         (at / self.ranks) as usize * self.interfaces as usize + (chosen % self.interfaces) as usize
@@ -53,7 +54,7 @@ impl Nodes {
 }
 
 impl<C: Cursor> Executor<C> {
-    /// A processor has done its part in a send at `now`. Returns the time of arrival, and whether the message is complete then.
+    /// A processor has finished its part of a send at `now`. Returns the time of arrival, and whether the message is complete at that time.
     pub(super) fn leave(&mut self, nodes: Nodes, ends: (u32, u32), now: i64, size: u64) -> (i64, bool) {
         if ends.0 / nodes.ranks == ends.1 / nodes.ranks {
             let bytes = i64::try_from(size).ok().and_then(|size| size.checked_mul(nodes.gap_per_byte));
@@ -67,8 +68,8 @@ impl<C: Cursor> Executor<C> {
         (self.later(begin, self.at.latency), false)
     }
 
-    /// The first byte of a message has come to rank `rank`. Its interface receives messages one after the other. A processor takes this one in when the
-    /// last byte has come.
+    /// The first byte of a message has arrived at rank `rank`. Its interface receives messages one after the other. A processor can process
+    /// this message when the last byte has arrived.
     pub(super) fn come_in(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
         let message = self.messages.get_mut(place);
         message.is_in = true;

@@ -5,7 +5,7 @@ use weft_units::{Refusal, Time};
 /// The parameters in units of [`Parameters::unit_fs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
-    /// Femtoseconds of the unit in which times are counted: those of a nanosecond, a picosecond or a femtosecond.
+    /// Length of the time unit \[fs\]: that of a nanosecond, a picosecond or a femtosecond.
     pub unit_fs: u64,
     pub latency: i64,
     pub overhead: i64,
@@ -20,13 +20,15 @@ pub struct Parameters {
 pub(super) const NS: u64 = 1_000_000;
 
 impl Parameters {
-    /// From L, o, g, G and O by name, and S. Refuses times in cycles and times above 2^40 ns.
+    /// Creates parameters from L, o, g, G and O (pairs of name and time), and S. Refuses times in cycles and
+    /// times above 2^40 ns.
     pub fn new(times: [(&str, Time); 5], eager: u64) -> Result<Self, Refusal> {
         let (unit_fs, [latency, overhead, gap, gap_per_byte, overhead_per_byte]) = Self::in_units(times)?;
         Ok(Self { unit_fs, latency, overhead, gap, gap_per_byte, overhead_per_byte, eager })
     }
 
-    /// These times, counted in the largest unit in which all are whole. Returns the femtoseconds of that first.
+    /// Converts times to the largest unit in which all are whole numbers. Returns the length of this unit
+    /// \[fs\], and the times.
     pub(super) fn in_units<const N: usize>(times: [(&str, Time); N]) -> Result<(u64, [i64; N]), Refusal> {
         let mut fs = [0u128; N];
         for (place, (name, time)) in times.into_iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Receives that start later.
+//! Receives that start later than the present event.
 //!
-//! A receive only joins the list of receives of its rank. Nobody sees this before the next message or receive of the rank. So a receive waits here, and
-//! joins the list before these do, if its time has come. It needs no event, and the answer is the same as with one, as long as two conditions hold. No
-//! message waits for a receive, because such a message would finish it at its start. Events come in the order of their times.
+//! The start of a receive only adds it to the list of receives of its rank. This has no effect before the next message or receive of the
+//! rank. So a receive is stored here, and is added to the list just before the next message or receive, if its start time has passed. The
+//! receive needs no event. The result is the same as with an event under two conditions. First, no message waits for a receive, because
+//! such a message would finish the receive at its start. Second, events are processed in the order of their times.
 
 use super::Executor;
 use super::event::{About, Event};
@@ -10,7 +11,7 @@ use crate::form::Cursor;
 use crate::rank::Ready;
 use weft_units::prefetch::prefetch_whole;
 
-/// A receive, and the event that it would have.
+/// A receive, and the event that it would have had in the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Post {
     pub time: i64,
@@ -41,7 +42,7 @@ impl Posts {
         posts.insert(before.map_or(0, |place| place + 1), post);
     }
 
-    /// Calls `each` with the receives of a rank that start before an event, and forgets them.
+    /// Calls `each` with the receives of a rank that start before an event, and removes them.
     #[inline]
     pub fn before(&mut self, event: &Event, each: impl FnMut(&Post)) {
         let posts = &mut self.0[event.rank as usize];
@@ -50,12 +51,12 @@ impl Posts {
         posts.drain(..count);
     }
 
-    /// Takes all receives of a rank.
+    /// Removes and returns all receives of a rank.
     pub fn take(&mut self, rank: u32) -> Vec<Post> {
         std::mem::take(&mut self.0[rank as usize])
     }
 
-    /// Brings the receives of a rank into the cache.
+    /// Prefetches the receives of a rank.
     #[inline]
     pub fn bring(&self, rank: u32) {
         prefetch_whole(&self.0[rank as usize], 0);
@@ -63,7 +64,7 @@ impl Posts {
 }
 
 impl<C: Cursor> Executor<C> {
-    /// Receives that start before an event join the receives of their rank.
+    /// Adds the receives that start before an event to the list of receives of their rank.
     #[inline]
     pub(super) fn post_before(&mut self, event: &Event) {
         let (machine, operations) = (&mut self.machines[event.rank as usize], &mut self.answer.operations);
@@ -73,7 +74,7 @@ impl<C: Cursor> Executor<C> {
         });
     }
 
-    /// A message waits for a receive, so the starts of receives are events from now on.
+    /// Called when a message waits for a receive: from now on the starts of receives are events in the queue.
     pub(super) fn make_events(&mut self, rank: u32) {
         for Post { time, order, receive } in self.posts.take(rank) {
             let place = self.ops.keep(receive);
@@ -81,7 +82,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// A message of 0 bytes may take a negative time.
+    /// Called when events may leave the order of their times, because a message of 0 bytes may take a negative time.
     pub(super) fn leave_time_order(&mut self) {
         if std::mem::take(&mut self.in_time_order) {
             (0..self.machines.len() as u32).for_each(|rank| self.make_events(rank));
@@ -98,7 +99,8 @@ mod tests {
     use rand_pcg::rand_core::{Rng, SeedableRng};
     use std::sync::Arc;
 
-    /// Eight ranks with collectives of all and of both halves under way together, computations of different times, and messages around a ring.
+    /// Eight ranks with simultaneous collectives of all ranks and of both halves, computations of different lengths, and messages around a
+    /// ring.
     fn program(random: &mut Pcg64Mcg) -> Program {
         let mut below = |most: u64| random.next_u64() % most;
         let sizes: Vec<[u64; 3]> = (0..6).map(|_| [1 + below(4000), 1 + below(4000), below(3)]).collect();

@@ -5,34 +5,36 @@
 //! the highest bit in which a time differs from the first one.
 //!
 //! # Guarantees
-//! Events come by time and then by the order of their creation, as from any heap. A new event may be earlier than the one taken last.
-//! [`Queue::ahead`] names the next events. The caller can then bring their data into the cache.
+//! Events are returned in the order of time, and at equal times in the order of their creation. A new event may be earlier than the last
+//! returned event. [`Queue::ahead`] returns one of the next events, so that the caller can prefetch its data.
 
 use super::event::Event;
 use std::collections::BinaryHeap;
 
-/// The longest bucket that is sorted as it is. A longer one is divided by time first, as far as its times differ.
+/// The longest bucket that is sorted directly. A longer bucket is first divided by time, if its times differ.
 const FEW: usize = 64;
 
 /// Buckets: one for each highest bit in which two times differ, and one for equal times.
 const BUCKETS: usize = 65;
 
-/// Events that have not waited, and those that have. Each list is in the order of creation, or nearly so: sorted apart they take less time.
+/// Two lists: events that have not waited, and events that have waited. Each list is almost in the order of creation, so sorting them
+/// separately is faster.
 type Bucket = [Vec<Event>; 2];
 
 #[derive(Debug)]
 pub struct Queue {
-    /// The first events in order of time, without the events of `early`: `next` and the events after it.
+    /// The first events in order of time, from index `next`, without the events of `early`.
     sorted: Vec<Event>,
     next: usize,
-    /// Events before `edge` that came after `sorted` was made.
+    /// Events before `edge` that were added after `sorted` was made.
     early: BinaryHeap<Event>,
     /// All events in buckets have this time or a later one.
     edge: u64,
-    /// The time with which those of events in buckets are compared, at most `edge`.
+    /// The base time of the buckets: the bucket of an event follows from the highest bit in which its time differs from this time. At
+    /// most `edge`.
     base: u64,
     buckets: [Bucket; BUCKETS],
-    /// A bit for each bucket that has events.
+    /// A bit mask of the buckets that have events.
     used: u128,
 }
 
@@ -75,13 +77,13 @@ impl Queue {
         }
     }
 
-    /// The event that comes after `distance` others, if no other one comes before it by then.
+    /// The event that will be returned after `distance` other events, if no earlier event is added before.
     #[inline]
     pub fn ahead(&self, distance: usize) -> Option<&Event> {
         self.sorted.get(self.next + distance)
     }
 
-    /// Sorts the events of the first bucket, which come next.
+    /// Sorts the events of the first bucket, which are the next events.
     fn refill(&mut self) {
         self.sorted.clear();
         self.next = 0;
@@ -133,7 +135,7 @@ mod tests {
         Event::new(time, order, 0, About::Op(0))
     }
 
-    /// Times of events. Most are later than the last one, by very different steps. Some are earlier, and many are equal.
+    /// Random times of events. Most are later than the last time, by very different steps. Some are earlier, and many are equal.
     #[test]
     fn events_come_as_from_a_heap() {
         for seed in 0..30 {

@@ -1,10 +1,10 @@
-//! When operations started, and who received which message.
+//! The start times of operations, and the partner of each message.
 
 use crate::form::{Program, RankProgram};
 use crate::rank::OpId;
 
-/// Start of each operation \[units\], by rank and operation. For messages also the rank and operation at the other end; an operation
-/// without a message has itself there.
+/// Start of each operation \[units\], by rank and operation. Also the rank and operation at the other end of each message. For an
+/// operation that is not a message, these are its own rank and operation.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     pub starts: Vec<Vec<i64>>,

@@ -1,8 +1,8 @@
-//! The order in which operations that became free together enter the event queue.
+//! The order in which operations that became ready at the same time enter the event queue.
 
 use crate::form::Kind;
 
-/// From this many items on, the sort of the C++ library partitions before it inserts.
+/// With more items than this, the sort of the C++ library partitions the items before it uses insertion sort.
 const THRESHOLD: usize = 16;
 
 /// Rank of a kind in the order: sends, receives, computations.
@@ -15,8 +15,8 @@ fn rank_of(kind: Kind) -> u8 {
     }
 }
 
-/// Sorts by kind. LogGOPSim sorts with `std::sort`, which moves equal items if there are more than 16. The order decides
-/// which of many sends at the same time is the first, so finish times depend on it. The algorithm is that of the GNU library:
+/// Sorts by kind. LogGOPSim sorts with `std::sort`, which moves equal items if there are more than 16. The order determines
+/// the first of many sends at the same time, so finish times depend on it. The algorithm is that of the GNU library:
 /// introsort with the median of three, an unguarded partition, then insertion.
 pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     let less = |a: &T, b: &T| rank_of(kind(a)) < rank_of(kind(b));
@@ -25,8 +25,8 @@ pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     items.sort_by_key(|item| rank_of(kind(item)));
 }
 
-/// Partitions until all parts are short. Three kinds split evenly, so that the depth is never used up in practice; if it is,
-/// the rest keeps its order.
+/// Partitions until all parts are short. The three kinds split evenly, so the depth limit is never reached in practice. If
+/// it is reached, the rest keeps its order.
 fn partition_all<T: Copy>(items: &mut [T], depth: u32, less: &impl Fn(&T, &T) -> bool) {
     let (mut end, mut depth) = (items.len(), depth);
     while end > THRESHOLD && depth > 0 {
@@ -37,7 +37,8 @@ fn partition_all<T: Copy>(items: &mut [T], depth: u32, less: &impl Fn(&T, &T) ->
     }
 }
 
-/// Brings the median of three to the front and partitions the rest around it; returns where the second part begins.
+/// Moves the median of three to the front and partitions the rest around it. Returns the index at which the second part
+/// begins.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (a, b, c) = (1, items.len() / 2, items.len() - 1);
     let median = match (less(&items[a], &items[b]), less(&items[b], &items[c]), less(&items[a], &items[c])) {

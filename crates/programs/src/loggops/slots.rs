@@ -1,13 +1,14 @@
-//! Records with numbers, which are used again.
+//! A list of records in which free places are reused.
 
 use super::event::PLACES;
 use weft_units::prefetch::prefetch_whole;
 
-/// Records that events name by their places.
+/// Records that events refer to by their places in the list.
 #[derive(Debug)]
 pub struct Slots<T> {
     records: Vec<T>,
-    /// Places of records that are no longer needed, the last one last: its data are still in the cache.
+    /// Free places. The place that was freed last is at the end and is used first, because its data are
+    /// still in the cache.
     free: Vec<u32>,
 }
 
@@ -18,7 +19,7 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T: Copy> Slots<T> {
-    /// Keeps a record and returns its place.
+    /// Stores a record and returns its place.
     #[inline]
     pub fn keep(&mut self, record: T) -> u32 {
         match self.free.pop() {
@@ -44,13 +45,13 @@ impl<T: Copy> Slots<T> {
         &mut self.records[place as usize]
     }
 
-    /// A record is no longer needed.
+    /// Frees the place of a record that is no longer needed.
     #[inline]
     pub fn release(&mut self, place: u32) {
         self.free.push(place);
     }
 
-    /// Brings a record into the cache.
+    /// Prefetches a record.
     #[inline]
     pub fn bring(&self, place: u32) {
         prefetch_whole(&self.records, place as usize);

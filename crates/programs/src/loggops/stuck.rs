@@ -1,4 +1,4 @@
-//! Which ranks wait for what, where a program can't go on.
+//! The waiting ranks, and the messages that they wait for, if a program can't continue.
 
 use crate::form::Cursor;
 use crate::rank::{Key, Machine};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// How many ranks and operations are named.
+/// Number of ranks and operations that are listed.
 const NAMED: usize = 8;
 
 /// A receive without a message: the operation (`None`: of a collective), source and tag (`None`: any).
@@ -29,14 +29,15 @@ pub struct Unreceived {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     pub rank: u32,
-    /// Operations of the program that have finished, and how many there are.
+    /// Number of operations of the program that have finished, and their total number.
     pub finished: u32,
     pub of: u32,
     pub receives: Vec<Receive>,
     pub messages: Vec<Unreceived>,
 }
 
-/// A program that can't go on, or whose messages nobody received. Ranks that wait, the first of them in full.
+/// A program that can't continue, or that has messages without a receive. Has the number of waiting ranks,
+/// and details of the first ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
     pub ranks: usize,
@@ -44,7 +45,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// `None` if all ranks are done. `size`: bytes of a message.
+    /// Returns `None` if all ranks have finished. `size` returns the bytes of a message.
     pub fn of<'a, C: Cursor + 'a, Handle: Copy + 'a>(
         machines: impl IntoIterator<Item = &'a Machine<C, Handle>>,
         size: impl Fn(Handle) -> u64,
@@ -75,7 +76,7 @@ impl Stuck {
         (stuck.ranks > 0).then_some(stuck)
     }
 
-    /// The same as data: how many ranks wait, and the first of them.
+    /// The same information as JSON: the number of waiting ranks, and the first ranks.
     pub fn as_json(&self) -> Value {
         json!({"stuck_ranks": self.ranks, "waiting": self.waiting})
     }

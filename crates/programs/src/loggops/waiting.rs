@@ -1,17 +1,19 @@
 //! Events that wait for the same processor and interface of a rank.
 //!
-//! All of them wait until both are free, and then the one that was created first begins. So only that one is in the queue of events, and the others are
-//! parked here. LogGOPSim puts all of them into its queue again, which takes a time that grows with the square of their number.
+//! These events wait until both are free, and then the event that was created first begins. So only this event is in the event queue, and
+//! the others are parked here. LogGOPSim puts all waiting events into its queue again. This takes a time that grows with the square of
+//! their number.
 
 use super::event::Event;
 use std::collections::BinaryHeap;
 
-/// No event is in the queue.
+/// Value that means that no event of the list is in the queue.
 const NONE: u64 = u64::MAX;
-/// Most lists: a program that names more processors and interfaces waits in the queue, as LogGOPSim does.
+/// Most lists. In a program with more processors and interfaces, events wait in the queue, as in LogGOPSim.
 const MOST: usize = 1 << 22;
 
-/// Resources of an event: a processor; a processor and an interface as sender; these as receiver.
+/// Resources that an event needs: a processor; a processor and the sending side of an interface; a processor and the receiving side of an
+/// interface.
 #[derive(Debug, Clone, Copy)]
 pub enum Needs {
     Cpu,
@@ -19,12 +21,12 @@ pub enum Needs {
     Receiver,
 }
 
-/// The events that wait for the same.
+/// The events that wait for the same resources.
 #[derive(Debug, Clone)]
 struct List {
-    /// The number of the event of these that is in the queue and was created first.
+    /// The creation number of the event of this list that is in the queue: the one that was created first.
     queued: u64,
-    /// The others, all with time 0, so that the one that was created first comes first.
+    /// The other events, all with time 0, so that the one that was created first is the first in the heap.
     parked: BinaryHeap<Event>,
 }
 
@@ -48,7 +50,7 @@ impl Waiting {
         self.lists.get_mut(3 * place + needs as usize)
     }
 
-    /// An event can't begin. Returns whether it is parked; else it has to stay in the queue.
+    /// Called when an event can't begin. Returns true if the event is parked; otherwise the event must stay in the queue.
     pub fn park(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> bool {
         let Some(list) = self.list(needs, event.rank, of) else { return false };
         if event.order <= list.queued {
@@ -59,7 +61,7 @@ impl Waiting {
         true
     }
 
-    /// An event that has waited begins. Returns the one that takes its place in the queue.
+    /// Called when an event that has waited begins. Returns the event that replaces it in the queue.
     pub fn next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> Option<Event> {
         let list = self.list(needs, event.rank, of)?;
         if list.queued != event.order {

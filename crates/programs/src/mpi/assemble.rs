@@ -1,4 +1,4 @@
-//! The program of all ranks from the recorded calls of each.
+//! Makes one program from the recorded calls of all ranks.
 
 use super::recorder::Recorder;
 use super::{Assumptions, Converted, blocks, comms, matching};

@@ -1,4 +1,5 @@
-//! Collectives whose sizes several ranks know together, and chains in place of prefix sums.
+//! Block sizes of collectives, which are known only from several ranks together, and chains of messages in
+//! place of prefix sums.
 
 use super::Assumed;
 use super::recorder::{Problem, Recorder};
@@ -10,11 +11,11 @@ use weft_units::Refusal;
 /// Tags of prefix sums: above those of MPI, which end at 2^31 - 1.
 const CHAIN_TAG: u32 = 1 << 31;
 
-/// Operations of a rank that the other ranks complete.
+/// Operations of a rank that need information from other ranks.
 pub enum Blocks {
-    /// The sizes of all blocks, or `None` where this rank does not know them.
+    /// The sizes of all blocks, or `None` if this rank does not know them.
     Known { index: u32, sizes: Option<Vec<u64>> },
-    /// The sizes that this rank sends and receives.
+    /// The sizes of the blocks that this rank sends and receives.
     Row { index: u32, sends: Vec<u64>, receives: Vec<u64> },
     /// The messages of a prefix sum.
     Chain { receive: u32, send: u32, bytes: u64 },
@@ -23,15 +24,15 @@ pub enum Blocks {
 /// A collective of the program: its communicator and its number there.
 type Place = (u32, u32);
 
-/// Knowledge about the blocks of a collective.
+/// The information about the blocks of a collective so far.
 #[derive(Default)]
 struct Found {
     sizes: Option<Vec<u64>>,
-    /// Sizes that each rank of the communicator sends and receives.
+    /// Sizes of the blocks that each rank of the communicator sends and receives.
     rows: HashMap<u32, (Vec<u64>, Vec<u64>)>,
 }
 
-/// The communicator of an operation: its number, its ranks, and the place of the rank.
+/// The communicator of an operation: its number, its number of ranks, and the number of this rank in it.
 fn comm_of(comms: &[Comm], op: &Op, rank: u32, ranks: u32) -> (u32, u32, u32) {
     usize::from(op.comm()).checked_sub(1).map_or((0, ranks, rank), |place| {
         let comm = &comms[place];
@@ -39,7 +40,7 @@ fn comm_of(comms: &[Comm], op: &Op, rank: u32, ranks: u32) -> (u32, u32, u32) {
     })
 }
 
-/// Gives all collectives of different blocks their sizes, and prefix sums their messages.
+/// Sets the block sizes of all collectives with blocks of different sizes, and the messages of prefix sums.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), Refusal> {
     let ranks = recorders.len() as u32;
     let mut found: HashMap<Place, Found> = HashMap::new();
@@ -88,7 +89,8 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), R
     })
 }
 
-/// The sizes of all blocks of each collective, equal lists once, and how many all-to-alls disagree about them.
+/// The sizes of all blocks of each collective, with equal lists stored once. Also returns the number of
+/// all-to-alls in which senders and receivers have different sizes.
 fn merged(found: HashMap<Place, Found>) -> (HashMap<Place, Arc<[u64]>>, u64) {
     let mut known: HashMap<Arc<[u64]>, Arc<[u64]>> = HashMap::new();
     let mut lists = HashMap::with_capacity(found.len());
@@ -114,7 +116,8 @@ fn merged(found: HashMap<Place, Found>) -> (HashMap<Place, Arc<[u64]>>, u64) {
     (lists, odd)
 }
 
-/// Puts the sizes into the operations `indices` of a rank. `comm_of` gives the communicator of an operation.
+/// Puts the sizes into the operations `indices` of a rank. `comm_of` returns the communicator of an
+/// operation.
 fn give(
     recorder: &mut Recorder,
     indices: &[u32],

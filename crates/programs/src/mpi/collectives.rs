@@ -1,11 +1,11 @@
-//! Recorded collectives, blocking and not.
+//! Recorded collectives, blocking and non-blocking.
 
 use super::Assumed;
 use super::blocks::Blocks;
 use super::recorder::{Problem, Recorder};
 use crate::form::{Op, Operation, Request};
 
-/// Where a collective takes place: its communicator, and the request under which a non-blocking one completes.
+/// The communicator of a collective and, for a non-blocking collective, the request with which it completes.
 #[derive(Debug, Clone, Copy)]
 pub struct On {
     pub comm: i64,
@@ -43,7 +43,7 @@ impl Recorder {
         self.place(Op::collective(operation, root, bytes, 0), on.into()).map(drop)
     }
 
-    /// A gather, scatter, all-gather or reduce-scatter of blocks of different sizes \[bytes\], as far as this rank knows them.
+    /// A gather, scatter, all-gather or reduce-scatter of blocks of different sizes \[bytes\], if this rank knows the sizes.
     pub fn blocks(
         &mut self,
         operation: Operation,
@@ -63,7 +63,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A prefix sum of `bytes` \[bytes\]: a receive from the rank before, then a send to the rank behind.
+    /// A prefix sum of `bytes` \[bytes\]: a receive from the previous rank, then a send to the next rank.
     pub fn scan(&mut self, bytes: u64, comm: i64) -> Result<(), Problem> {
         let comm = self.comm(comm)?;
         let receive = self.calls.blocking(Op::compute(0).within(comm));

@@ -1,5 +1,5 @@
-//! Which ranks are in which communicator. A trace says how each communicator was created, rank by rank; the members follow
-//! from the calls of all ranks together.
+//! Finds the ranks of each communicator. A trace has, for each rank, the calls that created communicators. The members of a
+//! communicator follow from the calls of all ranks together.
 
 mod listed;
 mod unnamed;
@@ -12,10 +12,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// A group of ranks, as one rank has made it from its communicators.
+/// A group of ranks that one rank has made from its communicators.
 #[derive(Debug, Clone)]
 pub enum Group {
-    /// The ranks of a communicator, by its number at the rank.
+    /// All ranks of the communicator with this number at the rank.
     Of(u16),
     Empty,
     Including(Rc<Group>, Vec<i64>),
@@ -25,29 +25,29 @@ pub enum Group {
     Difference(Rc<Group>, Rc<Group>),
 }
 
-/// How a communicator was made.
+/// The way in which a communicator was created.
 #[derive(Debug, Clone)]
 pub enum How {
     Duplicate,
-    /// By colour, then by key. Without a colour the rank is in none.
+    /// `MPI_Comm_split`, by colour, then by key. A rank without a colour is in no new communicator.
     Split {
         colour: Option<i64>,
         key: i64,
     },
     /// The ranks of a group.
     Group(Rc<Group>),
-    /// The first ranks, on a grid.
+    /// The first ranks of the parent, arranged on a grid.
     Grid(Vec<u32>),
-    /// The ranks of a grid that agree in all dimensions but these.
+    /// The ranks of a grid with equal coordinates in all dimensions except the marked ones.
     Rows(Vec<bool>),
     /// The ranks that the trace lists, in their order.
     Listed(Rc<[u32]>),
 }
 
-/// The creation of a communicator, as one rank has called it.
+/// A call of one rank that creates a communicator.
 #[derive(Debug, Clone)]
 pub struct Creation {
-    /// The call, for refusals.
+    /// The name of the call, for refusals.
     pub call: &'static str,
     /// The number of the parent at the rank: 0 is all ranks.
     pub parent: u16,
@@ -56,29 +56,30 @@ pub struct Creation {
     pub new: Option<u16>,
 }
 
-/// A communicator of the program.
+/// A communicator of the program, with all its ranks.
 struct Whole {
     members: Arc<[u32]>,
-    /// Its number at each of its ranks.
+    /// The number of the communicator at each of its ranks.
     numbers: Vec<Option<u16>>,
     grid: Vec<u32>,
 }
 
-/// A list of ranks, with the grid they are on.
+/// A list of ranks, and the sides of their grid if they are on one.
 type Ranks = (Vec<u32>, Vec<u32>);
 
-/// Communicators while they are found.
+/// The search for communicators, with those found so far.
 struct Search<'a> {
     created: &'a [Vec<Creation>],
-    /// For each rank and each of its communicators the creations from it, and how many of them are done.
+    /// For each rank and each of its communicators: the creations with this communicator as parent, and how many of them
+    /// are done.
     from: Vec<HashMap<u16, (Vec<usize>, usize)>>,
     wholes: Vec<Whole>,
-    /// For each rank the numbers of its communicators in the program.
+    /// For each rank: the number in the program of each of its communicators.
     known: Vec<HashMap<u16, usize>>,
 }
 
-/// The communicators of each rank, in the order of their numbers there. `created` has the creations of each rank, and `own`
-/// the number of the communicator of a rank alone, where it has one.
+/// The communicators of each rank, in the order of their numbers there. `created` has the creations of each rank. `own` is
+/// the number of the communicator that has only the rank itself, if there is one.
 pub fn resolve(
     created: &[Vec<Creation>],
     unnamed: &[Vec<Unnamed>],
@@ -120,7 +121,7 @@ pub fn resolve(
 }
 
 impl Search<'_> {
-    /// Keeps a communicator; `number` gives its number at each of its ranks.
+    /// Stores a communicator; `number` returns its number at each of its ranks.
     fn add(&mut self, (members, grid): Ranks, number: impl Fn(u32) -> Option<u16>) {
         let place = self.wholes.len();
         let numbers: Vec<Option<u16>> = members.iter().map(|&rank| number(rank)).collect();
@@ -138,7 +139,8 @@ impl Search<'_> {
         list.get(*done).copied()
     }
 
-    /// Does the next creation from communicator `place`; `false` if there is none, or if it can't be done yet.
+    /// Carries out the next creation from communicator `place`. Returns `false` if there is none, or if it can't be done
+    /// yet.
     fn step(&mut self, place: usize) -> Result<bool, Refusal> {
         let whole = &self.wholes[place];
         let mut calls: Vec<(u32, usize)> = Vec::with_capacity(whole.members.len());
@@ -175,7 +177,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// The communicators that one call makes; `None` where a group names a communicator that is not known yet.
+    /// The communicators that one call creates; `None` if a group refers to a communicator that is not known yet.
     fn parts(&self, place: usize, calls: &[(u32, usize)]) -> Result<Option<Vec<Ranks>>, Refusal> {
         let whole = &self.wholes[place];
         let how = |&(rank, at): &(u32, usize)| (rank, &self.created[rank as usize][at].how);
@@ -184,7 +186,7 @@ impl Search<'_> {
             How::Duplicate => vec![(whole.members.to_vec(), whole.grid.clone())],
             How::Split { .. } => split(calls.iter().map(how)),
             How::Group(_) => {
-                // ranks outside of their group pass any group
+                // ranks that are not in the group may pass any group to the call
                 let mut parts: Vec<Vec<u32>> = Vec::new();
                 for (rank, how) in calls.iter().map(how) {
                     let How::Group(group) = how else { continue };
@@ -213,12 +215,12 @@ impl Search<'_> {
                     "record the program from its start, so that its grid is known",
                 ));
             }
-            // their members need no search
+            // the members are listed, so no search is needed
             How::Listed(members) => vec![(members.to_vec(), Vec::new())],
         }))
     }
 
-    /// The ranks of a group, as the program numbers them.
+    /// The members of a group as ranks of the program.
     fn eval(&self, group: &Group, rank: u32) -> Option<Vec<u32>> {
         let both = |a: &Group, b: &Group| Some((self.eval(a, rank)?, self.eval(b, rank)?));
         Some(match group {
@@ -265,7 +267,7 @@ impl Search<'_> {
     }
 }
 
-/// The refusal of a communicator whose members do not follow from the calls.
+/// The refusal of a communicator if its members do not follow from the calls.
 fn unexplained(rank: usize, number: u16, created: &[Creation]) -> Refusal {
     let call = created.iter().find(|creation| creation.new == Some(number)).map(|creation| creation.call);
     let what = match call {
@@ -275,7 +277,7 @@ fn unexplained(rank: usize, number: u16, created: &[Creation]) -> Refusal {
     Refusal::new("the trace", what, "record the program from its start, with the calls that create communicators")
 }
 
-/// The communicators of a split: a part for each colour, its ranks by key, then by their order in the parent.
+/// The communicators of a split: one for each colour. Its ranks are ordered by key, then by their order in the parent.
 fn split<'a>(calls: impl Iterator<Item = (u32, &'a How)>) -> Vec<Ranks> {
     let mut parts: Vec<(i64, Vec<(i64, u32)>)> = Vec::new();
     for (rank, how) in calls {
@@ -292,7 +294,8 @@ fn split<'a>(calls: impl Iterator<Item = (u32, &'a How)>) -> Vec<Ranks> {
     parts.into_iter().map(sorted).collect()
 }
 
-/// The rows of a grid: ranks that agree in the dimensions that are not kept. The last dimension varies fastest.
+/// The sub-grids of a grid: each has the ranks with equal coordinates in the dimensions that are not kept. The last
+/// dimension varies fastest.
 fn rows(whole: &Whole, kept: &[bool]) -> Vec<Ranks> {
     let grid: Vec<u32> = whole.grid.iter().zip(kept).filter(|&(_, &kept)| kept).map(|(&width, _)| width).collect();
     let mut parts: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();

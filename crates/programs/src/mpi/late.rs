@@ -1,18 +1,19 @@
-//! The cancelled receives of a rank whose outcome is unknown, for messages that no other receive takes.
+//! The cancelled receives of a rank with unknown outcome. They may match messages that no other receive matches.
 
 use crate::form::{Comm, Op};
 use std::collections::HashMap;
 
-/// The key of a receive: the number of a communicator, the sender as a rank of the program, the tag. `None`: any.
+/// The key of a receive: the number of its communicator, the sender as a rank of the program, and the tag. `None` means any.
 type Wanted = (u32, Option<u32>, Option<u32>);
 
-/// Receives with the same key, in the order of their completions. A tree holds the greatest size of each half of them. So a search and a removal
-/// look at as many nodes as the tree is high.
+/// Receives with the same key, in the order of their completions. A binary tree has the greatest size in each subtree. So the cost of a
+/// search or a removal is proportional to the height of the tree.
 #[derive(Debug, Default)]
 struct Group {
-    /// The place of each among all receives of the rank.
+    /// The place of each receive among all receives of the rank.
     places: Vec<usize>,
-    /// The sizes plus 1, from place `places.len()` rounded up to a power of two on; 0: there is none. Before them the maxima, that of all at place 1.
+    /// The tree as an array. Its leaves are the sizes plus 1, and begin at `places.len()` rounded up to a power of two; 0 means no receive.
+    /// The inner nodes before the leaves are maxima, and index 1 has the maximum of all.
     sizes: Vec<u64>,
 }
 
@@ -33,7 +34,7 @@ impl Group {
         self.sizes.len() / 2
     }
 
-    /// The leaf of the last receive that has room for a message.
+    /// The leaf of the last receive that is large enough for a message.
     fn last(&self, bytes: u64) -> Option<usize> {
         let mut node = 1;
         if *self.sizes.get(node)? <= bytes {
@@ -63,7 +64,8 @@ pub struct Late {
 }
 
 impl Late {
-    /// `receives`: the place of each among the calls of the rank, in the order of their completions. `comms`: of the rank.
+    /// `receives`: the receives, each with its place among the calls of the rank, in the order of their completions. `comms`: communicators
+    /// of the rank.
     pub fn new(receives: Vec<(u32, Op)>, comms: &[Comm]) -> Self {
         let mut wanted: HashMap<Wanted, Vec<(usize, u64)>> = HashMap::new();
         for (place, (_, op)) in receives.iter().enumerate() {
@@ -79,8 +81,8 @@ impl Late {
         Self { receives, groups }
     }
 
-    /// Removes the receive that takes a message from rank `from` with communicator `number`: the last one that fits. All messages that the receives up to
-    /// it need were sent before, whichever took one in the recorded run.
+    /// Removes and returns the receive for a message from rank `from` in communicator `number`: the last receive that matches. This choice
+    /// is safe: all messages that earlier receives need were sent before, whatever the matching in the recorded run was.
     pub fn take(&mut self, from: u32, (number, tag, bytes): (u32, u32, u64)) -> Option<(u32, Op)> {
         let any = [Some(from), None].into_iter().flat_map(|from| [Some(tag), None].map(|tag| (number, from, tag)));
         let fit = any.filter_map(|wanted| {
@@ -100,7 +102,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::{Rng, SeedableRng};
 
-    /// Random receives and messages of few sources, tags and sizes, beside a search through all receives.
+    /// Random receives and messages of few sources, tags and sizes, compared with a search through all receives.
     #[test]
     fn the_last_receive_that_fits_takes_a_message() {
         for seed in 0..50 {
@@ -130,7 +132,7 @@ mod tests {
         }
     }
 
-    /// A search that looked at each receive would look at 10^10 of them, and take minutes.
+    /// A linear search would check 10^10 receives, and take minutes.
     #[test]
     fn a_hundred_thousand_messages_find_their_receives_among_as_many() {
         let count = 100_000;

@@ -1,4 +1,4 @@
-//! Which send meets which receive: MPI matches them in order, by sender, communicator and tag.
+//! The matching of sends and receives. MPI matches them in order, by sender, communicator and tag.
 
 use super::{Assumed, Assumptions};
 use crate::form::{Comm, Kind, Op};
@@ -17,8 +17,9 @@ struct Ends {
     receives: Vec<u32>,
 }
 
-/// Gives receives the sizes of their messages, and replaces messages that have one end only by computations of 0 ns. A rank
-/// that keeps a receive from any source or with any tag keeps all its messages: such a receive takes any of them.
+/// Sets the sizes of receives to those of their messages. Replaces a send without a receive, or a receive without a send, by a
+/// computation of 0 ns. If a rank has a receive from any source or with any tag, all messages to this rank are kept, because this
+/// receive may match any of them.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions {
     let mut channels: HashMap<Channel, Ends> = HashMap::new();
     let mut open: HashSet<(u32, u32)> = HashSet::new();
@@ -60,7 +61,7 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
             *assumptions.entry(Assumed::ReceiveUnmatched).or_default() += 1;
         }
     }
-    // the order of the map is none
+    // the iteration order of the map is undefined
     alone.sort_unstable();
     let mut late: HashMap<u32, Late> = HashMap::new();
     for ((from, to, number, tag), index, bytes) in alone {
@@ -77,7 +78,7 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
     assumptions
 }
 
-/// Gives a send without a receive to a cancelled receive of unknown outcome of rank `to`, which fits it; `false` if there is none.
+/// Matches a send without a receive with a cancelled receive of rank `to` with unknown outcome. Returns `false` if none matches.
 fn takes_late(
     recorder: &mut Recorder,
     late: &mut Late,
@@ -86,7 +87,7 @@ fn takes_late(
     bytes: u64,
 ) -> bool {
     let Some((index, op)) = late.take(from, (number, tag, bytes)) else { return false };
-    // the sender, as the communicator of the receive numbers it
+    // the sender, numbered within the communicator of the receive
     let peer = match usize::from(op.comm()).checked_sub(1) {
         None => Some(from),
         Some(place) => comms[place].members.iter().position(|&member| member == from).map(|peer| peer as u32),

@@ -1,7 +1,7 @@
-//! Programs from the MPI calls that a tracer has recorded, whatever the format of its files.
+//! Programs from recorded MPI calls, independent of the file format of the tracer.
 //!
-//! A [`Recorder`] takes the calls of one rank in their order. [`assemble`] puts the ranks together: it finds the members of
-//! communicators, the blocks of collectives of different sizes, and the message of each receive.
+//! A [`Recorder`] gets the calls of one rank in their order. [`assemble`] combines the ranks: it finds the members of communicators,
+//! the blocks of collectives of different sizes, and the message of each receive.
 
 mod assemble;
 mod blocks;
@@ -21,63 +21,64 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 weft_units::words! {
-    /// Assumptions of a conversion where a trace is silent.
+    /// Assumptions of a conversion for cases that the trace does not define.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Assumed {
-        /// A cancelled receive, or one whose completion has no status after a cancel, received nothing: it is a computation of 0 ns.
+        /// A cancelled receive, or one without a status in its completion after a cancel, received no message. It becomes a
+        /// computation of 0 ns.
         Cancelled = "cancelled",
-        /// A cancelled receive without a status that fits a send without a receive: the message came before the cancel.
+        /// A cancelled receive without a status matches a send without a receive: the message arrived before the cancel.
         CancelledLate = "cancelled_late",
-        /// An operation that no recorded call completes: nothing waits for its end.
+        /// An operation that no recorded call completes: no operation waits for its end.
         NeverCompleted = "never_completed",
-        /// A completion of a request whose start is not recorded: it is left out.
+        /// A completion of a request without a recorded start: it is omitted.
         StartNotRecorded = "start_not_recorded",
-        /// A receive from any source, or with any tag, whose completion has no status: it takes the first message that fits.
+        /// A receive from any source or with any tag, without a status in its completion: it matches the first message that fits.
         WildcardKept = "wildcard_kept",
-        /// A send that no recorded receive takes: it is a computation of 0 ns.
+        /// A send without a recorded receive: it becomes a computation of 0 ns.
         SendUnmatched = "send_unmatched",
-        /// A receive that no recorded send meets: it is a computation of 0 ns.
+        /// A receive without a recorded send: it becomes a computation of 0 ns.
         ReceiveUnmatched = "receive_unmatched",
-        /// A blocking probe: the receive behind it waits in its place.
+        /// A blocking probe: the next receive waits for the message instead.
         Probe = "probe",
         /// A prefix sum (`MPI_Scan`, `MPI_Exscan`): a chain of messages from rank to rank.
         Scan = "scan",
-        /// A call to files: it takes no time.
+        /// A file operation: it takes no time.
         FileCall = "file_call",
-        /// A file that was opened through MPI: calls to it are not recorded, and are part of the computations around them.
+        /// A file that was opened through MPI: operations on it are not recorded, and their time is part of computations.
         FileOpened = "file_opened",
-        /// A time in which the tracer was switched off: calls and computations in it are left out.
+        /// A time in which the tracer was switched off: calls and computations in this time are omitted.
         NotRecorded = "not_recorded",
         /// A grid of ranks that MPI may have reordered: its ranks have the order of their parent.
         NotReordered = "not_reordered",
         /// A call of a thread other than the first of its rank: calls have the order of the file.
         Thread = "thread",
-        /// An all-to-all whose ranks send other sizes than their peers receive: the sizes of the receivers hold.
+        /// An all-to-all in which sizes of senders and receivers differ: the sizes of the receivers are used.
         SizesOfReceivers = "sizes_of_receivers",
-        /// A computation between two calls, timed by the clock of the processor: time without the processor is left out.
+        /// A computation between two calls, in processor time: time in which the rank did not have the processor is not included.
         ProcessorClock = "processor_clock",
         /// A computation between two calls, timed by a wall clock: it includes the time in which the processor ran other programs.
         WallClock = "wall_clock",
         /// A trace without times: its computations take no time.
         NoClock = "no_clock",
-        /// A collective without a size or a kind: it is a computation of its duration.
+        /// A collective without a size or a kind: it becomes a computation of the same duration.
         NoSize = "no_size",
         /// A computation without a duration: it takes no time.
         NoDuration = "no_duration",
-        /// A dependency on an operation that the trace lacks: it is left out.
+        /// A dependency on an operation that is not in the trace: it is omitted.
         DependencyMissing = "dependency_missing",
-        /// A control dependency of a rank whose control and data dependencies form a circle, because a call contains its callees: it
-        /// is left out.
+        /// A control dependency of a rank if its control and data dependencies form a cycle, because a call contains its callees. It
+        /// is omitted.
         ControlLeftOut = "control_left_out",
-        /// A rank of a trace that does not say how many ranks it has: those whose files are there are all.
+        /// A trace without its number of ranks: the ranks with existing files are assumed to be all ranks.
         RanksOfFiles = "ranks_of_files",
-        /// A call that gives its rank another place among all ranks than the name of the file: that of the file holds.
+        /// A call with another number of its rank than the name of the file: the number in the file name is used.
         PlaceOfFile = "place_of_file",
     }
 }
 
 impl Assumed {
-    /// An assumption, behind the number of its cases.
+    /// The text of an assumption, to be printed after the number of its cases.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Cancelled => "receives were cancelled: each is a computation of 0 ns",
@@ -120,17 +121,17 @@ impl Assumed {
     }
 }
 
-/// How often each assumption was made.
+/// Number of times that each assumption was made.
 pub type Assumptions = BTreeMap<Assumed, u64>;
 
-/// A program from a trace, and the assumptions.
+/// A program from a trace, and the assumptions of its conversion.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Converted {
     pub program: Program,
     pub assumptions: Assumptions,
 }
 
-/// An assumption as data: its code, how often it was made, and in words.
+/// An assumption as data: its code, the number of times that it was made, and its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
     pub code: &'static str,

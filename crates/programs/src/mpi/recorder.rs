@@ -7,16 +7,16 @@ use crate::form::{Calls, Op, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
-/// Numbers by which a format names the predefined communicators, and the absence of a communicator.
+/// Numbers of a format for the predefined communicators, and for "no communicator".
 #[derive(Debug, Clone, Copy)]
 pub struct Handles {
     pub world: i64,
-    /// The communicator of a rank alone.
+    /// The communicator that has only the rank itself (`MPI_COMM_SELF`).
     pub own: i64,
     pub none: i64,
 }
 
-/// The other end of a message, as its communicator numbers it.
+/// The other end of a message, numbered within its communicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     Rank(u32),
@@ -37,7 +37,7 @@ pub struct Completion {
 /// A request of the program.
 #[derive(Debug, Clone, Copy)]
 struct Active {
-    /// The operation under way; `None` for a message to nobody, and for a persistent request at rest.
+    /// The active operation; `None` for a message to `MPI_PROC_NULL`, and for an inactive persistent request.
     under_way: Option<Request>,
     /// The operation of a persistent request.
     again: Option<Option<Op>>,
@@ -45,28 +45,29 @@ struct Active {
     is_cancelled: bool,
 }
 
-/// Why a call can't be taken, and the remedy.
+/// The reason why a call can't be recorded, and the remedy.
 pub type Problem = (String, String);
 
 /// Records the calls of one rank.
 pub struct Recorder {
     pub(super) calls: Calls,
     pub(super) created: Vec<Creation>,
-    /// Collectives whose blocks other ranks know, and messages in place of collectives.
+    /// Collectives that need block sizes from other ranks, and messages in place of collectives.
     pub(super) blocks: Vec<Blocks>,
-    /// The number of the communicator of this rank alone.
+    /// The number of the communicator that has only this rank.
     pub(super) own: Option<u16>,
     pub(super) comms: u16,
     pub(super) assumptions: Assumptions,
-    /// Cancelled receives whose completion has no status: the place of each among the calls, and the receive.
+    /// Cancelled receives without a status in their completion: the place of each among the calls, and the receive.
     pub(super) cancelled: Vec<(u32, Op)>,
-    /// Communicators whose creation the trace does not name.
+    /// Communicators for which the trace does not name the creation.
     pub(super) unnamed: Vec<Unnamed>,
     handles: Handles,
     numbers: HashMap<i64, u16>,
     groups: HashMap<i64, Rc<Group>>,
     requests: HashMap<i64, Active>,
-    /// Earlier operations under the number of a later one, oldest first: MPI gives sends that are done at once the same request.
+    /// Earlier operations with the same request number as a later one, oldest first. MPI uses the same request for sends that
+    /// complete at once.
     earlier: HashMap<i64, VecDeque<Active>>,
 }
 
@@ -94,7 +95,7 @@ impl Recorder {
         *self.assumptions.entry(assumed).or_default() += 1;
     }
 
-    /// A computation \[ns\].
+    /// Records a computation of `ns` \[ns\].
     pub fn compute(&mut self, ns: u64) {
         if ns > 0 {
             self.calls.blocking(Op::compute(ns));
@@ -110,7 +111,7 @@ impl Recorder {
         Ok(self.comms)
     }
 
-    /// The number of a communicator. One that no call creates gets a number too, and is refused at the end.
+    /// The number of a communicator. A communicator that no call creates also gets a number, and is refused at the end.
     pub(super) fn comm(&mut self, handle: i64) -> Result<u16, Problem> {
         if let Some(&number) = self.numbers.get(&handle) {
             return Ok(number);
@@ -143,7 +144,7 @@ impl Recorder {
         })
     }
 
-    /// `MPI_Send` and its kin.
+    /// `MPI_Send` and its variants.
     pub fn send(&mut self, peer: Peer, bytes: u64, tag: Option<u32>, comm: i64) -> Result<(), Problem> {
         if let Some(op) = self.message(false, peer, bytes, tag, comm)? {
             self.calls.blocking(op);
@@ -186,7 +187,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// `MPI_Isend`, `MPI_Irecv` and their kin; with `is_persistent` `MPI_Send_init` and its kin, which only keep the operation.
+    /// `MPI_Isend`, `MPI_Irecv` and their variants. With `is_persistent`: `MPI_Send_init` and its variants, which only store the
+    /// operation.
     pub fn start(
         &mut self,
         is_receive: bool,
@@ -211,7 +213,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps a non-blocking collective under its request.
+    /// Stores a non-blocking collective under its request.
     pub(super) fn keep_collective(&mut self, request: i64, under_way: Request) {
         self.keep(request, Active { under_way: Some(under_way), again: None, is_receive: false, is_cancelled: false });
     }
@@ -234,7 +236,7 @@ impl Recorder {
         }
     }
 
-    /// `MPI_Request_free`. Later operations under the number of the request stay.
+    /// `MPI_Request_free`. Later operations with the same request number are kept.
     pub fn free(&mut self, request: i64) {
         let has_later = self.earlier.get(&request).is_some_and(|earlier| !earlier.is_empty());
         if let Some(active) = self.ended(request) {
@@ -252,7 +254,7 @@ impl Recorder {
         }
     }
 
-    /// The completion of a request by `MPI_Wait`, `MPI_Test` and their kin: the next call waits for it.
+    /// The completion of a request by `MPI_Wait`, `MPI_Test` and their variants: the next call waits for the operation.
     pub fn complete(&mut self, request: i64, done: Option<Completion>) {
         let Some(Active { is_receive, is_cancelled, under_way, .. }) = self.ended(request) else {
             self.assume(Assumed::StartNotRecorded);
@@ -265,7 +267,7 @@ impl Recorder {
         self.calls.wait(under_way);
     }
 
-    /// The completion of a request where one may wait for a request that has ended.
+    /// The completion of a request in formats in which a program may also wait for a request that has already ended.
     pub fn complete_if_known(&mut self, request: i64) {
         if self.requests.contains_key(&request) {
             self.complete(request, None);
@@ -273,7 +275,7 @@ impl Recorder {
     }
 
     /// The completion of an array of `count` requests with the numbers `first`, `first + step`, ... Requests that have ended are
-    /// skipped. A damaged count costs no more than a look at each request under way.
+    /// skipped. With a damaged count, the cost is limited to a check of each active request.
     pub fn complete_array(&mut self, first: i64, count: i64, step: u32) {
         let last = first.saturating_add(i64::from(step).saturating_mul(count.max(0) - 1));
         if usize::try_from(count.max(0)).is_ok_and(|count| count <= self.requests.len()) {
@@ -287,7 +289,7 @@ impl Recorder {
         requests.into_iter().for_each(|request| self.complete(request, None));
     }
 
-    /// The oldest operation of a request, which ends.
+    /// Ends and returns the oldest operation of a request.
     fn ended(&mut self, request: i64) -> Option<Active> {
         if !self.earlier.is_empty()
             && let Some(earlier) = self.earlier.get_mut(&request).and_then(VecDeque::pop_front)
@@ -303,7 +305,7 @@ impl Recorder {
         Some(ended)
     }
 
-    /// Content of the status of a receive about it.
+    /// Completes a receive with the content of its status.
     fn complete_receive(&mut self, index: u32, is_cancelled: bool, done: Option<Completion>) {
         let op = self.calls.ops()[index as usize];
         let receive = match done {
@@ -317,7 +319,7 @@ impl Recorder {
                     let tag = op.tag().unwrap_or(done.tag);
                     Some(Op::receive(Some(peer), op.size().min(done.bytes), Some(tag)).within(op.comm()))
                 }
-                // a receive from any that got nothing from nobody
+                // a receive from any source that received no message
                 Peer::Nobody if op.peer().is_none() => {
                     self.calls.replace(index, Op::compute(0));
                     return;
@@ -340,7 +342,7 @@ impl Recorder {
         }
     }
 
-    /// The creation of a communicator of these ranks, as the trace lists them in its order.
+    /// The creation of a communicator with the members that the trace lists, in this order.
     pub fn create_of(&mut self, members: Vec<u32>, new: i64) -> Result<(), Problem> {
         let new = Some(self.new_comm(new)?);
         self.created.push(Creation { call: "Comm_create", parent: 0, how: How::Listed(members.into()), new });
@@ -358,8 +360,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// A call on a communicator of which the trace says only the place of this rank and the number of ranks. It is the one of the
-    /// communicators created before its first call that fits.
+    /// A call on a communicator for which the trace has only the number of this rank in it and its number of ranks. It is the
+    /// communicator that matches these numbers, among those created before its first call.
     pub fn unnamed(&mut self, handle: i64, (place, size): (u32, u32), call: &str) -> Result<(), Problem> {
         let number = self.comm(handle)?;
         let known = self.unnamed.iter_mut().find(|unnamed| unnamed.number == number);
@@ -383,17 +385,17 @@ impl Recorder {
         Ok(())
     }
 
-    /// Keeps a group under a number.
+    /// Stores a group under a number.
     pub fn keep_group(&mut self, new: i64, group: Group) {
         self.groups.insert(new, Rc::new(group));
     }
 
-    /// The group of a number; one that no recorded call makes is empty.
+    /// The group with a number. A group that no recorded call makes is empty.
     pub fn group(&self, handle: i64) -> Rc<Group> {
         self.groups.get(&handle).cloned().unwrap_or_else(|| Rc::new(Group::Empty))
     }
 
-    /// The end of the calls: open operations are counted.
+    /// The end of the calls. Counts operations that no call completed.
     pub fn end(&mut self) {
         let mut left: Vec<(i64, Active)> = self.requests.drain().collect();
         left.sort_by_key(|&(request, _)| request);
@@ -427,7 +429,7 @@ mod tests {
         assert_eq!(recorder.assumptions[&Assumed::StartNotRecorded], 1);
     }
 
-    /// Requests 0, 8, 16 and 24 by a count that is right, and by a damaged one; 20 is no place of the array.
+    /// Requests 0, 8, 16 and 24 with a correct count, and with a damaged count; 20 is not an address of the array.
     #[test]
     fn an_array_of_requests_is_completed_whatever_its_count() {
         for count in [4, i64::MAX] {

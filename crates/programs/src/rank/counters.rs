@@ -1,15 +1,15 @@
-//! How many edges still lead to each operation of a rank.
+//! The number of unsatisfied edges to each operation of a rank.
 
 use crate::form::Cursor;
 use std::collections::HashMap;
 use weft_units::prefetch::prefetch_first_line;
 
-/// Edges that are still to be satisfied (dense), or that are satisfied already (sparse).
+/// Numbers of edges per operation: unsatisfied edges (dense), or satisfied edges (sparse).
 #[derive(Debug, Clone)]
 pub enum Counters {
     /// A number per operation, for a program in memory.
     Dense(Vec<u32>),
-    /// Numbers only of operations that have seen some of the several others that they wait for.
+    /// Numbers only for operations with some, but not all, of their several edges satisfied.
     Sparse(HashMap<u32, u32>),
 }
 
@@ -22,7 +22,7 @@ impl Counters {
         }
     }
 
-    /// Brings the number of an operation into the cache.
+    /// Prefetches the number of an operation.
     pub fn bring(&self, index: u32) {
         match self {
             Self::Dense(remaining) => prefetch_first_line(remaining, index as usize),

@@ -1,4 +1,4 @@
-//! The state of a rank as a list of numbers, for checkpoints of a caller that has them.
+//! The state of a rank as a list of numbers, for callers that write checkpoints.
 
 use super::counters::Counters;
 use super::{Expansion, Key, Machine, OpId, Queue};
@@ -18,7 +18,7 @@ impl Numbers<'_> {
         self.next()?.try_into().ok()
     }
 
-    /// The length of a list: each of its parts is a number or more.
+    /// Reads the length of a list. Each item of the list has at least one number.
     fn length(&mut self) -> Option<usize> {
         usize::try_from(self.next()?).ok().filter(|&length| length <= self.0.len())
     }
@@ -50,7 +50,7 @@ fn read_queue<T: Copy>(from: &mut Numbers<'_>, item: impl Fn(u64) -> T) -> Optio
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// The state of the rank between two calls. `number`: the number of a message.
+    /// The state of the rank between two calls. `number` returns the number of a message.
     pub fn state(&self, number: impl Fn(Handle) -> u64) -> Vec<u64> {
         let mut state = vec![u64::from(self.finished)];
         match &self.remaining {
@@ -75,7 +75,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         state
     }
 
-    /// Takes over a state of the same rank. Returns `None`, and is then in no state that can be used, if it can't be one.
+    /// Restores a state of the same rank. Returns `None` if the numbers are not a valid state; then the machine must not
+    /// be used.
     pub fn restore(&mut self, state: &[u64], handle: impl Fn(u64) -> Handle) -> Option<()> {
         let mut from = Numbers(state);
         self.finished = from.small()?;
@@ -103,7 +104,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         from.0.is_empty().then_some(())
     }
 
-    /// A collective under way: its messages follow from the rules again.
+    /// Reads an active collective. Its messages are computed again from the rules.
     fn expansion_of(&mut self, from: &mut Numbers<'_>) -> Option<Expansion> {
         let (parent, left) = (from.small()?, from.next()? as usize);
         if parent >= self.cursor.len() {

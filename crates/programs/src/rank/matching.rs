@@ -1,4 +1,5 @@
-//! Which message a receive takes: the first that fits, by communicator, source and tag.
+//! The matching of messages and receives: a receive gets the first message with a matching communicator, source and
+//! tag.
 
 use std::collections::VecDeque;
 use weft_units::prefetch::prefetch_first_line;
@@ -6,7 +7,7 @@ use weft_units::prefetch::prefetch_first_line;
 /// All ones, as [`crate::form::Op`] stores a wildcard.
 const ANY: u32 = u32::MAX;
 
-/// By what messages and receives are matched. All ones as source or tag is a wildcard.
+/// The key by which messages and receives are matched. All ones as source or tag is a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     /// Messages of different contexts never match: 0 for all ranks, other numbers for communicators and collectives.
@@ -30,7 +31,7 @@ impl Key {
 #[derive(Debug, Clone)]
 pub struct Queue<T> {
     items: VecDeque<(Key, T)>,
-    /// How many keys have a wildcard.
+    /// Number of keys with a wildcard.
     wild: usize,
 }
 
@@ -47,7 +48,7 @@ impl<T: Copy> Queue<T> {
         self.items.push_back((key, item));
     }
 
-    /// Takes out the first item whose key fits.
+    /// Removes and returns the first item with a matching key.
     #[inline]
     pub fn take(&mut self, key: Key) -> Option<T> {
         let place = if self.wild == 0 && key.is_exact() {
@@ -60,7 +61,7 @@ impl<T: Copy> Queue<T> {
         Some(item)
     }
 
-    /// Brings the first items into the cache.
+    /// Prefetches the first items.
     pub fn bring(&self) {
         prefetch_first_line(self.items.as_slices().0, 0);
     }
@@ -73,7 +74,7 @@ impl<T: Copy> Queue<T> {
         self.items.is_empty()
     }
 
-    /// Keys and items in the order in which they came.
+    /// Keys and items in the order of their arrival.
     pub fn iter(&self) -> impl Iterator<Item = (Key, T)> {
         self.items.iter().copied()
     }

@@ -1,9 +1,10 @@
-//! The state machine of one rank: which operations may start now. It has no clock and does no input or output.
+//! The state machine of one rank, which determines the operations that may start. It has no clock and does no input or output.
 //!
-//! The caller is the LogGOPS executor or a network engine. It calls [`Machine::start`], [`Machine::finish`], [`Machine::post`]
-//! for a receive and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations and matches. The caller decides when a send has finished: an eager one when it has left the rank, a rendezvous one when
-//! its receive has matched. A collective never reaches the caller: the machine expands it into messages when its turn has
-//! come, and forgets them when all have finished.
+//! The caller is the LogGOPS executor or a network engine. It calls [`Machine::start`], [`Machine::finish`], [`Machine::post`] for a
+//! receive and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations and matches. The caller decides when a send has
+//! finished: an eager send when it has left the rank, a rendezvous send when its receive has matched. The machine never returns a
+//! collective to the caller. It expands a collective into messages when the collective may start, and deletes the messages when all have
+//! finished.
 
 mod counters;
 mod kept;
@@ -17,7 +18,7 @@ use counters::Counters;
 use std::sync::Arc;
 use weft_units::prefetch::{prefetch_first_line, prefetch_whole};
 
-/// Number of an operation of a rank: of the program itself, or of a collective that is under way.
+/// Number of an operation of a rank. The operation belongs to the program itself, or to an active collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(u64);
 
@@ -26,7 +27,7 @@ impl OpId {
         Self((expansion as u64) << 32 | u64::from(index))
     }
 
-    /// 0 for the program itself, else the place of a collective under way plus 1.
+    /// 0 for the program itself; for an active collective, its place plus 1.
     fn expansion(self) -> usize {
         (self.0 >> 32) as usize
     }
@@ -35,12 +36,12 @@ impl OpId {
         self.0 as u32
     }
 
-    /// This number as bits, of which the highest is 0.
+    /// This number as bits. The highest bit is 0.
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// The number of such bits.
+    /// The operation number from bits of [`Self::to_bits`].
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -55,39 +56,39 @@ impl OpId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub id: OpId,
-    /// Its peer is a rank of the program, whatever its communicator is.
+    /// The operation. Its peer is a rank of the program, whatever its communicator is.
     pub op: Op,
     /// Messages of different contexts never match.
     pub context: u32,
 }
 
 impl Ready {
-    /// Whether this is a receive whose start releases no other operation: one of a collective.
+    /// True for a receive of a collective: its start releases no other operation.
     #[inline]
     pub(crate) fn is_only_posted(&self) -> bool {
         self.op.kind() == Kind::Receive && self.id.in_program().is_none()
     }
 
-    /// By what the message of this send, sent by rank `me`, is matched.
+    /// The key of the message of this send by rank `me`.
     pub fn message_key(&self, me: u32) -> Key {
         Key { context: self.context, source: me, tag: self.op.raw().1 }
     }
 
-    /// By what this receive is matched.
+    /// The key of this receive.
     fn receive_key(&self) -> Key {
         let (source, tag) = self.op.raw();
         Key { context: self.context, source, tag }
     }
 }
 
-/// An operation whose peer is numbered as the program numbers it. `members`: ranks of its communicator; `None`: all ranks.
+/// Converts the peer of an operation to a rank of the program. `members`: ranks of its communicator; `None` means all ranks.
 #[inline]
 fn in_program(op: Op, members: Option<&[u32]>) -> Op {
     let peer = members.and_then(|members| members.get(op.peer()? as usize).copied());
     peer.map_or(op, |peer| op.to_peer(peer))
 }
 
-/// A collective that has become messages.
+/// A collective that was expanded into messages.
 #[derive(Debug, Clone)]
 struct Expansion {
     ops: Arc<Ops>,
@@ -96,18 +97,18 @@ struct Expansion {
     /// The collective in the program, and its operation.
     parent: u32,
     call: Op,
-    /// The context of its messages, and the ranks of its communicator; `None`: all ranks.
+    /// The context of its messages, and the ranks of its communicator; `None` means all ranks.
     context: u32,
     members: Option<Arc<[u32]>>,
 }
 
 impl Expansion {
-    /// Collectives of equal form have the same messages, but for the tags: these contain the number of the collective.
+    /// The form of a collective. Collectives of equal form have the same messages, except for the number of the collective in the tags.
     fn form(call: &Op) -> Op {
         call.tagged(0)
     }
 
-    /// Operation `parent` of a program, which has begun. `comms`: the communicators of the rank.
+    /// The expansion of operation `parent` of the program, a collective that has begun. `comms`: the communicators of the rank.
     fn new(ops: Arc<Ops>, (parent, call): (u32, Op), comms: &[Comm]) -> Self {
         let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
         let comm = usize::from(call.comm()).checked_sub(1).map(|place| &comms[place]);
@@ -126,7 +127,7 @@ impl Expansion {
         Ready { id, op: in_program(op, self.members.as_deref()), context: self.context }
     }
 
-    /// An operation of the collective has finished. Appends those that waited only for it.
+    /// An operation of the collective has finished. Appends the operations that waited only for it.
     #[inline]
     fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         let ops = &*self.ops;
@@ -141,12 +142,12 @@ impl Expansion {
     }
 }
 
-/// Most operations of a collective that is kept after its end, for the next one of its form; and most collectives that are kept. Ranks share
-/// the operations; each has less than 1 KB of its own.
+/// Limits for ended collectives that are kept for the next collective of the same form: most operations of such a collective, and most
+/// collectives. Ranks share the operations; each rank has less than 1 KB of additional data.
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
-/// A rank of a program. `Handle` is what the caller keeps of a message.
+/// A rank of a program. `Handle` is the caller's data for a message.
 #[derive(Debug, Clone)]
 pub struct Machine<C, Handle> {
     cursor: C,
@@ -157,17 +158,17 @@ pub struct Machine<C, Handle> {
     remaining: Counters,
     finished: u32,
     expansions: Vec<Option<Expansion>>,
-    /// Collectives that have ended, the last one last.
+    /// Ended collectives that are kept, in the order of their ends.
     spare: Vec<Expansion>,
     posted: Queue<OpId>,
     unexpected: Queue<Handle>,
     /// Collectives that may start, and operations of collectives that have finished.
     work: Vec<OpId>,
-    /// Collectives that have begun or ended since the caller took them, if it asked for them.
+    /// Collectives that have begun or ended since the last [`Machine::take_noted`]; `None` unless the caller requested them.
     noted: Option<Vec<Noted>>,
 }
 
-/// A collective of the program has begun at the rank, or ended there.
+/// Records that a collective of the program has begun or ended at the rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted {
     /// The number of the collective among the operations of the rank.
@@ -199,12 +200,12 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// From now on it notes when collectives begin and end. The caller takes the notes after each call.
+    /// From now on the machine records when collectives begin and end. The caller must take the records after each call.
     pub fn note_collectives(&mut self) {
         self.noted = Some(Vec::new());
     }
 
-    /// Calls `each` with the notes since the last time.
+    /// Calls `each` with the records since the last call of this function.
     pub fn take_noted(&mut self, each: impl FnMut(Noted)) {
         self.noted.iter_mut().flat_map(|noted| noted.drain(..)).for_each(each);
     }
@@ -215,7 +216,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         (op, usize::from(op.comm()).checked_sub(1).map(|place| &self.comms[place]))
     }
 
-    /// Appends the operations that wait for nothing.
+    /// Appends the operations without predecessors.
     pub fn begin(&mut self, out: &mut Vec<Ready>) {
         let mut roots = Vec::new();
         self.cursor.roots(|index| roots.push(index));
@@ -228,7 +229,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     /// An operation has started. Appends the operations that waited for its start.
     #[inline]
     pub fn start(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        // the messages of a collective wait only for the ends of others
+        // the messages of a collective wait only for the ends of other operations
         if let Some(index) = id.in_program() {
             self.satisfy(index, When::Start, out);
             self.settle(out);
@@ -242,7 +243,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// A receive has started. Returns the message that it takes if one has arrived; else it waits for one.
+    /// A receive has started. Returns the matching message if one has arrived; otherwise the receive waits for one.
     pub fn post(&mut self, receive: &Ready) -> Option<Handle> {
         let key = receive.receive_key();
         let taken = self.unexpected.take(key);
@@ -252,7 +253,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// A message has arrived. Returns the receive that takes it if one waits; else the message waits for one.
+    /// A message has arrived. Returns the matching receive if one waits; otherwise the message waits for one.
     pub fn arrive(&mut self, key: Key, message: Handle) -> Option<OpId> {
         let taken = self.posted.take(key);
         if taken.is_none() {
@@ -261,7 +262,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// Brings lists of this machine into the cache, for a call that comes soon.
+    /// Prefetches lists of this machine, for a call that comes soon.
     #[inline]
     pub fn bring_lists(&self) {
         self.cursor.bring_places();
@@ -270,8 +271,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         prefetch_whole(&self.expansions, 0);
     }
 
-    /// Brings the data of an operation into the cache. Without `id` it brings the data of the operations that finish next, if operations finish
-    /// in their order.
+    /// Prefetches the data of an operation. Without `id` it prefetches the data of the operations that finish next, if operations finish in
+    /// their order.
     #[inline]
     pub fn bring(&self, id: Option<OpId>) {
         if let Some(index) = id.map_or(Some(self.finished), OpId::in_program) {
@@ -283,7 +284,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// The operation of a number that this machine gave.
+    /// The operation with a number that this machine returned.
     #[inline]
     pub fn ready(&mut self, id: OpId) -> Ready {
         match id.expansion().checked_sub(1) {
@@ -297,8 +298,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// The number of an operation that no other one of the rank has: that of the operation of the program, and in a collective the place of
-    /// the operation plus 1, else 0.
+    /// A unique number of an operation within the rank. The first part is the number of the operation in the program. The second part is 0,
+    /// or the place of the operation within its collective plus 1.
     pub fn number(&self, id: OpId) -> (u32, u32) {
         match id.expansion().checked_sub(1) {
             None => (id.index(), 0),
@@ -309,12 +310,12 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// How many operations of the program have finished, and how many there are.
+    /// Number of finished operations of the program, and number of all its operations.
     pub fn progress(&self) -> (u32, u32) {
         (self.finished, self.cursor.len())
     }
 
-    /// Whether all operations have finished and no message is left over.
+    /// True if all operations have finished and every message was received.
     pub fn is_done(&self) -> bool {
         self.finished == self.cursor.len() && self.unexpected.is_empty()
     }
@@ -324,13 +325,13 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.posted.iter().collect()
     }
 
-    /// Whether there are messages that no receive has taken.
+    /// True if there are messages that no receive has matched.
     #[inline]
     pub fn has_unexpected(&self) -> bool {
         !self.unexpected.is_empty()
     }
 
-    /// Messages that no receive has taken, in the order of their arrival.
+    /// Messages that no receive has matched, in the order of their arrival.
     pub fn unexpected(&self) -> Vec<(Key, Handle)> {
         self.unexpected.iter().collect()
     }
@@ -367,7 +368,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         freed.for_each(|index| self.release(OpId::new(0, index), out));
     }
 
-    /// An operation of the program has nothing to wait for any more: it is given to the caller, or is a collective to expand.
+    /// An operation of the program is ready. The machine returns it to the caller, or expands it if it is a collective.
     #[inline]
     fn release(&mut self, id: OpId, out: &mut Vec<Ready>) {
         let ready = self.ready(id);
@@ -394,7 +395,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Expands the collectives whose turn has come.
+    /// Expands the collectives that may start.
     #[inline]
     fn settle(&mut self, out: &mut Vec<Ready>) {
         while let Some(id) = self.work.pop() {
@@ -406,7 +407,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.noted.iter_mut().for_each(|noted| noted.push(Noted { index, has_ended }));
     }
 
-    /// A collective has ended.
+    /// Handles the end of a collective.
     fn put_aside(&mut self, place: usize) {
         let Some(ended) = self.expansions[place].take().filter(|ended| ended.ops.len() <= MOST_SPARE_OPS) else {
             return;
@@ -417,7 +418,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.spare.push(ended);
     }
 
-    /// A collective of the program that begins.
+    /// Returns the expansion of a collective of the program that begins.
     fn expansion(&mut self, parent: u32, call: Op) -> Expansion {
         let form = Expansion::form(&call);
         if let Some(place) = self.spare.iter().rposition(|spare| Expansion::form(&spare.call) == form) {
@@ -459,7 +460,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 }
 
-/// Operations that became free at once: rarely more than a few, so that they need no memory of their own.
+/// Operations that became ready at the same time. There are rarely more than a few, so they are stored without an allocation.
 #[derive(Default)]
 struct FreedOps {
     few: [u32; 4],

@@ -4,16 +4,17 @@
 //! Open MPI 1.6.5, component `tuned` of its collectives.
 //!
 //! # Parameters
-//! `segment`: bytes of a segment of broadcast and reduce (default: the whole vector is one).
+//! `segment`: bytes of a segment of broadcast and reduce (default: the whole vector is one segment).
 //!
 //! # Guarantees
-//! Broadcast and reduce: in round k rank r below 2^k of the root sends to r + 2^k, the other way round for a reduce. Gather and scatter: subtrees hold consecutive ranks, so that each message is a range of blocks.
+//! Ranks are numbered from the root. Broadcast: in round k each rank r below 2^k sends to r + 2^k. A reduce sends in the opposite
+//! direction. Gather and scatter: each subtree has consecutive ranks, so each message is a range of blocks.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -55,7 +56,8 @@ impl Expands for Binomial {
     }
 }
 
-/// Gather (`to_root`) and scatter: rank v of the root holds the blocks of v to v + 2^k - 1, where 2^k is its lowest bit.
+/// Gather (`to_root`) and scatter. With ranks numbered from the root, rank v has the blocks of v to v + 2^k - 1, and 2^k is the
+/// lowest set bit of v.
 fn blocks(call: &Call, to_root: bool, steps: &mut Steps) {
     let me = call.from_root();
     let low = if me == 0 { u32::BITS } else { me.trailing_zeros() };

@@ -7,13 +7,14 @@
 //! None.
 //!
 //! # Guarantees
-//! Round k has partners at distance 2^k, in ceil(log2 n) rounds. All-gather sends up to 2^k blocks to the rank behind. All-to-all sends every block whose distance to its receiver has bit k to the rank ahead. Barrier: dissemination.
+//! There are ceil(log2 n) rounds. In round k partners have distance 2^k. All-gather sends up to 2^k blocks to the rank behind. All-to-all
+//! sends each block to the rank ahead if bit k of the distance to its receiver is set. The barrier is a dissemination barrier.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -46,7 +47,7 @@ impl Expands for Bruck {
                 }
                 Operation::AllToAll => {
                     let far = move || (1..n).filter(move |offset| offset & distance > 0);
-                    // a rank holds a block after the lower bits of its offset have been travelled
+                    // a rank has a block after the block has moved by the lower bits of its offset
                     let held = |holder: u32| {
                         far().map(move |offset| {
                             let from = (holder + n - offset % distance) % n;

@@ -4,16 +4,17 @@
 //! Open MPI 1.6.5, component `tuned` of its collectives.
 //!
 //! # Parameters
-//! `segment`: bytes of a segment (default: the whole vector is one).
+//! `segment`: bytes of a segment (default: the whole vector is one segment).
 //!
 //! # Guarantees
-//! Rank v of the root receives from v - 1 and sends to v + 1; a reduce goes the other way. A rank receives a segment while it sends the one before.
+//! With ranks numbered from the root, rank v receives from v - 1 and sends to v + 1; a reduce sends in the opposite direction. A rank
+//! receives a segment while it sends the previous one.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::amounts::Bytes;

@@ -4,16 +4,18 @@
 //! P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing 2009), with the trees of NCCL.
 //!
 //! # Parameters
-//! `segment`: bytes of a segment (default: each half is one).
+//! `segment`: bytes of a segment (default: each half is one segment).
 //!
 //! # Guarantees
-//! Either tree sums its half up to its root and sends it down again, segment by segment. A rank that is inside of one tree is mostly a leaf of the other. The second tree is the first one mirrored for an even number of ranks, shifted by one rank for an odd number.
+//! Each tree sums its half of the vector up to its root and sends the sum down again, segment by segment. Most inner ranks of one tree are
+//! leaves of the other. The second tree is the first one mirrored for an even number of ranks, shifted by one rank for an odd number.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank. That a summed segment goes down while others still go up: here the second part begins at the root when the first has ended.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank. The overlap of the two parts: in the real algorithm, a
+//! summed segment is sent down while other segments are still summed. Here the root begins to send down when all segments are summed.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -34,7 +36,8 @@ pub struct DoubleTree {
     pub segment: Option<Bytes>,
 }
 
-/// Parent of a rank: its lowest bit moves one place up, or goes where that leads beyond the last rank.
+/// Parent of a rank: its lowest set bit moves up by one place. If this gives a number beyond the last rank, the lowest set bit is cleared
+/// instead.
 fn parent(rank: u32, ranks: u32) -> Option<u32> {
     let bit = 1u32.checked_shl(rank.trailing_zeros())?;
     let up = rank ^ bit | bit << 1;

@@ -1,20 +1,22 @@
 //! Inside of nodes, then between them.
 //!
 //! # Source
-//! The hierarchical scheme of NCCL and of rail-optimised clusters: ranks of a node first, then ranks of equal place in all nodes.
+//! The hierarchical scheme of NCCL and of rail-optimised clusters: first the ranks of a node, then the ranks with the same place in all
+//! nodes.
 //!
 //! # Parameters
-//! `node`: ranks of a node \[count\]; ranks 0 to node - 1 are the first one.
+//! `node`: number of ranks per node \[count\]; ranks 0 to `node` - 1 are the first node.
 //!
 //! # Guarantees
-//! All-reduce in three parts. A reduce-scatter on a ring inside of each node comes first. An all-reduce on a ring of the ranks of
-//! equal place follows. An all-gather inside of each node comes last. The bytes of a rank between nodes are 1/node of those of a flat ring.
+//! All-reduce in three parts. First, each node does a reduce-scatter on a ring of its ranks. Then the ranks with the same place in all
+//! nodes do an all-reduce on a ring. Last, each node does an all-gather. A rank sends 1/`node` as many bytes between nodes as in a flat
+//! ring.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -64,7 +66,7 @@ impl Expands for Hierarchical {
         };
         let mut rounds = inside.reduce_scatter(share, 0, 0, steps);
         rounds = across.reduce_scatter(part_of_own, 0, rounds, steps);
-        // the parts differ by a byte, so that not all places have gone through as many rounds
+        // the parts may differ by a byte, so the places may have used different numbers of rounds
         rounds = across.all_gather(part_of_own, rounds.max(4 * call.ranks), steps);
         inside.all_gather(share, rounds, steps);
     }

@@ -4,16 +4,16 @@
 //! Open MPI 1.6.5, component `tuned` of its collectives.
 //!
 //! # Parameters
-//! `first`, `second`: their algorithms.
+//! `first`, `second`: algorithms of the two collectives.
 //!
 //! # Guarantees
 //! All-reduce: a reduce to rank 0, then a broadcast from it. Reduce-scatter: a reduce to rank 0, then a scatter of blocks.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -28,9 +28,9 @@ use super::{AlgorithmConfig, binomial::Binomial};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InTwo {
-    /// Of the reduce.
+    /// Algorithm of the reduce.
     pub first: Box<AlgorithmConfig>,
-    /// Of the broadcast or scatter.
+    /// Algorithm of the broadcast or scatter.
     pub second: Box<AlgorithmConfig>,
 }
 

@@ -7,13 +7,14 @@
 //! None.
 //!
 //! # Guarantees
-//! Broadcast, reduce, gather and scatter: one message per rank other than the root. All-to-all: each rank posts all receives, then all sends, to the rank ahead of it first.
+//! Broadcast, reduce, gather and scatter: one message per rank other than the root. All-to-all: each rank posts all receives, then all
+//! sends. The first send goes to the next rank.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Linear {}
 
-/// The data that goes between the root and another rank.
+/// The data that the root and another rank exchange.
 fn data(call: &Call, other: u32) -> Piece {
     match call.operation {
         Operation::Gather | Operation::Scatter => call.block(other.into()),

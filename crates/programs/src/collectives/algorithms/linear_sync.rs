@@ -1,20 +1,20 @@
-//! Gather whose root calls one rank after the other.
+//! A gather in which the root requests data from one rank after the other.
 //!
 //! # Source
 //! Open MPI 1.6.5, component `tuned` of its collectives.
 //!
 //! # Parameters
-//! `first`: bytes of the first message of each rank; the second has the rest.
+//! `first`: bytes of the first message of each rank; the second message has the rest.
 //!
 //! # Guarantees
 //! The root requests a rank's data by a message of 1 byte. It requests the data of the next rank when the first message
 //! of this rank has arrived.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -24,7 +24,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The root asks one rank after the other.
+/// A gather in which the root requests data from one rank after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinearSync {

@@ -1,5 +1,5 @@
-//! Algorithms of collectives. Each is one file and one line of the registry; the data flow of its examples is checked for 2
-//! to 65 ranks.
+//! Algorithms of collectives. Each algorithm is one file and one line of the registry. Tests check the data flow of its
+//! examples for 2 to 65 ranks.
 
 use super::call::Call;
 use super::steps::Steps;
@@ -7,15 +7,15 @@ use crate::form::Operation;
 
 /// The configuration of an algorithm.
 pub trait Expands {
-    /// Collectives that it can do.
+    /// Collectives that the algorithm implements.
     fn operations(&self) -> &'static [Operation];
 
-    /// The problem and the remedy, if it can't do this call.
+    /// The problem and the remedy, if the algorithm can't do this call.
     fn refuses(&self, _call: &Call) -> Option<(String, String)> {
         None
     }
 
-    /// Adds the messages of the calling rank. There are 2 ranks at least.
+    /// Adds the messages of the calling rank to `steps`. The call has at least 2 ranks.
     fn expand(&self, call: &Call, steps: &mut Steps);
 
     /// Configurations for tests.

@@ -7,13 +7,14 @@
 //! None.
 //!
 //! # Guarantees
-//! For an even number of ranks n: n/2 rounds, alternately with one neighbour and the other. The first round exchanges a block, the others the two blocks that came last.
+//! The number of ranks n must be even. There are n/2 rounds, which alternate between the two neighbours. The first round exchanges one
+//! block. Each other round exchanges the two blocks that were received last.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -42,7 +43,7 @@ impl Expands for NeighborExchange {
         let is_even = me.is_multiple_of(2);
         let neighbours = if is_even { [call.ahead(1), call.behind(1)] } else { [call.behind(1), call.ahead(1)] };
         let first = if is_even { me } else { neighbours[0] };
-        // by how much the first block that comes from each neighbour moves on
+        // offset by which the first block from each neighbour changes per round
         let moves = if is_even { [2, n - 2] } else { [n - 2, 2] };
         let mut from = [first; 2];
         steps.receive(neighbours[0], 0, Into::Copy, std::iter::once(call.block(neighbours[0].into())));

@@ -7,13 +7,14 @@
 //! None.
 //!
 //! # Guarantees
-//! In step s of n - 1 a rank sends to the rank s ahead and receives from the rank s behind.
+//! There are n - 1 steps. In step s each rank sends to the rank that is s ahead, and receives from the rank that is s
+//! behind.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -22,7 +23,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A partner ahead and one behind in each step.
+/// Pairwise exchange: in each step a rank sends to one partner and receives from another.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pairwise {}

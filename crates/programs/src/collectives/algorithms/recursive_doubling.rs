@@ -7,14 +7,15 @@
 //! None.
 //!
 //! # Guarantees
-//! All-reduce and barrier: p is the largest power of 2 up to n ranks. The first 2 (n - p) ranks fold in pairs. Then p ranks exchange
-//! the whole vector with rank xor 2^k in log2 p rounds, and the pairs unfold. All-gather, for powers of 2: round k exchanges 2^k blocks.
+//! All-reduce and barrier: p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs, and one rank of each pair
+//! sends its data to the other. Then p ranks exchange the whole vector with rank xor 2^k in log2 p rounds. At the end the pairs exchange
+//! the result. All-gather is only for powers of 2: round k exchanges 2^k blocks.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::Call;

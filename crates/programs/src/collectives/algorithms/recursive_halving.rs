@@ -7,14 +7,15 @@
 //! None.
 //!
 //! # Guarantees
-//! p is the largest power of 2 up to n ranks. The first 2 (n - p) ranks fold in pairs. Then p ranks exchange half of their data
-//! with partners at distances p/2, p/4, ..., 1. The pairs unfold at the end.
+//! p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs, and one rank of each pair sends its
+//! data to the other. Then p ranks exchange half of their data with partners at distances p/2, p/4, ..., 1. At the end the
+//! pairs exchange the result.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -37,7 +38,7 @@ impl Expands for RecursiveHalving {
         let power = 1u32 << call.ranks.ilog2();
         let folded = call.ranks - power;
         let whole = || std::iter::once(crate::collectives::tree::whole(call));
-        // blocks of the ranks behind numbers `first..end` of the p
+        // blocks of the ranks that the numbers `first..end` of the p ranks represent
         let range = |first: u32, end: u32| {
             let begin = |number: u32| if number < folded { 2 * number } else { number + folded };
             (begin(first)..begin(end)).map(|rank| call.share(rank))

@@ -1,4 +1,4 @@
-//! A ring: each rank sends to the next one only.
+//! A ring: each rank sends only to the next rank.
 //!
 //! # Source
 //! Open MPI 1.6.5, component `tuned` of its collectives. NCCL, function `ring` of its all-reduce, all-gather and reduce-scatter. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009).
@@ -7,14 +7,14 @@
 //! `segment`: bytes of a segment of each block in the summing half of an all-reduce or reduce-scatter (default: the whole block).
 //!
 //! # Guarantees
-//! All-gather and reduce-scatter: n - 1 rounds, in each a block. All-reduce: a reduce-scatter and an all-gather of blocks of 1/n of the vector. A rank sends 2 (n - 1) messages with 2 (n - 1)/n of
-//! the vector.
+//! All-gather and reduce-scatter: n - 1 rounds, and a rank sends one block per round. All-reduce: a reduce-scatter and an all-gather of
+//! blocks of 1/n of the vector. For an all-reduce, a rank sends 2 (n - 1) messages, with 2 (n - 1)/n of the vector in total.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -39,7 +39,7 @@ pub struct Ring {
 pub struct Circle<'a> {
     /// Ranks in the order of the ring.
     pub ranks: &'a [u32],
-    /// The place of the calling rank.
+    /// The position of the calling rank in the ring.
     pub me: usize,
 }
 
@@ -56,13 +56,13 @@ impl Circle<'_> {
         self.ranks[(self.me + self.len() - 1) % self.len()]
     }
 
-    /// The place `by` behind the calling rank.
+    /// The position `by` places behind the calling rank.
     fn behind(&self, by: usize) -> usize {
         (self.me + 2 * self.len() - by) % self.len()
     }
 
-    /// Sums blocks around the ring: place p ends with the sum of block p. Round numbers begin at `rounds`. At most `segment`
-    /// bytes of a block go around at once (0: all).
+    /// Sums blocks around the ring: at the end, position p has the sum of block p. Round numbers begin at `rounds`. A block is sent in
+    /// segments of at most `segment` bytes (0: the whole block).
     pub fn reduce_scatter(&self, block: impl Fn(usize) -> Piece, segment: u64, rounds: u32, steps: &mut Steps) -> u32 {
         let longest = (0..self.len()).map(|place| block(place).bytes).max().unwrap_or(0);
         let segment = if segment == 0 { longest.max(1) } else { segment };
@@ -84,7 +84,7 @@ impl Circle<'_> {
         round
     }
 
-    /// Passes blocks around the ring: place p begins with block p, and all places end with all blocks.
+    /// Sends blocks around the ring: position p begins with block p, and all positions end with all blocks.
     pub fn all_gather(&self, block: impl Fn(usize) -> Piece, rounds: u32, steps: &mut Steps) -> u32 {
         for step in 0..self.len() - 1 {
             let round = rounds + step as u32;

@@ -1,4 +1,4 @@
-//! Broadcast of each half down one half of a binary tree, then an exchange of the halves.
+//! Broadcast of each half of the vector down one of two binary trees, then an exchange of the halves.
 //!
 //! # Source
 //! Open MPI 1.6.5, component `tuned` of its collectives.
@@ -7,14 +7,15 @@
 //! `segment`: bytes of a segment.
 //!
 //! # Guarantees
-//! The first half of the vector goes to the first half of the ranks, the second half to the others. Each half goes down a binary
-//! tree below the root. Then rank k of either tree gives its half to rank k of the other; a rank without partner gets the second half from the root.
+//! The root sends the first half of the vector down a binary tree of the first half of the ranks, and the second half down a tree of the
+//! other ranks. Then rank k of each tree sends its half to rank k of the other tree. A rank without a partner gets the second half from the
+//! root.
 //!
 //! # Not modelled
-//! The time of a sum, unless the rules give one; copies inside of a rank.
+//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -33,7 +34,7 @@ pub struct SplitBinary {
     pub segment: Bytes,
 }
 
-/// Messages of the second tree, and of the exchange, are numbered from here on.
+/// First number of the messages of the second tree and of the exchange.
 const SECOND: u32 = 1 << 30;
 const EXCHANGE: u32 = 1 << 31;
 
@@ -49,7 +50,8 @@ impl Expands for SplitBinary {
             Piece { block: 0, start: first, bytes: call.vector() - first },
         ];
         let in_first = (call.ranks - 1).div_ceil(2);
-        // the trees hold numbers 1 to in_first and the rest as seen from the root, which is above both
+        // with ranks numbered from the root, which is above both trees, the first tree has numbers 1 to in_first, and the second tree has
+        // the rest
         let trees = [(1, in_first), (1 + in_first, call.ranks - 1 - in_first)];
         let me = call.from_root();
         if me == 0 {

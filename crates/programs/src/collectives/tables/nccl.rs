@@ -6,17 +6,19 @@
 //!
 //! # Parameters
 //! `node`: accelerators of a node \[count\] (default: 8). `bus`: bus bandwidth of a ring \[bytes per s\] (default: 370 GB/s,
-//! which 8 interfaces of 400 Gb/s give). `hierarchical`: all-reduce inside of nodes, then between them (default: no).
+//! the bandwidth of 8 interfaces of 400 Gb/s). `hierarchical`: all-reduce first inside nodes, then between nodes (default:
+//! no).
 //!
 //! # Guarantees
-//! All-reduce: the algorithm of the smallest estimate over ring and double tree, each with three protocols. All-gather and
-//! reduce-scatter: ring. Broadcast and reduce: a chain with segments of 1 MiB. All-to-all: pairwise.
+//! All-reduce: ring or double tree, each with three protocols; the combination with the smallest estimated time is chosen.
+//! All-gather and reduce-scatter: ring. Broadcast and reduce: a chain with segments of 1 MiB. All-to-all: pairwise.
 //!
 //! # Not modelled
-//! Protocols change latencies in NCCL; here they only choose. NVLS, CollNet and PAT. Several channels per rank.
+//! The latencies of NCCL's protocols: here they only influence the choice of the algorithm. NVLS, CollNet and PAT. Several
+//! channels per rank.
 //!
 //! # Validation
-//! The tests of this file: estimates worked out by hand. `laws/data_flow.rs`: each choice.
+//! The tests of this file: estimates computed by hand. `laws/data_flow.rs`: every algorithm that the table chooses.
 
 use super::Chooses;
 use crate::amounts::Bytes;
@@ -27,7 +29,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Ring or tree, whichever NCCL's estimate favours.
+/// Ring or tree, chosen by NCCL's estimate of the time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nccl {
@@ -38,7 +40,7 @@ pub struct Nccl {
     /// Bus bandwidth of a ring [bytes per s], as a size: "370GB".
     #[serde(default = "bus")]
     pub bus: Bytes,
-    /// All-reduce inside of nodes, then between them.
+    /// True if an all-reduce runs first inside nodes, then between nodes.
     #[serde(default)]
     pub hierarchical: bool,
 }
@@ -106,7 +108,7 @@ impl Nccl {
     }
 }
 
-/// A slice of NCCL's buffers.
+/// Size of a segment: a slice of NCCL's buffers.
 const SEGMENT: Bytes = Bytes(1 << 20);
 
 impl Chooses for Nccl {
@@ -136,8 +138,8 @@ mod tests {
 
     #[test]
     fn latencies_on_64_nodes_are_those_worked_out_by_hand() {
-        // A few bytes, so that the bandwidth does not count. Tree, LL: 6.8 + 2 (7 * 0.6 + 6 * 5) = 75.2 us.
-        // Ring, LL: 2 * 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4 us.
+        // A few bytes, so the bandwidth has almost no effect. Tree, LL: 6.8 + 2 (7 * 0.6 + 6 * 5) = 75.2 us. Ring, LL: 2 *
+        // 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4 us.
         let [tree, ring] = Nccl::default().estimates(&call(512, 0));
         assert!((tree - 75.2).abs() < 1e-9 && (ring - 884.4).abs() < 1e-9, "{tree} {ring}");
     }

@@ -5,16 +5,18 @@
 //! `scatter_intra_dec_fixed`.
 //!
 //! # Parameters
-//! `element`: bytes of an element \[bytes\], by which all-reduce counts elements (default: 8).
+//! `element`: size of an element \[bytes\], because the rule of all-reduce counts elements (default: 8).
 //!
 //! # Guarantees
-//! The algorithm and the segment size of each collective for any size and number of ranks. Sums are commutative.
+//! Gives the algorithm and the segment size of each collective for any size and number of ranks. Sums are assumed to be
+//! commutative.
 //!
 //! # Not modelled
 //! Sums that are not commutative, tables of later versions, settings of a user.
 //!
 //! # Validation
-//! The tests of this file: each row of the table on both sides of its limit. `laws/data_flow.rs`: each choice.
+//! The tests of this file: each row of the table on both sides of its limit. `laws/data_flow.rs`: every algorithm that
+//! the table chooses.
 
 use super::Chooses;
 use crate::amounts::Bytes;
@@ -139,7 +141,7 @@ fn reduce_scatter(call: &Call) -> AlgorithmConfig {
     Ring(ring::Ring::default())
 }
 
-/// Gather of blocks; those of different sizes go by the linear algorithm, as `MPI_Gatherv` does.
+/// Gather of blocks. Blocks of different sizes use the linear algorithm, like `MPI_Gatherv`.
 fn gather(call: &Call) -> AlgorithmConfig {
     let sync = |first| LinearSync(linear_sync::LinearSync { first: Bytes(first) });
     match call.bytes {

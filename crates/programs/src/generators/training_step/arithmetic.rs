@@ -4,7 +4,7 @@ use super::{Line, Recompute, TrainingStep};
 use crate::ai::degrees::Degrees;
 
 impl TrainingStep {
-    /// How the numbers of the step come about.
+    /// The derivation of the numbers of the step.
     pub(super) fn arithmetic(&self) -> Vec<Line> {
         let mut lines = self.computed();
         lines.extend(self.sent_with_activations());
@@ -78,7 +78,8 @@ impl TrainingStep {
         ]
     }
 
-    /// Parameters at one rank, the bytes that keep its copies equal, and its memory.
+    /// Parameters at one rank, the bytes of messages that keep the copies of parameters equal, and
+    /// the memory of a rank.
     fn held_and_summed(&self) -> Vec<Line> {
         let d = self.data_ranks() as f64;
         let (shared, experts) = self.held();

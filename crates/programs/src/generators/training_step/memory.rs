@@ -30,7 +30,7 @@ impl TrainingStep {
         let d = self.data_ranks() as f64;
         let share = |is_divided: bool| if is_divided { held / d } else { held };
         let in_flight = self.pipeline();
-        // layers whose activations are kept at once: those of all passes that have not gone backward
+        // number of layers with stored activations: those of all forward passes without a backward pass yet
         let passes = f64::from((in_flight.warm_up(0) + 1).min(in_flight.micro_batches * in_flight.parts));
         [
             2.0 * share(self.sharding == Sharding::Parameters),
@@ -40,7 +40,7 @@ impl TrainingStep {
         ]
     }
 
-    /// Refuses a step that does not fit into the memory of an accelerator.
+    /// Refuses a step that needs more than the memory of an accelerator.
     pub(super) fn check_memory(&self, path: &str) -> Result<(), Refusal> {
         let parts = self.memory();
         let (needed, there) = (parts.iter().sum::<f64>(), self.accelerator.memory.0 as f64);

@@ -6,21 +6,21 @@ use crate::ai::layers::Layer;
 use crate::ai::pipeline::Pass;
 use crate::form::{Calls, Op, Operation, Ops, Request};
 
-/// The calls of one rank while they are made.
+/// The calls of one rank under construction.
 pub struct Rank<'a> {
     pub step: &'a TrainingStep,
     pub layer: Layer<'a>,
     pub stage: u32,
-    /// Place in the context.
+    /// Coordinate of the rank in the context group.
     pub me: u32,
     pub calls: Calls,
-    /// Gradients of shared and of expert parameters that no bucket holds yet.
+    /// Numbers of gradients, of shared and of expert parameters, that are ready but not yet in a bucket.
     pub ready: [u64; 2],
     pub reductions: Vec<Request>,
 }
 
 impl Rank<'_> {
-    /// The neighbour in the pipeline of a part, and the part there; `None` at the ends of the model.
+    /// The pipeline neighbour of a part: its stage, and the part there. `None` at the ends of the model.
     fn neighbour(&self, part: u32, by: i64) -> Option<(u32, u32)> {
         let stages = self.step.degrees.pipeline;
         let number = i64::from(part * stages + self.stage) + by;
@@ -33,7 +33,7 @@ impl Rank<'_> {
         (pass.micro_batch * self.step.parts + part) * 2 + u32::from(!pass.is_forward)
     }
 
-    /// Calls of a pass: activations or gradients come in, layers, then they go on.
+    /// Calls of a pass: receive activations or gradients, compute the layers, send the results to the next stage.
     pub fn pass(&mut self, pass: Pass) {
         let comm = Group::Pipeline.number();
         let bytes = self.layer.border();
@@ -53,7 +53,7 @@ impl Rank<'_> {
         }
     }
 
-    /// Embedding and head, which the first and the last part of the model have.
+    /// Computations of the embedding (in the first part of the model) and of the head (in the last part).
     fn ends(&mut self, pass: Pass, is_before: bool) {
         let layer = &self.layer;
         let is_first = self.neighbour(pass.part, -1).is_none();
@@ -110,7 +110,7 @@ impl Rank<'_> {
         }
     }
 
-    /// The groups among which shared and expert parameters are divided, and their sizes.
+    /// The groups of ranks among which shared and expert parameters are divided, and the sizes of these groups.
     fn data_groups(&self) -> [(Group, u64); 2] {
         let stage = self.step.data_ranks() * u64::from(self.step.degrees.tensor);
         [(Group::Data, self.step.data_ranks()), (Group::ExpertData, stage / u64::from(self.step.degrees.expert))]
@@ -125,7 +125,7 @@ impl Rank<'_> {
         }
     }
 
-    /// Starts to reduce buckets of gradients of which `least` parameters at least are ready.
+    /// Starts to reduce buckets of gradients if at least `least` gradients are ready.
     fn reduce(&mut self, least: u64) {
         let is_whole = self.step.sharding == Sharding::None;
         let operation = if is_whole { Operation::AllReduce } else { Operation::ReduceScatter };

@@ -1,23 +1,25 @@
-//! Communicators whose creation a trace does not name: their members are those of the only creation that fits.
+//! Communicators for which the trace does not name the creation. Their members are those of the only creation
+//! that matches.
 
 use super::Search;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// A communicator of which the trace says where this rank is in it, and how many ranks it has.
+/// A communicator for which the trace has only the number of this rank in it, and its number of ranks.
 #[derive(Debug, Clone)]
 pub struct Unnamed {
     /// Its number at the rank.
     pub number: u16,
     pub place: u32,
     pub size: u32,
-    /// How many creations the rank had called before it used the communicator.
+    /// Number of creations that the rank had called before it first used the communicator.
     pub created: usize,
-    /// Calls on it, by name.
+    /// Number of calls on the communicator, by name.
     pub calls: BTreeMap<String, u64>,
 }
 
-/// Finds the communicators of all ranks, or refuses one for which no creation fits, or more than one.
+/// Finds the communicators of all ranks. Refuses a communicator if no creation or more than one creation
+/// matches.
 pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<(), Refusal> {
     for (rank, unnamed) in unnamed.iter().enumerate() {
         for each in unnamed {
@@ -30,7 +32,7 @@ pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<
             let found: Vec<(u16, usize)> = known.filter(|(_, whole)| fits(whole)).collect();
             let [(created, whole)] = found[..] else { return Err(refused(rank, each, found.len())) };
             search.known[rank].insert(each.number, whole);
-            // no call has the number of the creation: the rank alone is under it
+            // no call uses the number of this creation, so the communicator has only this rank
             search.add((vec![rank as u32], Vec::new()), |_| Some(created));
         }
     }
