@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def _installed() -> set[tuple[str, str]] | None:
-    """Name and value of each entry point of the installed package; none without a package."""
+    """Name and value of each entry point of the installed package; ``None`` without a package."""
     try:
         points = importlib.metadata.distribution("weft-sim").entry_points
     except importlib.metadata.PackageNotFoundError:

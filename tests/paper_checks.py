@@ -135,7 +135,7 @@ def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
     """Check that the scenario of an experiment is valid in quick and full length, and has the names of paper and
     experiment.
 
-    Returns the points of the full length: of one of its sweeps in `make test`, of all in `make test-all`.
+    Returns the points of the full length, of one sweep in `make test`, and of all sweeps in `make test-all`.
     """
     full = []
     for quick in (True, False):

@@ -86,7 +86,7 @@ def test_a_point_that_is_not_sound_is_never_used(
     assert raised.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
     assert raised.value.help.startswith(remedy.replace("ROOT", str(results.root)))
     assert ("load" in raised.value.help) == ("; another load must be" in raised.value.help)
-    # a load that the profile does not name is no reason
+    # a load that the profile does not name is not a reason to refuse the bill
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
 

@@ -56,7 +56,7 @@ def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
 
 
 def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
-    """The same work in a tenth more time at 5 % less power takes 4.5 % more energy, and is no saving."""
+    """The same work in a tenth more time at 5 % less power takes 4.5 % more energy, so it is not a saving."""
     done = BASE | {"completion_cycles": 5990}
     longer = done | {"power_mean_w": 95.0, "accepted_load": 0.5 / 1.1}
     assert equal_work.power_w(done, longer["accepted_load"]) == pytest.approx(100 / 1.1)

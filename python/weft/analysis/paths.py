@@ -142,7 +142,7 @@ def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.f
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
     """Fewest ``paths`` of any pair, and fewest two-hop paths of a pair without an active link (``two_hop_unlinked``).
 
-    If all pairs have an active link, the latter is R - 2, the maximum.
+    If all pairs have an active link, ``two_hop_unlinked`` is R - 2, the maximum.
     """
     routers = active.shape[-1]
     direct, two = _of_pairs(active.reshape(-1, routers, routers))

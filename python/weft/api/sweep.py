@@ -422,8 +422,8 @@ class Sweep:
             which on all loads are too much; ``accepted_load`` at the latter and ``packet_latency_mean_cycles`` at the
             former, means over seeds; ``stuck``, whether the network gets stuck at ``saturated_load``; ``dropped_share``
             of the packets at this load, if dropped packets are the reason why it is too much; ``runs``;
-            ``wider_than_tolerance``, whether the two loads are so far apart because runs between them had not settled;
-            ``flaw``, the reason why the latency is not reliable (not settled, nothing measured), or null;
+            ``wider_than_tolerance``, whether the distance of the two loads is large because runs between them had not
+            settled; ``flaw``, the reason why the latency is not reliable (not settled, nothing measured), or null;
             ``loads_run``, all loads that were run, as text; ``warned_of``, the parameter of the power policy about
             which a warning says that other loads may not be carried, or null.
 

@@ -67,7 +67,7 @@ def _refused(problem: WeftError) -> int:
 
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
-    """The parser of one command if `wanted` is its name; else the parser of all commands."""
+    """The parser of one command if `wanted` is its name; otherwise the parser of all commands."""
     from weft.cli.parser import Parser
 
     parser = Parser(

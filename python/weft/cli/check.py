@@ -374,7 +374,7 @@ def _coordinate(point: Point, path: str) -> str:
 
 
 def _fact(facts: dict[str, Any], key: str) -> str:
-    """A fact in words, with its error if it comes from a sample of the paths."""
+    """A fact as text, with its error if it comes from a sample of the paths."""
     value, sampled = facts[key], facts["sampled"]
     if value is None:
         return _PROGRAMS_SEND if facts["runs_programs"] else _NOBODY_SENDS

@@ -154,7 +154,7 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
 
 
 def _sign(row: dict[str, Any]) -> str:
-    """The mark behind a line: a star, a question mark, or the reason against a comparison."""
+    """The mark at the end of a line: a star, a question mark, or the reason against a comparison."""
     if row["difference"] is None or row["unequal"]:
         return row["unequal"] or ""
     if row["unjudged"]:
@@ -174,7 +174,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:
-    """The meaning of the signs in the table, and the source of the prices behind its energies."""
+    """The meaning of the signs in the table, and the source of the prices of its energies."""
     from weft.results import codes, equal_work, price_source
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]

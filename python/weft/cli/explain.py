@@ -157,7 +157,7 @@ def _trunks(by_width: dict[str, int]) -> str:
 
 
 def _distances(routers: list[int], terminals: list[int]) -> list[str]:
-    """For each distance the pairs of routers and of terminals, and a bar for the share of the pairs of terminals."""
+    """Lines with the pairs of routers and of terminals at each distance, and a bar for the share of terminal pairs."""
     shares = [pairs / max(1, sum(terminals)) for pairs in terminals]
     rows = [
         [str(hops), str(of_routers), str(of_terminals), f"{100 * share:.1f} %"]

@@ -129,7 +129,7 @@ def _averaged(database: Database, sql: str) -> str:
 
 
 def _columns(database: Database, table: str, sql: str, asked: str | None) -> list[str]:
-    """The requested columns; none for all columns.
+    """The requested columns; empty if all columns are requested.
 
     Raises
     ------

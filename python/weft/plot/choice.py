@@ -41,7 +41,7 @@ class Spot:
         Text that distinguishes the point from the others in the figure, and says how it ended; empty for a single
         point.
     place : str
-        The label without how the point ended.
+        The label without the text on how the point ended.
     """
 
     results: ResultSet

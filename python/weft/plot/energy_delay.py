@@ -69,7 +69,7 @@ class _Sound:
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per pattern; a curve goes from load to load, with numbers at its first and last load.
+    """A panel per pattern. A curve connects the points in the order of load, with numbers at its first and last load.
 
     If no curve begins or ends at a load, the number of this load is at the first curve.
     """

@@ -107,6 +107,6 @@ def _numbers(bars: Sequence[_Bar], series: str) -> pl.DataFrame:
 
 
 def _fill(series: int) -> dict[str, Any]:
-    """Colours and hatches that differ for twice as many series as there are hatches."""
+    """Colour and hatching of a series. They differ for twice as many series as there are kinds of hatching."""
     turn, place = divmod(series, len(style.HATCHES))
     return style.fill(place) | {"hatch": style.HATCHES[(place + turn) % len(style.HATCHES)] * (1 + turn)}

@@ -253,7 +253,7 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
 
 
 def _lines_of(beside: Beside, width: int) -> list[str]:
-    """The lines on a policy."""
+    """The sentences on a policy, as lines."""
     policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
     head = f"{policy} beside {reference}, for the same traffic"
     if not good:

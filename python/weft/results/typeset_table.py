@@ -177,7 +177,7 @@ def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
 
 
 def _has(cell: str, sign: str) -> bool:
-    """Whether a cell has the sign behind its number, or behind the mean before its half interval."""
+    """Whether a cell has the sign after its number, or after the mean that precedes its half width."""
     return cell.partition(" ± ")[0].endswith(sign)
 
 

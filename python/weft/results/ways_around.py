@@ -1,10 +1,10 @@
 """Finds routings with a path for every pair of terminals if a routing drops packets in a still connected network.
 
-The engine decides it. A routing qualifies if it runs in the scenario of the point and computes new tables after faults.
-These tables must join all terminals in every state of the network. A routing whose paths are full below the load of
-the point does not qualify: packets over random intermediates need twice the links. Until the tables are there packets
-wait, and some may be lost. So a run is proposed only if everything fails before its window, and its warm-up is long
-enough for new tables.
+The engine decides. A routing qualifies if it runs in the scenario of the point and computes new tables after faults.
+These tables must connect all terminals in every state of the network. A routing does not qualify if its paths are full
+below the load of the point. For example, packets over random intermediates need twice the links. Until the new tables
+are ready, packets wait, and some may be lost. So a run is proposed only if all failures happen before its window, and
+its warm-up is long enough for new tables.
 """
 
 from __future__ import annotations

@@ -96,8 +96,8 @@ class Estimate:
         place : int
             The point.
         cycles, of : int
-            Cycles that are done, and those of warm-up and window: of a warm-up that ends by itself up to its limit, as
-            long as it has not ended.
+            Cycles that are done, and all cycles of warm-up and window. A warm-up that ends automatically counts with
+            its limit until it has ended.
         seconds : float
             How long it has run.
         """

@@ -43,7 +43,7 @@ class Flight:
         Share of warm-up and window that is done; 1 while the last packets are delivered. It is 0 if a point runs until
         its programs or batches are done.
     cycles : int
-        Cycles done of warm-up and window.
+        Number of finished cycles of warm-up and window.
     seconds : float
         Run time so far [s].
     left_seconds : float or None
@@ -129,7 +129,7 @@ class _Board:
     def status(self) -> Status:
         """The progress of all points."""
         with self._lock:
-            # the run continues meanwhile, so its cycle is read only once
+            # the run continues in the meantime, so its cycle is read only once
             cycles = {place: self.controls[place].cycle for place in self._clocks}
             of = {place: self.controls[place].cycles for place in cycles}
             running = [

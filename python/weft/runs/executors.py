@@ -43,7 +43,7 @@ def check(executor: object, jobs: int | None, *, pin: bool) -> None:
     Raises
     ------
     WeftError
-        If it is no `concurrent.futures.Executor`, or `jobs` or `pin` is given.
+        If the object is not a `concurrent.futures.Executor`, or `jobs` or `pin` is given.
     """
     remedy = "give a concurrent.futures.Executor, such as client.get_executor() of Dask"
     given.instance(executor, Executor, "executor", "concurrent.futures.Executor", remedy)

@@ -36,7 +36,7 @@ _ORDER, _WITHDRAWN = "order.json", "withdrawn.json"
 
 @dataclass(frozen=True)
 class Order:
-    """The data that workers need apart from the hashes of the points that they are to run.
+    """The data that workers need in addition to the hashes of the points that they run.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The job that makes a search for saturation. Its cores limit the number of points that run at the same time.
 
-It withdraws its own order at the end of the search. So an existing order belongs to a search that has not ended.
+The job withdraws its own order at the end of the search. So if the order exists, the search has not ended.
 """
 
 from __future__ import annotations

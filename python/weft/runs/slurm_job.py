@@ -38,19 +38,19 @@ class SlurmJob:
     Attributes
     ----------
     order : Order
-        Says what the points are.
+        Order that defines the points.
     hashes : list of str
-        The points.
+        Hashes of the points.
     at_once : int
-        Points at a time.
+        Number of points that run at the same time.
     limit_seconds : float
         Time limit of the job.
     search : SearchJob, optional
-        What it does in place of running these points.
+        Search that the job makes, instead of running these points.
     fruitless : int
-        How many times it was ended in a row without finishing a point or getting further with one.
+        Number of times in a row that the job was ended without finishing a point or making progress with one.
     reached : dict of str to int
-        Cycles of the checkpoints of its points that were there when it was ended last, by hash.
+        Cycles of the checkpoints of its points when the job was last ended, by hash.
     """
 
     order: Order

@@ -70,7 +70,7 @@ class Timeline:
     about: dict[str, Any]
 
     def events(self) -> Iterator[Event]:
-        """All events, one at a time: there may be millions."""
+        """Yields all events one at a time, because there may be millions."""
         clock = Clock(self.finished.summary["cycle_seconds"])
         if not self.ranks.is_empty():
             yield from ranks.events(self.ranks, self.messages, self.span, clock)

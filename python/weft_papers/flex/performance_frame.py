@@ -66,7 +66,7 @@ def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as in `weft_papers.common.frames`, but with the accepted load per active terminal.
 
     Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
-    (load that paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
+    (load that the paths can carry if they do not depend on queues), ``hop_packets`` (packets by number of links).
     """
     rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)

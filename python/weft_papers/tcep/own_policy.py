@@ -1,8 +1,8 @@
 """Beyond the paper: share of links on over latency, for our policy `fewest_links` and the mechanisms of the paper.
 
-A panel per load: each point is a run, each curve goes through the high-water marks of a policy. The bound is that of
-Fig. 12, which holds for each line of routers; the oracle is `weft.analysis.oracle`, the links that a search finds for
-the known matrix of traffic. Both know no latency, and are drawn as lines.
+The figure has a panel per load. Each point is a run, and each curve connects the high-water marks of a policy. The
+bound is that of Fig. 12, which holds for each line of routers. The oracle is `weft.analysis.oracle`: the links that a
+search finds for the known traffic matrix. Bound and oracle do not depend on latency, and are drawn as lines.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 # Maximum number of characters of a name.
 _LONGEST_NAME = 100
-# Keys behind a single entry of a value, for entries where the keys of the whole value would be too many.
+# Keys behind a single entry of a value, if the keys of the whole value would be too many.
 _NARROW = {
     "widths": ("k",),
     "terminals_per_router": ("c", "k"),

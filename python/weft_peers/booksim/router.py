@@ -62,8 +62,8 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
 def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The buffer of a VC and the flow control for packets of these lengths, as entries of `links` and `router`.
 
-    With `wait_for_tail_credit` a VC holds one packet at a time, as if its buffer had room for one packet and a packet
-    entered only an empty buffer.
+    With `wait_for_tail_credit` a VC holds only one packet at a time. It behaves as if its buffer had room for one
+    packet, and a packet could enter only an empty buffer.
     """
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
