@@ -1,10 +1,8 @@
 //! Derives the traits `Kept` and `Value` of the engine (`api/src/base/kept.rs`). They define how a checkpoint of a run stores a type, and
-//! how
-//! the type is restored from the checkpoint.
+//! how the type is restored from the checkpoint.
 //!
 //! Every field is kept (stored in the checkpoint) unless an attribute gives a reason to leave it out. Therefore a field that is added
-//! later is
-//! either kept or does not compile. Attributes of a field:
+//! later is either kept or does not compile. Attributes of a field:
 //! - `#[kept(fixed)]`: the field follows from the scenario and never changes during a run.
 //! - `#[kept(scratch)]`: the contents of the field are never read in a later cycle.
 //! - `#[kept(each)]`: the field has parts, and the scenario determines their number. Each part is restored in place.

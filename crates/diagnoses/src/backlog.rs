@@ -1,8 +1,7 @@
 //! The backlog that a phase of the load leaves for the next ones, from offered and accepted loads.
 //!
 //! A phase is judged by its second half. A phase that falls behind while links wake, and later carries its load, is therefore not
-//! saturated.
-//! But its latencies include those of a queue that built up, and the next phase begins with the rest of this queue.
+//! saturated. But its latencies include those of a queue that built up, and the next phase begins with the rest of this queue.
 
 use crate::facts::{Facts, Place, Source};
 use serde::Serialize;
@@ -96,8 +95,7 @@ fn some(number: Option<f64>) -> Option<f64> {
 /// Flits that wait when the window of a point or of a phase begins; `None` if their number is not known.
 ///
 /// These flits are a backlog only if the latencies show it. Either the point delivers more than it is offered, or the length of the
-/// queues
-/// depends on their length when the phase began. Otherwise this number of flits always waits at this load.
+/// queues depends on their length when the phase began. Otherwise this number of flits always waits at this load.
 pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     let (waiting, offered, packets) =
         (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);

@@ -84,8 +84,7 @@ impl Facts {
     }
 
     /// The backlog of a phase that fell behind at first but carries its load in the end. If the phase is saturated or not judged, that
-    /// flaw is
-    /// reported instead.
+    /// flaw is reported instead.
     pub fn fell_behind(&self) -> Option<&Backlog> {
         let known = self.late.as_ref()?.backlog.as_ref()?;
         (known.falls_behind() && self.saturated == Some(false)).then_some(known)
@@ -168,8 +167,7 @@ impl Facts {
     }
 
     /// True if a point that had not settled accepted less than 97 % of its load in the window, by more than chance explains. The point
-    /// may be
-    /// overloaded: the engine judges only the second half of the window, and chance explains a larger difference there.
+    /// may be overloaded: the engine judges only the second half of the window, and chance explains a larger difference there.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -200,8 +198,7 @@ pub fn is_few(flaws: &[&Kind]) -> bool {
 }
 
 /// The sign printed after numbers of a point with these flaws; empty if the point has no flaw or is overloaded. `lost`: true if the
-/// number
-/// was measured while packets were dropped.
+/// number was measured while packets were dropped.
 pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     if lost && has_only(flaws, Group::Dropping) {
         kinds::DROPPING_MARK.sign

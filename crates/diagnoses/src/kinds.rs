@@ -28,8 +28,7 @@ pub struct Kind {
     /// Text of the flaw as a predicate, as in "2 points are saturated".
     pub words: &'static str,
     /// General remedy, used if the numbers of the point give no better one. `{root}` is the folder of the results; `{again}` is the
-    /// command that
-    /// runs them.
+    /// command that runs them.
     pub help: &'static str,
     /// True if the general remedy proposes another load.
     pub is_of_load: bool,

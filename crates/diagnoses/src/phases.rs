@@ -5,10 +5,9 @@ use crate::facts::{Facts, Late};
 
 /// The phases of a point, with the facts that come from the point and from earlier phases.
 ///
-/// A phase may be sound while another phase of the point is saturated. The phase right after a saturated phase is not sound, because
-/// it delivers the rest of the saturated load. A phase that falls behind at first and later carries its load has not settled. If bursts
-/// leave
-/// the verdict on the whole run unknown, the verdict on phases that were not judged is unknown as well.
+/// A phase may be sound while another phase of the point is saturated. The phase right after a saturated phase is not sound, because it
+/// delivers the rest of the saturated load. A phase that falls behind at first and later carries its load has not settled. If bursts
+/// leave the verdict on the whole run unknown, the verdict on phases that were not judged is unknown as well.
 pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     let is_dropping = point.is_dropping();
     // if packets are dropped, missing packets are lost and do not wait anywhere

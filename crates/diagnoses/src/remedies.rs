@@ -53,8 +53,7 @@ impl Facts {
     }
 
     /// Removes the settings from a remedy if the scenario may refuse or ignore a setting. A window has no effect if batches or a
-    /// confidence
-    /// limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, or if batches end the run.
+    /// confidence limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, or if batches end the run.
     pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
         // a program has no `load`
         let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
@@ -71,8 +70,7 @@ impl Facts {
     }
 
     /// Remedy for a flaw of a point whose load is in a profile. A remedy that only names another load would name a load that is not in
-    /// the
-    /// profile. Profiles identify phases by their number, so the profile stays as it is.
+    /// the profile. Profiles identify phases by their number, so the profile stays as it is.
     pub fn remedy_in_profile(&self, kind: &Kind) -> Remedy {
         let remedy = self.remedy(kind);
         if remedy.is_of_load && !self.is_phase() {
@@ -97,8 +95,7 @@ impl Facts {
     }
 
     /// Settings with which an unsettled point settles; empty for a settled point. `least_limit`: the longest `measure.warmup_limit` of
-    /// all
-    /// points of the sweep \[cycles\]. A limit that is proposed for all points is never below the present limit of any point.
+    /// all points of the sweep \[cycles\]. A limit that is proposed for all points is never below the present limit of any point.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
         self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
     }
@@ -148,8 +145,8 @@ impl Facts {
     }
 
     /// The new limit of a warm-up that reached its limit \[cycles\]: the limit that the engine proposes, otherwise twice the present
-    /// limit.
-    /// Warnings of earlier versions have no numbers: the engine has always proposed four times the limit, except for saturated points.
+    /// limit. Warnings of earlier versions have no numbers: the engine has always proposed four times the limit, except for saturated
+    /// points.
     fn longer_limit(&self) -> f64 {
         let reached = self.warmup_cycles.unwrap_or(0.0).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let proposed =
@@ -189,10 +186,8 @@ impl Facts {
     /// True if the load is near the capacity, so that no run may be long enough.
     ///
     /// The load is near the capacity in three cases. Its paths carry hardly more, the accepted load is below the offered load, or packets
-    /// wait
-    /// in the source queues and are not delivered. Queues may be long for other reasons: a routing may fill queues before it leaves the
-    /// shortest
-    /// paths, or links may sleep. Such queues have the same length at a load that is 5 % lower.
+    /// wait in the source queues and are not delivered. Queues may be long for other reasons: a routing may fill queues before it leaves
+    /// the shortest paths, or links may sleep. Such queues have the same length at a load that is 5 % lower.
     fn is_near_capacity(&self) -> bool {
         if self.is_near_bound() || self.is_behind() {
             return true;
@@ -222,8 +217,7 @@ impl Facts {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
         // A multiple of the window still has whole periods of the policy. The window is longer than one swing of the queues. A window
-        // that
-        // begins or ends during a swing accepts more or less than it is offered.
+        // that begins or ends during a swing accepts more or less than it is offered.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let longer = longer.map(|window| self.span(window));
         let lighter = words::else_lighter(self.load);

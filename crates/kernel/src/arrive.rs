@@ -70,10 +70,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator;
-    /// `CHOOSE`: heads that must choose an output first may also bypass it. This is a separate function, because the compiler then has
-    /// more
-    /// registers for it than for code inside the loop over all phases.
+    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator; `CHOOSE`: heads that must
+    /// choose an output first may also bypass it. This is a separate function, because the compiler then has more registers for it than
+    /// for code inside the loop over all phases.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -87,9 +86,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle in networks in which several flits of a packet may arrive together, or an input
-    /// has more queues than VCs. In the second case, all flits are counted before any head reads the counts. Therefore the order
-    /// of the flits does not matter.
+    /// Receives the flits of this cycle in networks in which several flits of a packet may arrive together, or an input has more queues
+    /// than VCs. In the second case, all flits are counted before any head reads the counts. Therefore the order of the flits does not
+    /// matter.
     #[inline(never)]
     fn receive_in_order(&mut self, net: &Net) {
         self.fabric.collect_flits(&mut self.beside.policy);
@@ -227,9 +226,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.new_head::<false, false>(net, i, v, packet, key);
     }
 
-    /// Starts the request for an output VC of a packet that has become the head of VC `v` of input `i`. `BYPASS`: the
-    /// packet has arrived in this cycle and may bypass the allocator; `CHOOSE`: it may bypass even if it must choose its output first.
-    /// Returns true if the packet may bypass.
+    /// Starts the request for an output VC of a packet that has become the head of VC `v` of input `i`. `BYPASS`: the packet has arrived
+    /// in this cycle and may bypass the allocator; `CHOOSE`: it may bypass even if it must choose its output first. Returns true if the
+    /// packet may bypass.
     #[inline(always)]
     pub(crate) fn new_head<const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -294,8 +293,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Computes the route key of a packet that is the head of its VC at router `r`. The routing may read the queues of
-    /// this router.
+    /// Computes the route key of a packet that is the head of its VC at router `r`. The routing may read the queues of this router.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
         // SAFETY: an input stores the number of its router, the router stores its number in the network, and a segment stores its packet
@@ -319,8 +317,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl PolicySide {
-    /// Passes the routing's note about a hop to the agents. The hop uses `port` of the router whose ports begin at
-    /// `base`. The note contains the packet, and also the VC if the packet leaves now.
+    /// Passes the routing's note about a hop to the agents. The hop uses `port` of the router whose ports begin at `base`. The note
+    /// contains the packet, and also the VC if the packet leaves now.
     #[inline(always)]
     pub fn tell_of_hop(
         &mut self,

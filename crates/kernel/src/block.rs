@@ -212,8 +212,8 @@ pub struct Requests<const W: usize> {
     /// Indexed by input * V + VC: ports that the head may use, if it chooses by their credits (`Profile::compares_credits_of`).
     #[kept(each)]
     pub(crate) candidates: Vec<Bits<W>>,
-    /// Indexed by input * V + VC: the cycle in which the head packet was created or injected. Only arbiters that let the
-    /// oldest packet win use it.
+    /// Indexed by input * V + VC: the cycle in which the head packet was created or injected. Only arbiters that let the oldest packet
+    /// win use it.
     #[kept(each)]
     pub(crate) ages: Vec<u64>,
     /// Scratch: closed outputs that heads have requested. The agents are notified of these outputs between the steps of

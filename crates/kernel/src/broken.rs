@@ -1,6 +1,5 @@
-//! Links and routers that fail under any power policy. Their channels are closed to heads until they are repaired. A head
-//! with a broken output follows the rule that its routing declares ([`AroundFaults`]). The rules are in
-//! `network/faults.rs`.
+//! Links and routers that fail under any power policy. Their channels are closed to heads until they are repaired. A head with a broken
+//! output follows the rule that its routing declares ([`AroundFaults`]). The rules are in `network/faults.rs`.
 //!
 //! The loop has no separate code for failed links. A head that requests a closed channel already takes a rare branch (`wait_for_link`).
 //! That branch records in this file's state that the channel is broken. In the next cycle, before the allocation, all heads that request
@@ -170,8 +169,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if some link or router is broken now. Then packets in an escape ring may be blocked. The broken link need
-    /// not be part of the ring: a broken link elsewhere may block a packet that blocks the ring.
+    /// True if some link or router is broken now. Then packets in an escape ring may be blocked. The broken link need not be part of the
+    /// ring: a broken link elsewhere may block a packet that blocks the ring.
     fn ring_is_cut(&self, net: &Net) -> bool {
         let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
         before > 0 && self.now < net.faults.cut_rings[before - 1].1
@@ -202,8 +201,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Computes the hop of the head at `place` again, from the present tables. If the link of this hop is also broken, the
-    /// head waits for new tables or for the link.
+    /// Computes the hop of the head at `place` again, from the present tables. If the link of this hop is also broken, the head waits for
+    /// new tables or for the link.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
@@ -308,8 +307,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if the head at `place`, which chooses in every step, has another candidate with a working link. If its
-    /// escape is broken, packets could wait for each other in a cycle. The head then waits only for a limited time.
+    /// True if the head at `place`, which chooses in every step, has another candidate with a working link. If its escape is broken,
+    /// packets could wait for each other in a cycle. The head then waits only for a limited time.
     fn goes_on_choosing(
         &mut self,
         policy: &mut PolicySide,
@@ -336,8 +335,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The hop with the lowest cost and a working link for the packet at router `r`, and the data that the packet then
-    /// stores.
+    /// The hop with the lowest cost and a working link for the packet at router `r`, and the data that the packet then stores.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.requests.routers[r].id as usize];
         let here = queues_at!(self, net, r);
@@ -366,9 +364,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Makes broken channels dark if no packet holds them any more and their last flits have left. Channels to terminals
-    /// are closed to heads while their router has failed. They then take the state that the policy has set, because the
-    /// terminals still work.
+    /// Makes broken channels dark if no packet holds them any more and their last flits have left. Channels to terminals are closed to
+    /// heads while their router has failed. They then take the state that the policy has set, because the terminals still work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {

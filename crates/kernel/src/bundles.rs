@@ -1,8 +1,7 @@
 //! Bundles: sets of channels. For each bundle, a run counts the cycles in which all its channels were off at the same time. The channels
-//! of
-//! a bundle may be in several blocks. Each block records when all of its own channels in a bundle are off, and when one of them is no
-//! longer
-//! off. The network joins these notes (`network/bundles.rs`). This costs the loop nothing, because links rarely change their states.
+//! of a bundle may be in several blocks. Each block records when all of its own channels in a bundle are off, and when one of them is no
+//! longer off. The network joins these notes (`network/bundles.rs`). This costs the loop nothing, because links rarely change their
+//! states.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;

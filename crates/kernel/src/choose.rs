@@ -1,15 +1,14 @@
 //! Heads that choose their output again in every allocation step. This happens under routings that decide in each step, and on
 //! trunks.
 //!
-//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and VC
-//! class. Among its candidates that have a free VC with room, it chooses the one with the most credits. A hash of the
-//! cycle decides ties. If no candidate is available now, the head requests its last resort (the escape hop, or the first
-//! candidate). This request wakes a sleeping link. The head chooses again when a credit, a VC or a link becomes available at its
-//! router. A head that may bypass the allocator chooses when it arrives (`uncontended.rs`), and is marked only if it does
-//! not cross.
+//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and VC class. Among its
+//! candidates that have a free VC with room, it chooses the one with the most credits. A hash of the cycle decides ties. If no candidate
+//! is available now, the head requests its last resort (the escape hop, or the first candidate). This request wakes a sleeping link. The
+//! head chooses again when a credit, a VC or a link becomes available at its router. A head that may bypass the allocator chooses when it
+//! arrives (`uncontended.rs`), and is marked only if it does not cross.
 //!
-//! A routing may declare that a head keeps its choice until a flit leaves by that output (`HopNote::Stays`). The head
-//! is then marked in `InputUnit::settled`, and does not choose again before `unsettle` is called.
+//! A routing may declare that a head keeps its choice until a flit leaves by that output (`HopNote::Stays`). The head is then marked in
+//! `InputUnit::settled`, and does not choose again before `unsettle` is called.
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
@@ -26,8 +25,8 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when a packet has become the head of VC `v` of input `i`, if its route key does not determine its request
-    /// or if a stream may leave by its output. Returns the key if the head has no choice to make.
+    /// Called when a packet has become the head of VC `v` of input `i`, if its route key does not determine its request or if a stream
+    /// may leave by its output. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,
@@ -168,8 +167,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key == UNDECIDED || is_trunk(unsafe { self.buffers.ins.hot(i) }.base(i) + net.port(key))
     }
 
-    /// Among `ports`, the port that ranks highest by its credits in VCs of `class`; `None` if none is open. `base`: first
-    /// port of the router.
+    /// Among `ports`, the port that ranks highest by its credits in VCs of `class`; `None` if none is open. `base`: first port of the
+    /// router.
     #[inline(always)]
     fn best_of(&self, net: &Net, base: usize, mut ports: Bits<W>, class: usize, turn: u32) -> Option<usize> {
         let (mut highest, mut port) = (CLOSED, 0);
@@ -261,9 +260,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Requests the candidate that ranks highest by its credits in VCs of `class`, for the head of VC `v` of an input
-    /// of router `r`. If no candidate is open, requests the hop that the routing returns. `base`: first port of the
-    /// router.
+    /// Requests the candidate that ranks highest by its credits in VCs of `class`, for the head of VC `v` of an input of router `r`. If
+    /// no candidate is open, requests the hop that the routing returns. `base`: first port of the router.
     #[inline(always)]
     fn compare_for(
         &mut self,
@@ -357,8 +355,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         note == HopNote::Stays
     }
 
-    /// The present best candidate of packet `packet` with this route key, the head of VC `v` of input `i`, and the
-    /// note of the routing.
+    /// The present best candidate of packet `packet` with this route key, the head of VC `v` of input `i`, and the note of the routing.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, HopNote) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
@@ -389,8 +386,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (hop, queues.noted())
     }
 
-    /// The present best member link of the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (The fallback is
-    /// out of line, so the view of the router need not be laid out in memory. This saves 27 instructions per flit-hop.)
+    /// The present best member link of the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (The fallback is out of line, so the
+    /// view of the router need not be laid out in memory. This saves 27 instructions per flit-hop.)
     #[inline(always)]
     fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
         match queues_at!(self, net, r).member(hop, turn) {

@@ -1,7 +1,6 @@
-//! VCs that are closed to the next head for a while. After a packet has left a VC, the next head in this VC may not request
-//! an output for `router.routing_delay` whole cycles. If only one flit of a VC or of an input leaves at a time
-//! (`router.input_speedup`), the head also waits until the link has taken that flit. The same rule applies to a head
-//! that is already in the VC and to a head that arrives later.
+//! VCs that are closed to the next head for a while. After a packet has left a VC, the next head in this VC may not request an output for
+//! `router.routing_delay` whole cycles. If only one flit of a VC or of an input leaves at a time (`router.input_speedup`), the head also
+//! waits until the link has taken that flit. The same rule applies to a head that is already in the VC and to a head that arrives later.
 
 use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;
@@ -29,9 +28,8 @@ impl<const V: usize> Buffers<V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called for a flit (it may be a head) that leaves VC `v` of input `i` and is completely on a link in cycle `depart`.
-    /// Until then no other flit of the VC, or of the whole input, starts to leave. At most one head of an input
-    /// starts to leave in a cycle.
+    /// Called for a flit (it may be a head) that leaves VC `v` of input `i` and is completely on a link in cycle `depart`. Until then no
+    /// other flit of the VC, or of the whole input, starts to leave. At most one head of an input starts to leave in a cycle.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {

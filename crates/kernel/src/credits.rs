@@ -15,8 +15,8 @@ pub(crate) enum Awaited {
     First,
     /// Flits wait for the first credit. Heads wait until the VC has the number of credits that a head needs.
     FirstAndEnough,
-    /// Any credit. If VC allocation is a separate stage, heads of long packets may take VCs without credits, and try
-    /// again after each move. A head that enters a ring waits for more than `room` credits.
+    /// Any credit. If VC allocation is a separate stage, heads of long packets may take VCs without credits, and try again after each
+    /// move. A head that enters a ring waits for more than `room` credits.
     Each,
 }
 

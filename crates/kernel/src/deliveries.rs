@@ -43,8 +43,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// True if all sources have created, and begun to inject, every packet that is due before cycle `until` and is not
-    /// caused by a delivery.
+    /// True if all sources have created, and begun to inject, every packet that is due before cycle `until` and is not caused by a
+    /// delivery.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
@@ -84,8 +84,7 @@ impl Interfaces {
         }
     }
 
-    /// Sets alarms for sources at other interfaces of the node that became due through the last call of a source of this
-    /// job.
+    /// Sets alarms for sources at other interfaces of the node that became due through the last call of a source of this job.
     #[inline(never)]
     pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
         self.next_act = self.next_act.min(self.sources[usize::from(job)].all().next_act());
@@ -157,10 +156,9 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
     });
 }
 
-/// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due
-/// (`Net::wakes`), the deliveries are sorted by terminal. The reason: a shortcut may record deliveries in another order than the plain
-/// loop,
-/// and the order matters to a node.
+/// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due (`Net::wakes`), the
+/// deliveries are sorted by terminal. The reason: a shortcut may record deliveries in another order than the plain loop, and the order
+/// matters to a node.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
     let mut in_order = std::mem::take(&mut interfaces.in_order);

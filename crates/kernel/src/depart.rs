@@ -11,8 +11,7 @@ use weft_api::routing::Hop;
 use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
 use weft_units::prefetch::prefetch;
 
-/// A flit that crosses the switch: its packet, the segment and the number of flits of that packet, and flags for head
-/// and tail.
+/// A flit that crosses the switch: its packet, the segment and the number of flits of that packet, and flags for head and tail.
 pub struct Crossing {
     pub packet: u32,
     /// Index of the segment; `NONE` if all packets have one flit.
@@ -51,8 +50,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Records the first `count` moves of router `r`: the granted outputs for the routing, and the departures for the
-    /// queueing scheme.
+    /// Records the first `count` moves of router `r`: the granted outputs for the routing, and the departures for the queueing scheme.
     #[inline(never)]
     fn note_moves(&mut self, net: &Net, r: usize, count: usize) {
         if net.needs.sees_grants {
@@ -67,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records the outputs that the first `count` moves of router `r` grant to heads. A head that had settled on one
-    /// of these outputs chooses again.
+    /// Records the outputs that the first `count` moves of router `r` grant to heads. A head that had settled on one of these outputs
+    /// chooses again.
     #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;
@@ -111,8 +109,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends the next flit of an input VC on an output VC, as described by move `k`. `earliest`: the first cycle in which the flit can be
-    /// on
-    /// the link.
+    /// on the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -188,10 +185,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. It
-    /// arrives at cycle `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block
-    /// if the channel `is_cut`. `segment`: the segment of the packet, if the flit is a head and packets have several flits; otherwise
-    /// `NONE`.
+    /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. It arrives at cycle
+    /// `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block if the channel `is_cut`.
+    /// `segment`: the segment of the packet, if the flit is a head and packets have several flits; otherwise `NONE`.
     #[inline(always)]
     pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
         if is_cut {
@@ -352,8 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Returns a credit to the sender of VC `v` of input `i`; the buffer place is free in cycle `free`. `mark`: the credit begins or ends
-    /// a
-    /// run (`streams.rs`).
+    /// a run (`streams.rs`).
     #[inline(always)]
     pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         // SAFETY: a flit leaves an input of the block (checked by `assert_numbers`).

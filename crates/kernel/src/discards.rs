@@ -6,8 +6,7 @@ use crate::net::Net;
 use weft_api::state::{MARKED, NO_REQUEST, NOTICE, UNDECIDED};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if packet `id` is stuck at router `r`, because router `r` or the next router that the packet must visit has
-    /// failed.
+    /// True if packet `id` is stuck at router `r`, because router `r` or the next router that the packet must visit has failed.
     pub(super) fn is_lost(&self, policy: &PolicySide, net: &Net, r: usize, id: u32) -> bool {
         if policy.faults.is_dead(r) {
             return true;

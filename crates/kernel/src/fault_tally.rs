@@ -22,8 +22,8 @@ pub struct FaultTally {
 }
 
 impl FaultTally {
-    /// `changes`: alternately the cycle in which the first part breaks, and the cycle in which all parts work again.
-    /// `width`: length of a bin [cycles]; `bins`: the expected number of bins.
+    /// `changes`: alternately the cycle in which the first part breaks, and the cycle in which all parts work again. `width`: length of a
+    /// bin [cycles]; `bins`: the expected number of bins.
     pub fn new(changes: &[u64], width: u64, bins: usize) -> Self {
         if changes.is_empty() {
             return Self::default();

@@ -1,6 +1,6 @@
-//! Links and routers that fail and are repaired. This file notifies the agents, and decides what happens to heads with a failed
-//! output. A head without any path is parked until its router receives news about links. If every path leads
-//! through a failed router, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
+//! Links and routers that fail and are repaired. This file notifies the agents, and decides what happens to heads with a failed output. A
+//! head without any path is parked until its router receives news about links. If every path leads through a failed router, the packet is
+//! discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};
@@ -34,9 +34,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// At routers with news about links, parked heads look for a path again. Heads that travel from one intermediate
-    /// to another also look again, because after faults such heads can wait for each other. Then the packets that are scheduled to be
-    /// discarded are discarded.
+    /// At routers with news about links, parked heads look for a path again. Heads that travel from one intermediate to another also look
+    /// again, because after faults such heads can wait for each other. Then the packets that are scheduled to be discarded are discarded.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
@@ -137,10 +136,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notifies the agents and the policy of the path that a head has found. `begins`: the head is at the first router
-    /// of its leg. `is_new`: the detour of this head was not counted at this router before. Packets with several flits are counted when
-    /// they
-    /// leave.
+    /// Notifies the agents and the policy of the path that a head has found. `begins`: the head is at the first router of its leg.
+    /// `is_new`: the detour of this head was not counted at this router before. Packets with several flits are counted when they leave.
     fn tell_agents_of_route(
         &mut self,
         policy: &mut PolicySide,
@@ -185,8 +182,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
     }
 
-    /// Cancels the output that the head of VC `v` of input `i` had chosen. If the output was for a detour, the agents
-    /// subtract the detour from their count.
+    /// Cancels the output that the head of VC `v` of input `i` had chosen. If the output was for a detour, the agents subtract the detour
+    /// from their count.
     fn forget(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize) {
         let segment = self.buffers.front(i, v);
         let around = self.buffers.packets.items[segment.packet as usize].flags & AROUND != 0;

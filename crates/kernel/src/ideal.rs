@@ -2,9 +2,8 @@
 //! the next router has enough places.
 //!
 //! If no packet of a VC may request its output, the VC is stuck. A stuck VC is checked again when a packet arrives, or when places for
-//! one of its packets become free. Inputs are served round robin. Like credits, free places return to the sender when
-//! the tail of a packet has left. At a terminal two packets at a time may request the output. More packets would block packets
-//! for other destinations.
+//! one of its packets become free. Inputs are served round robin. Like credits, free places return to the sender when the tail of a
+//! packet has left. At a terminal two packets at a time may request the output. More packets would block packets for other destinations.
 
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
@@ -17,8 +16,7 @@ use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the places that have become free. Packets that wait for them request their outputs. This phase runs before
-    /// flits arrive.
+    /// Counts the places that have become free. Packets that wait for them request their outputs. This phase runs before flits arrive.
     #[inline(never)]
     pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.fabric;
@@ -157,8 +155,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before the first `count` moves of the router whose ports begin at `base`. Returns the places of packets
-    /// whose tails leave.
+    /// Called before the first `count` moves of the router whose ports begin at `base`. Returns the places of packets whose tails leave.
     pub(crate) fn return_places(&mut self, net: &Net, rules: &IdealRules, base: usize, count: usize) {
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves(count)[k];

@@ -33,8 +33,7 @@ pub struct NetJob {
 }
 
 /// The jobs of each terminal, and the rank of the terminal in each job. A terminal may be in several jobs only if these jobs send packets
-/// of
-/// different message classes.
+/// of different message classes.
 #[derive(Debug)]
 pub struct Places {
     /// For each terminal: index of its first entry in `all`; then one more entry for the end.
@@ -170,9 +169,8 @@ pub struct RouterRules {
     pub by_age: bool,
     pub priority: Priority,
     pub flow_control: FlowControl,
-    /// Free places [flits] that an output VC must have before a head may take the VC. Under virtual cut-through this is the
-    /// length of the longest packet of the run, even for heads of shorter packets. A head that enters a ring needs more
-    /// places (`Link::room_to_enter`).
+    /// Free places [flits] that an output VC must have before a head may take the VC. Under virtual cut-through this is the length of the
+    /// longest packet of the run, even for heads of shorter packets. A head that enters a ring needs more places (`Link::room_to_enter`).
     pub room: u16,
     /// True if some VC class enters rings that keep a bubble.
     pub rings: bool,
@@ -212,8 +210,7 @@ pub struct FaultRules {
     /// Number of cycles that a head without an escape waits (`broken.rs`).
     pub patience: u64,
     /// Spans in which some part is broken, the earliest first. They are stored if heads escape to a ring. During these spans the ring
-    /// counts
-    /// as broken.
+    /// counts as broken.
     pub cut_rings: Vec<(u64, u64)>,
     /// True if routers fail under a policy that replaces links, so that packets may be discarded (`faults.rs`).
     pub routers_fail: bool,

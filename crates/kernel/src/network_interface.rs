@@ -1,8 +1,8 @@
 //! Network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of at
 //! most one flit per cycle.
 //!
-//! The interface calls a source for its next packet when the source is due and the previous packet has left. Under overload
-//! the source is called later than it is due, so no queue grows in the interface.
+//! The interface calls a source for its next packet when the source is due and the previous packet has left. Under overload the source is
+//! called later than it is due, so no queue grows in the interface.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -46,8 +46,7 @@ impl Interfaces {
         waited
     }
 
-    /// True if the alarm of terminal `t` that goes off now is void, because a delivery has changed the cycle
-    /// in which its source is due.
+    /// True if the alarm of terminal `t` that goes off now is void, because a delivery has changed the cycle in which its source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize, now: u64) -> bool {
         self.terminals[t].alarm != now || !self.is_idle(t)
@@ -166,8 +165,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit of terminal `t`, which has a packet or may get a packet from its source. `measured`: 1 if a flit of
-    /// this cycle counts for the window, otherwise 0.
+    /// Sends one flit of terminal `t`, which has a packet or may get a packet from its source. `measured`: 1 if a flit of this cycle
+    /// counts for the window, otherwise 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         // SAFETY: alarms, masks and channels store valid terminal numbers (checked by `assert_numbers`).
         if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE
@@ -258,8 +257,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 
     /// Sends the next flit of terminal `t`, if it is a body flit that can leave now. Otherwise does nothing and returns false. `STREAMS`:
-    /// the
-    /// flit may open a stream, which sends the flits behind it.
+    /// the flit may open a stream, which sends the flits behind it.
     #[inline(always)]
     pub(crate) fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
@@ -303,8 +301,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 
     /// Called when terminal `t` has sent a flit on VC `vc` of a channel that has a limited rate or may sleep. Records that the packet
-    /// holds
-    /// the VC, or leaves it. Returns the cycle in which the flit is on the link.
+    /// holds the VC, or leaves it. Returns the cycle in which the flit is on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
         let Routers { fabric, beside } = &mut self.routers;
@@ -505,8 +502,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records that terminal `t` has created packet `id` for any reason and sends it next. (A packet that joins a queue
-    /// crosses the channel later: `send_queued`.)
+    /// Records that terminal `t` has created packet `id` for any reason and sends it next. (A packet that joins a queue crosses the
+    /// channel later: `send_queued`.)
     pub(crate) fn note_injection(
         &mut self,
         interfaces: &mut Interfaces,

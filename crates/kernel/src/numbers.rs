@@ -2,12 +2,10 @@
 //!
 //! Each index is set when the network is assembled, or copied from another record of the same block, and no list becomes shorter.
 //! Therefore a check at the beginning is enough. [`Block::assert_numbers`] checks a new block, [`Block::numbers_are_right`] a block that
-//! was
-//! read from a checkpoint. `SAFETY` comments refer to `assert_numbers`.
+//! was read from a checkpoint. `SAFETY` comments refer to `assert_numbers`.
 //!
 //! Two properties of a checkpoint are not checked: route keys of packets behind the heads of queues, and the agreement between two
-//! records. Therefore only the build that wrote a checkpoint may read it, and the file must not be
-//! changed.
+//! records. Therefore only the build that wrote a checkpoint may read it, and the file must not be changed.
 
 use crate::block::{Block, Reach, Routers};
 use crate::net::Net;

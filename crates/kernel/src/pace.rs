@@ -137,8 +137,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     }
 }
 
-/// Lets channel `o`, whose links are paced, carry flits at this share of its bandwidth from cycle `now` on. The input at
-/// its far end stores the cycle in which the first of these flits arrives.
+/// Lets channel `o`, whose links are paced, carry flits at this share of its bandwidth from cycle `now` on. The input at its far end
+/// stores the cycle in which the first of these flits arrives.
 pub(crate) fn change<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     net: &Net,
@@ -171,8 +171,8 @@ pub(crate) fn change<const W: usize, const V: usize>(
     }
 }
 
-/// Carries out the changes of rate data in cycle `now`: outputs can take a flit again, terminals have waited for their
-/// link, and incoming flits have another rate.
+/// Carries out the changes of rate data in cycle `now`: outputs can take a flit again, terminals have waited for their link, and incoming
+/// flits have another rate.
 #[cold]
 #[inline(never)]
 pub fn keep<const W: usize, const V: usize>(

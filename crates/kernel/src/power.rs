@@ -1,5 +1,5 @@
-//! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are notified of
-//! faults, control packets, requested links, timers and drained channels, in this order.
+//! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are notified of faults, control
+//! packets, requested links, timers and drained channels, in this order.
 
 use crate::block::{Block, Fabric, Interfaces, PolicySide, Reach, Requests, Routers, Wires};
 use crate::facade::Facade;
@@ -153,8 +153,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Passes the links that packets request to the agents in ascending order. The order of the packets therefore does
-    /// not matter.
+    /// Passes the links that packets request to the agents in ascending order. The order of the packets therefore does not matter.
     fn report_wanted_back(&mut self, net: &Net) {
         let power = &mut self.routers.beside.policy.power;
         if power.wanted_back.is_empty() {
@@ -178,8 +177,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.timers.give_back(ended);
     }
 
-    /// Passes the drained channels to the agents in ascending order. Leaves out channels that have been opened again
-    /// meanwhile.
+    /// Passes the drained channels to the agents in ascending order. Leaves out channels that have been opened again meanwhile.
     fn report_drained(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
         let power = &mut beside.policy.power;
@@ -246,8 +244,8 @@ fn set_state<const W: usize, const V: usize>(
     recorders.changed(o, from, to, now);
 }
 
-/// Lets heads that wait for channel `o` (`out`) try again. For an injection channel, the terminal tries again and is
-/// added to `woken`. Returns true if a head or terminal waits.
+/// Lets heads that wait for channel `o` (`out`) try again. For an injection channel, the terminal tries again and is added to `woken`.
+/// Returns true if a head or terminal waits.
 fn look_again<const W: usize, const V: usize>(
     out: &OutputUnit<V>,
     o: usize,

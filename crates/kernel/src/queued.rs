@@ -1,13 +1,13 @@
 //! Counts the flits that wait for a channel.
 //!
 //! # Counting method
-//! In many networks the output of a flit is known when the flit arrives at a router, and never changes. In these networks a
-//! subtraction gives the number of flits that wait for an output: flits that arrived for the output, minus flits that the output sent.
-//! Outputs always count the flits that they send. Routers count the arriving flits if agents or congestion control
-//! need the number ([`Fabric::count_queued`]). So the cost depends on the flits that move, and not on the flits that wait.
+//! In many networks the output of a flit is known when the flit arrives at a router, and never changes. In these networks a subtraction
+//! gives the number of flits that wait for an output: flits that arrived for the output, minus flits that the output sent. Outputs always
+//! count the flits that they send. Routers count the arriving flits if agents or congestion control need the number
+//! ([`Fabric::count_queued`]). So the cost depends on the flits that move, and not on the flits that wait.
 //!
-//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both
-//! methods, and compare the results.
+//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both methods, and
+//! compare the results.
 
 use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Wires};
 use crate::net::Net;
@@ -52,8 +52,7 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Starts to count the arriving flits of each output, if this count determines the number of waiting flits. The
-    /// queues must be empty.
+    /// Starts to count the arriving flits of each output, if this count determines the number of waiting flits. The queues must be empty.
     pub(crate) fn count_queued(&mut self, net: &Net) {
         if net.counts_at_once() {
             self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();
@@ -99,8 +98,8 @@ impl Net {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// True if each flit counts as waiting from the cycle of its arrival. Then its packet names its output, and a head
-    /// can always request this output.
+    /// True if each flit counts as waiting from the cycle of its arrival. Then its packet names its output, and a head can always request
+    /// this output.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
     }
@@ -133,8 +132,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Largest number of flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may start to count at once. If
-    /// each
-    /// flit counts when it arrives, the growth is the number of flits that arrive at the router.
+    /// each flit counts when it arrives, the growth is the number of flits that arrive at the router.
     pub(crate) fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) || !net.counts_at_once() {

@@ -179,8 +179,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of queue `q` of terminal `t`: a head, a tail, or a flit that a rule may delay. A head may
-    /// use one of `vcs`.
+    /// Sends the next flit of queue `q` of terminal `t`: a head, a tail, or a flit that a rule may delay. A head may use one of `vcs`.
     #[inline(never)]
     fn send_first_or_last(
         &mut self,
@@ -550,8 +549,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use if it can begin to leave now. Its head
-    /// may request a closed channel, unless another packet must finish first.
+    /// The VCs that the first packet of queue `q` of terminal `t` may use if it can begin to leave now. Its head may request a closed
+    /// channel, unless another packet must finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,

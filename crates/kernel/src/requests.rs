@@ -19,8 +19,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records that a head of this router and input requests a VC of this class of its routing at output `o`. Returns
-    /// true if such a VC is open.
+    /// Records that a head of this router and input requests a VC of this class of its routing at output `o`. Returns true if such a VC
+    /// is open.
     ///
     /// # Panics
     /// If `o` is not an output of the router. A routing, possibly from outside of Weft, has returned this output.

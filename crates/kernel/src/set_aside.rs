@@ -1,10 +1,8 @@
 //! Queues that are set aside for congested outputs, in the loop.
 //!
 //! A router sends a note over the channel on which a packet arrived in two cases. A head in a normal queue may find many flits ahead of
-//! it
-//! at its output. Or the next queue of its packet is a queue that is set aside, and that queue is filled. The sender of the channel then
-//! puts packets that will cross the congested output (the root) into a separate queue. Like credits, notes travel beside the
-//! link.
+//! it at its output. Or the next queue of its packet is a queue that is set aside, and that queue is filled. The sender of the channel
+//! then puts packets that will cross the congested output (the root) into a separate queue. Like credits, notes travel beside the link.
 //!
 //! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. Therefore packets
 //! of a flow stay in order.
@@ -50,9 +48,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     }
 
     /// The route key of packet `id`, the head of VC `v` of input `i`, with the VC class of its queue at the next router. `None`: the
-    /// packet must
-    /// wait for older packets in other queues. If a head chooses its output or a member of its trunk, the choice also determines the
-    /// queue.
+    /// packet must wait for older packets in other queues. If a head chooses its output or a member of its trunk, the choice also
+    /// determines the queue.
     #[inline(never)]
     pub(crate) fn key_set_aside(
         &mut self,
@@ -143,8 +140,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when a queue of channel `o` has been set aside. Heads that wait for the channel now request the queues of
-    /// their packets.
+    /// Called when a queue of channel `o` has been set aside. Heads that wait for the channel now request the queues of their packets.
     fn sort_heads(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules, o: usize) {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
@@ -179,8 +175,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Updates the counts of the packets in VC `v` of input `i` at the trunk of output `o`. Packets that now have a
-    /// separate queue are no longer counted.
+    /// Updates the counts of the packets in VC `v` of input `i` at the trunk of output `o`. Packets that now have a separate queue are no
+    /// longer counted.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
@@ -253,9 +249,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.held[i * 16 + v] += 1;
     }
 
-    /// Counts the packet of a head, which has arrived in a normal queue of input `i`, at its output. Packets that choose
-    /// their output as heads are not counted, because routers upstream cannot know if a packet will cross such an
-    /// output.
+    /// Counts the packet of a head, which has arrived in a normal queue of input `i`, at its output. Packets that choose their output as
+    /// heads are not counted, because routers upstream cannot know if a packet will cross such an output.
     fn count_packet(&mut self, net: &Net, i: usize, flit: Flit) {
         let (p, class) = split(flit.key, net.class_bits);
         let o = self.buffers.ins[i].base(i) + p;
@@ -270,8 +265,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the
-    /// first
-    /// packet in each queue that is set aside.
+    /// first packet in each queue that is set aside.
     #[inline(never)]
     pub(crate) fn note_departures(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
         for k in 0..count {

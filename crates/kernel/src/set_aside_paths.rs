@@ -129,8 +129,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// The route key of packet `id`, a head at input `i`, with the VC class of its queue at the next router. `key`: the route key for the
-    /// normal
-    /// queue.
+    /// normal queue.
     pub(crate) fn key_on_lane(&self, net: &Net, i: usize, id: u32, key: u16) -> u16 {
         if key == UNDECIDED || net.set_aside.is_none() {
             return key;
@@ -178,8 +177,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         member
     }
 
-    /// The hop that the routing returns in this step for packet `id`, a head at router `r`, and the note of the routing.
-    /// The hop leads into the queue of the packet at the next router.
+    /// The hop that the routing returns in this step for packet `id`, a head at router `r`, and the note of the routing. The hop leads
+    /// into the queue of the packet at the next router.
     #[cold]
     #[inline(never)]
     pub(crate) fn hop_set_aside(&mut self, net: &Net, r: usize, id: u32, turn: u32) -> (Option<Hop>, HopNote) {

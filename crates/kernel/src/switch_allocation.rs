@@ -1,8 +1,8 @@
 //! The allocation steps of a cycle: heads take output VCs, and flits cross the switch.
 //!
-//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch, and
-//! takes a free VC of its class when it crosses. With `vc_realloc` = 1 a head takes the VC first (`vc_allocation.rs`), and
-//! requests the switch from the next step on. A VC can then serve a new packet only in every second step.
+//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch, and takes a free VC of
+//! its class when it crosses. With `vc_realloc` = 1 a head takes the VC first (`vc_allocation.rs`), and requests the switch from the next
+//! step on. A VC can then serve a new packet only in every second step.
 
 use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
@@ -69,8 +69,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Moves flits that hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC at the
-    /// same time.
+    /// Moves flits that hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC at the same time.
     #[inline(always)]
     fn cross<const SINGLE: bool>(
         &mut self,

@@ -1,5 +1,4 @@
-//! Timers of the agents of a block: one per channel and one per router. Setting a timer again overrides the earlier
-//! setting.
+//! Timers of the agents of a block: one per channel and one per router. Setting a timer again overrides the earlier setting.
 
 use weft_api::base::kept::Kept;
 use weft_api::base::wheel::Wheel;
@@ -55,8 +54,8 @@ impl Timers {
         set.map(|(_, &end)| end).min().unwrap_or(NEVER)
     }
 
-    /// Lends the list of periods, one per timer, to the caller. The caller writes the period of each timer whose ends
-    /// change nothing, and 0 for the other timers. The caller returns the list with `note_periods`.
+    /// Lends the list of periods, one per timer, to the caller. The caller writes the period of each timer whose ends change nothing, and
+    /// 0 for the other timers. The caller returns the list with `note_periods`.
     pub fn periods(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.periods)
     }

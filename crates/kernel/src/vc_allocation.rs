@@ -1,9 +1,8 @@
 //! VC allocation as a separate stage before switch allocation (`vc_realloc` = 1).
 //!
-//! One iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
-//! head, and every head accepts one VC. Both choose round robin, and their pointers move past accepted pairs. If two VCs
-//! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
-//! that has no credit yet.
+//! One iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one head, and every
+//! head accepts one VC. Both choose round robin, and their pointers move past accepted pairs. If two VCs grant the same head, one of the
+//! grants is lost until the next step. With wormhole flow control a head may take a VC that has no credit yet.
 
 use crate::block::{Buffers, Fabric, Requests, Wires};
 use crate::net::Net;
@@ -76,8 +75,7 @@ fn take_vcs<const W: usize, const V: usize>(
 }
 
 /// Runs one iteration between the VCs in `room` of output `p` and the heads that request `class`. Returns true if the next step could
-/// match
-/// more VCs and heads.
+/// match more VCs and heads.
 fn match_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),

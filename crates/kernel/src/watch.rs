@@ -1,8 +1,8 @@
 //! Watched packets: each block records the events of the watched packets that are in it.
 //!
-//! A run without watched packets has almost no additional cost. The calls are on one branch per cycle, and on branches that the
-//! loop already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). Each block stores
-//! its own records; `journey.rs` joins them.
+//! A run without watched packets has almost no additional cost. The calls are on one branch per cycle, and on branches that the loop
+//! already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). Each block stores its own records;
+//! `journey.rs` joins them.
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
@@ -130,8 +130,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before the allocation of a cycle. Records which packets have left their source, and the reasons for which
-    /// heads wait.
+    /// Called before the allocation of a cycle. Records which packets have left their source, and the reasons for which heads wait.
     pub(crate) fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         let Watch { pending, births, .. } = watch;
         pending.retain(|&n| !self.has_left(interfaces, &mut births[n]));
@@ -179,8 +178,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !sends
     }
 
-    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or why another head may be preferred. `None`
-    /// if the head has no request yet.
+    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or why another head may be preferred. `None` if the head
+    /// has no request yet.
     fn reason(&self, policy: &PolicySide, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);

@@ -1,7 +1,6 @@
-//! The laws of every topology: symmetric links, connectivity, consistent counts, and distances by formula that equal distances by
-//! search. The wiring agrees with every view of the structure. Tests check these laws for the examples of each topology. Crates outside
-//! of
-//! Weft do the same for their topologies.
+//! The laws of every topology: symmetric links, connectivity, consistent counts, and distances by formula that equal distances by search.
+//! The wiring agrees with every view of the structure. Tests check these laws for the examples of each topology. Crates outside of Weft
+//! do the same for their topologies.
 
 use crate::{CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Link, Peer, Port, Ring, Tree};
 
@@ -94,8 +93,7 @@ fn check_wiring(graph: &Graph) {
 }
 
 /// Checks that the links of a trunk have the same ends and class, and that both ends number them alike. The first members are all ports
-/// of
-/// the network without trunks.
+/// of the network without trunks.
 fn check_trunks(graph: &Graph) {
     let narrow = graph.without_trunks();
     assert!(!narrow.has_trunks() && (graph.has_trunks() || narrow == *graph));

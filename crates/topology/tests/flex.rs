@@ -1,5 +1,5 @@
-//! FleX over whole ranges of sizes: degrees, links, distances and numbers of shortest paths against the formulas of
-//! M. Jeon et al. (IEEE Access 2022). Two of these formulas are corrected (see below).
+//! FleX over whole ranges of sizes: degrees, links, distances and numbers of shortest paths against the formulas of M. Jeon et al. (IEEE
+//! Access 2022). Two of these formulas are corrected (see below).
 
 use weft_topology::flex::Flex;
 use weft_topology::{CrossedLayers, Graph, Offset, TopologyModel, TrunkWidth};

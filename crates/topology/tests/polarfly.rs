@@ -93,9 +93,9 @@ fn racks_are_joined_as_in_the_source() {
 
 #[test]
 fn no_cut_has_fewer_links_than_the_second_eigenvalue_allows() {
-    // With 1 on the diagonal for quadrics, the matrix A of neighbours satisfies A^2 = q I + J. So its eigenvalues are q + 1 (for
-    // the vector of ones), sqrt(q) and -sqrt(q). Then a routers and the b other routers are joined by at least
-    // (q + 1 - sqrt(q)) a b / (a + b) links.
+    // With 1 on the diagonal for quadrics, the matrix A of neighbours satisfies A^2 = q I + J. So its eigenvalues are q + 1 (for the
+    // vector of ones), sqrt(q) and -sqrt(q). Then a routers and the b other routers are joined by at least (q + 1 - sqrt(q)) a b / (a +
+    // b) links.
     for q in [2, 3, 4, 5, 7, 8, 9] {
         let graph = polarfly(q);
         let (n, bisection) = (f64::from(graph.routers()), graph.bisection());

@@ -82,8 +82,8 @@ fn every_two_groups_are_joined_by_2_q_links() {
 
 #[test]
 fn five_is_the_hoffman_singleton_graph() {
-    // 50 routers of degree 7 without triangles. Two routers that are not neighbours have one common neighbour.
-    // No other graph has these properties.
+    // 50 routers of degree 7 without triangles. Two routers that are not neighbours have one common neighbour. No other graph has these
+    // properties.
     let graph = slim_fly(5);
     assert_eq!((graph.routers(), graph.degrees().most), (50, 7));
     for (a, b) in (0..50).flat_map(|a| (0..50).filter(move |&b| b != a).map(move |b| (a, b))) {

@@ -7,10 +7,9 @@
 //! `p`: probability of a packet in a cycle \[1/cycle\].
 //!
 //! # Guarantees
-//! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1. Each probability of a table is exact to 2^-64 plus the
-//! rounding of its f64 products. The tables are built only with IEEE multiplication, addition and division, so they are the same on
-//! every machine (`ln`, `exp` and `powf` are not). A gap below 256 cycles needs one table look-up; each further factor of 256 needs two
-//! more.
+//! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1. Each probability of a table is exact to 2^-64 plus the rounding of its f64
+//! products. The tables are built only with IEEE multiplication, addition and division, so they are the same on every machine (`ln`,
+//! `exp` and `powf` are not). A gap below 256 cycles needs one table look-up; each further factor of 256 needs two more.
 //! # Not modelled
 //! p below 2^-52 is treated as 2^-52 (one packet in 52 days of a 1-ns clock). Bursts: see the injection processes.
 
@@ -36,9 +35,8 @@ pub struct GapTable {
     rest: Option<Box<Rest>>,
 }
 
-/// The rest of a gap after 255 cycles without a packet. It is also geometric, and is drawn in two parts: the number of
-/// whole blocks of 256 cycles, and the position of the success in its block. The two parts are independent, since
-/// (1 - p)^(256 b + r) is a product.
+/// The rest of a gap after 255 cycles without a packet. It is also geometric, and is drawn in two parts: the number of whole blocks of
+/// 256 cycles, and the position of the success in its block. The two parts are independent, since (1 - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
     /// Number of the block with the success, from 1. It is drawn like a gap with P(some success in 256 cycles).
@@ -186,8 +184,8 @@ mod tests {
             let gaps: Vec<f64> = (0..DRAWS).map(|_| table.draw(&mut rng) as f64).collect();
             let mean = gaps.iter().sum::<f64>() / f64::from(DRAWS);
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / f64::from(DRAWS);
-            // Mean 1/p, variance (1-p)/p^2. The sample mean deviates by sqrt(variance / n), and the sample variance by
-            // about variance * sqrt((kurtosis - 1) / n) with kurtosis 9 + p^2/(1-p). The limit is 5 standard deviations.
+            // Mean 1/p, variance (1-p)/p^2. The sample mean deviates by sqrt(variance / n), and the sample variance by about variance *
+            // sqrt((kurtosis - 1) / n) with kurtosis 9 + p^2/(1-p). The limit is 5 standard deviations.
             let (expected, spread) = (1.0 / p, (1.0 - p) / (p * p));
             assert!((mean - expected).abs() <= 5.0 * (spread / f64::from(DRAWS)).sqrt(), "p = {p}: {mean}");
             let fourth = if p < 1.0 { 8.0 + p * p / (1.0 - p) } else { 0.0 };

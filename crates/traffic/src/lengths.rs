@@ -8,16 +8,15 @@
 //! Lengths \[flits, 1 or more\], each with a weight \[any unit, above 0\].
 //!
 //! # Guarantees
-//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and they change no
-//! other random number of a run. The probability of a length is its weight divided by the sum of weights, exact to
-//! 2^-52.
+//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and they change no other
+//! random number of a run. The probability of a length is its weight divided by the sum of weights, exact to 2^-52.
 //!
 //! # Not modelled
 //! Lengths that depend on the destination or on earlier packets.
 //!
 //! # Validation
-//! contention. A comparison with BookSim2's latencies: `docs/howto/booksim.md`.
-//! contention. BookSim2's latencies beside ours: `docs/howto/booksim.md`.
+//! The tests of this file: shares, mean and variance. `engine/tests/workload.rs`: offered load and latency without contention. A
+//! comparison with BookSim2's latencies: `docs/howto/booksim.md`.
 
 /// The lengths of packets, and the share of packets with each length.
 #[derive(Debug, Clone, PartialEq)]

@@ -28,8 +28,8 @@ pub trait Destinations: std::fmt::Debug + Send + Sync {
         1.0
     }
 
-    /// Share of the packets of `source` to terminals below `end`. A pattern that sends to nearly all
-    /// terminals computes this share without a list of destinations.
+    /// Share of the packets of `source` to terminals below `end`. A pattern that sends to nearly all terminals computes this share
+    /// without a list of destinations.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
         existing.map(|(_, probability)| probability).sum()
@@ -110,8 +110,7 @@ impl Default for PatternConfig {
 
 impl PatternConfig {
     /// Builds the pattern for `population`. Refuses, at `path` (the dotted path of this pattern in the scenario), a population for which
-    /// the
-    /// pattern is not defined.
+    /// the pattern is not defined.
     pub fn build(&self, population: &Population, path: &str) -> Result<Pattern, Refusal> {
         Ok(Pattern::new(self.name(), self.model().destinations(population, path)?))
     }
@@ -130,8 +129,7 @@ impl Pattern {
     }
 
     /// Extends a pattern of nodes to terminals. Each node has `planes` terminals with consecutive numbers. A terminal sends only to
-    /// terminals
-    /// in its own plane.
+    /// terminals in its own plane.
     #[must_use]
     pub fn in_planes(self, planes: u32) -> Self {
         if planes == 1 {

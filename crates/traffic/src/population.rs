@@ -2,8 +2,7 @@
 //! numbers once.
 
 /// The numbers of a machine. If all routers have the same number of terminals, terminal t is on router t / terminals_per_router. On a
-/// grid,
-/// routers have coordinates within `widths`; dimension 0 changes fastest. If the topology has groups, terminal t is in group t /
+/// grid, routers have coordinates within `widths`; dimension 0 changes fastest. If the topology has groups, terminal t is in group t /
 /// terminals_per_group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Population {

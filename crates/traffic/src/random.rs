@@ -10,8 +10,7 @@
 //!
 //! # Guarantees
 //! Adding a component, or a draw in a component, changes no other stream. The values never change between versions: a test compares them
-//! with
-//! constants. Only integer arithmetic is used, so they are the same on every machine.
+//! with constants. Only integer arithmetic is used, so they are the same on every machine.
 //!
 //! # Not modelled
 //! Cryptographic strength.
@@ -99,8 +98,8 @@ mod tests {
 
     #[test]
     fn below_rejects_the_excess() {
-        // n = 3 * 2^30: without rejection every third value would be twice as likely, so P(value % 3 == 0) would be
-        // 1/2 instead of 1/3. Binomial standard deviation of the share over 30,000 draws: sqrt(2/9 / 30,000).
+        // n = 3 * 2^30: without rejection every third value would be twice as likely, so P(value % 3 == 0) would be 1/2 instead of 1/3.
+        // Binomial standard deviation of the share over 30,000 draws: sqrt(2/9 / 30,000).
         let mut rng = stream(6, 0, 0);
         let hits = (0..30_000).filter(|_| below(&mut rng, 3 << 30).is_multiple_of(3)).count();
         assert!((hits as f64 / 30_000.0 - 1.0 / 3.0).abs() < 5.0 * (2.0 / 9.0 / 30_000f64).sqrt(), "{hits}");

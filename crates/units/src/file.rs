@@ -1,8 +1,8 @@
 //! Files that a scenario names (graphs, routing tables, traffic matrices): each is read once and stored by name and digest.
 //!
-//! A model's config has an [`InputFile`]. Reading the scenario reads the file, either relative to the folder of the scenario
-//! or from the caller's attachments. The resolved scenario contains `name#sha256:digest`. Therefore the hash of a result
-//! covers the content, and Weft detects a file that has changed since.
+//! A model's config has an [`InputFile`]. Reading the scenario reads the file, either relative to the folder of the scenario or from the
+//! caller's attachments. The resolved scenario contains `name#sha256:digest`. Therefore the hash of a result covers the content, and Weft
+//! detects a file that has changed since.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -60,8 +60,7 @@ impl InputFile {
     }
 
     /// Converts this file into a format that Weft reads. The new file is copied into the results instead of this one. Refuses if this
-    /// program
-    /// has no converter; `help` is the remedy for that case.
+    /// program has no converter; `help` is the remedy for that case.
     pub fn converted(&self, format: &str, help: &str) -> Result<Self, String> {
         let Some(convert) = CONVERTER.get() else {
             return Err(format!("{} is in the format `{format}`, which is not read here\n{help}", self.name));
@@ -111,8 +110,7 @@ pub fn convert_with(converter: Box<Converter>) {
 }
 
 thread_local! {
-    /// The files of the scenario that this thread is deserialising. It is a global because serde passes no context to a
-    /// field.
+    /// The files of the scenario that this thread is deserialising. It is a global because serde passes no context to a field.
     static CURRENT: RefCell<Option<Files>> = const { RefCell::new(None) };
 }
 
@@ -150,8 +148,7 @@ impl Files {
         Ok(file)
     }
 
-    /// The file with this name and digest, from any folder, if it was read before. A resolved scenario names the file
-    /// without its folder.
+    /// The file with this name and digest, from any folder, if it was read before. A resolved scenario names the file without its folder.
     fn known(&self, name: &str, digest: &str) -> Option<InputFile> {
         let mut all = self.read.values().chain(self.converted.values());
         all.find(|file| file.name == name && file.digest == digest).cloned()
@@ -177,8 +174,7 @@ impl Files {
         self.keep(new)
     }
 
-    /// Records that the scenario uses a file. All files of a scenario are copied into one folder, so their names must
-    /// differ.
+    /// Records that the scenario uses a file. All files of a scenario are copied into one folder, so their names must differ.
     fn keep(&mut self, file: &InputFile) -> Result<(), String> {
         // Some file systems treat names that differ only in case as the same.
         let same = |name: &str| name.eq_ignore_ascii_case(&file.name);

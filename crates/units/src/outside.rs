@@ -1,6 +1,6 @@
 //! Members of a family that are defined in a crate outside of Weft. The crate adds each member with one line
-//! ([`add_model!`](crate::add_model)). A
-//! program that links the crate reads such a member from a scenario by its name, and lists it like a registered member.
+//! ([`add_model!`](crate::add_model)). A program that links the crate reads such a member from a scenario by its name, and lists it like
+//! a registered member.
 
 use erased_serde::Deserializer as AnyText;
 use inventory::Collect;

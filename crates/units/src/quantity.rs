@@ -44,8 +44,7 @@ const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TI
 
 impl Time {
     /// The time in whole cycles of length `cycle_fs` [fs, above 0]. Refuses, at `path`, more than [`MAX_CYCLES`]. Also refuses a time
-    /// that is
-    /// not a whole number of cycles, and names the nearest times that are.
+    /// that is not a whole number of cycles, and names the nearest times that are.
     pub fn cycles(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let long = |cycles: u128| Self::Femtoseconds(cycles.saturating_mul(cycle_fs));
         let whole = match *self {
@@ -83,8 +82,7 @@ impl Time {
         }
     }
 
-    /// This time, rounded up to a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which
-    /// need not be exact.
+    /// This time, rounded up to a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which need not be exact.
     #[must_use]
     pub fn rounded_up(self, cycle_fs: u128) -> Self {
         let Self::Femtoseconds(fs) = self else { return self };

@@ -1,6 +1,6 @@
-/// Declares an enum that has a word for each member: `Member = "word"`. Results name a member by its word. The list of all
-/// words (`NAMES`) and the word of a member (`name`) come from the line of the member. So a new member is in both or
-/// does not compile. Members may hold data.
+/// Declares an enum that has a word for each member: `Member = "word"`. Results name a member by its word. The list of all words
+/// (`NAMES`) and the word of a member (`name`) come from the line of the member. So a new member is in both or does not compile. Members
+/// may hold data.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $enum:ident {

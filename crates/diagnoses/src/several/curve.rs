@@ -24,8 +24,7 @@ pub struct Contradiction {
 }
 
 /// Finds the contradiction between the points of one network, ordered by load. `network`: its coordinates as text; empty if the sweep
-/// varies
-/// only the load.
+/// varies only the load.
 pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradiction> {
     let with = |holds: fn(&Facts) -> bool| (0..points.len()).filter(move |&point| holds(points[point].1));
     let by_load = |a: &usize, b: &usize| points[*a].0.total_cmp(&points[*b].0);

@@ -72,8 +72,7 @@ pub enum Far {
 }
 
 /// Largest number of items in flight in a block, for which memory is reserved, and largest number of cycles between scheduling an event
-/// and
-/// the event.
+/// and the event.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     pub packets: usize,
@@ -82,8 +81,7 @@ pub struct Room {
     pub horizon: u64,
 }
 
-/// Builds the block in its initial state, compiled for the widths of the allocator. The agents of the policy are added
-/// later.
+/// Builds the block in its initial state, compiled for the widths of the allocator. The agents of the policy are added later.
 pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBlock> {
     match allocator {
         AnyAllocator::Narrow(allocator) => Box::new(of_widths(net, plan, allocator)),

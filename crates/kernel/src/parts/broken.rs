@@ -30,8 +30,8 @@ pub struct Broken {
     pub(crate) parked: Vec<Place>,
     /// True if tables or links have changed since the parked heads last looked for a path.
     pub(crate) look_again: bool,
-    /// Cycles in which heads without an escape give up: (cycle, first cycle without an escape, place), in order of
-    /// time. If heads escape to a ring, this list has entries for all heads; in these cycles they check if the ring is broken.
+    /// Cycles in which heads without an escape give up: (cycle, first cycle without an escape, place), in order of time. If heads escape
+    /// to a ring, this list has entries for all heads; in these cycles they check if the ring is broken.
     pub(crate) deadlines: VecDeque<(u64, u64, Place)>,
 }
 

@@ -1,13 +1,11 @@
-//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures if the bypass saves time
-//! for heads.
+//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures if the bypass saves time for heads.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
 
 /// A flit that has arrived in this cycle, is the only flit of its queue, and may bypass the allocator. The flit bypasses if it is
 /// uncontended: no other flit requests its output or leaves its input. Each input unit has at most one such flit, because in networks
-/// with
-/// the bypass a link carries at most one flit per cycle.
+/// with the bypass a link carries at most one flit per cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct BypassFlit {
     /// Position of the flit: input unit * 16 + VC.
@@ -19,8 +17,7 @@ pub struct BypassFlit {
     /// Route key, if the flit is a head; [`NO_REQUEST`] for other flits. The input unit does not store this key as a request yet.
     pub key: u16,
     /// True for a head that chooses in every step. If `out` is `NONE`, the head has not chosen yet. Otherwise `key` is its choice for the
-    /// next
-    /// step only.
+    /// next step only.
     pub chooses: bool,
 }
 
@@ -33,8 +30,8 @@ impl BypassFlit {
     }
 }
 
-/// Decides if heads try to bypass the allocator. Never changes results: if many flits are contended, the allocator does
-/// the same work faster.
+/// Decides if heads try to bypass the allocator. Never changes results: if many flits are contended, the allocator does the same work
+/// faster.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct BypassTrial {
     pub heads_try: bool,

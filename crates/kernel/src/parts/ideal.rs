@@ -1,8 +1,8 @@
 //! An ideal map of queues: every destination has its own queue, with its own places, at every input. The number of queues is not limited.
 //!
-//! The packets of a VC stay in one list, in the order of their arrival. The packets for one destination form its queue.
-//! A packet may overtake packets for other destinations. Therefore the first packet of any queue can leave if its next queue
-//! has free places. The places are reserved when the packet requests its output, so from then on it waits only for links.
+//! The packets of a VC stay in one list, in the order of their arrival. The packets for one destination form its queue. A packet may
+//! overtake packets for other destinations. Therefore the first packet of any queue can leave if its next queue has free places. The
+//! places are reserved when the packet requests its output, so from then on it waits only for links.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
@@ -53,8 +53,7 @@ pub struct IdealQueues {
     #[kept(each)]
     pub coming: Vec<u32>,
     /// Indexed by input * 16 + VC: the destination of the packet that leaves. The record of this packet may be in another block before
-    /// its
-    /// tail has left.
+    /// its tail has left.
     #[kept(each)]
     pub leaving: Vec<u32>,
     /// For each output: the input that is served first when places become free.
@@ -97,8 +96,7 @@ impl IdealQueues {
     }
 
     /// True if `queue` behind channel `o` has enough free places for a packet. `most`: number of places of the queue; `room`: required
-    /// number of
-    /// free places.
+    /// number of free places.
     pub fn has_room(&self, (o, queue): (usize, u32), (most, room): (u16, u16)) -> bool {
         self.taken[o * self.each + queue as usize] + room <= most
     }

@@ -75,8 +75,8 @@ pub enum HeadPath {
     AmongStreams,
     /// If the route key names no hop, the loop compares the candidates of the head.
     Candidates,
-    /// If the route key names no hop, the loop calls the routing in every step. If the key names a trunk, the loop selects
-    /// the best member link.
+    /// If the route key names no hop, the loop calls the routing in every step. If the key names a trunk, the loop selects the best
+    /// member link.
     Asked,
     /// More work is needed: the age of the head is recorded, the head is watched or must wait first, or links or routers fail.
     Slow,
@@ -99,8 +99,8 @@ pub enum Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub(crate) set: Set,
-    /// VC class whose credits the loop compares for the candidates of heads that choose in every step; `None` if the loop
-    /// calls the routing in every step.
+    /// VC class whose credits the loop compares for the candidates of heads that choose in every step; `None` if the loop calls the
+    /// routing in every step.
     pub compares_credits_of: Option<u8>,
 }
 

@@ -35,8 +35,7 @@ pub struct OfChannel {
 }
 
 impl OfChannel {
-    /// Adds the VCs of a lane. `group`: the VCs of all lanes of the same VC class of the routing and the same message
-    /// classes.
+    /// Adds the VCs of a lane. `group`: the VCs of all lanes of the same VC class of the routing and the same message classes.
     pub fn add(&mut self, vcs: u16, lane: u8, group: u16) {
         self.vcs_of[usize::from(lane)] |= vcs;
         for vc in (0..16).filter(|vc| vcs >> vc & 1 != 0) {
@@ -306,8 +305,8 @@ impl SetAsides {
         self.counted[id] = o as u32;
     }
 
-    /// Called when the first packet of its VC class has arrived in a queue that is set aside, VC `v` of input `i`. The
-    /// packet must wait for the packets in other VCs of its `group`.
+    /// Called when the first packet of its VC class has arrived in a queue that is set aside, VC `v` of input `i`. The packet must wait
+    /// for the packets in other VCs of its `group`.
     pub fn fence(&mut self, (i, v): (usize, usize), group: u16) -> bool {
         let mut before = [0; 16];
         let others = (0..16).filter(|&other| other != v && group >> other & 1 != 0);

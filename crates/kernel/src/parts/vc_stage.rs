@@ -1,5 +1,4 @@
-//! The memory of VC allocation as a separate stage (`vc_allocation.rs`), including the round-robin pointers of output VCs
-//! and input VCs.
+//! The memory of VC allocation as a separate stage (`vc_allocation.rs`), including the round-robin pointers of output VCs and input VCs.
 
 use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::pick16;
@@ -50,8 +49,8 @@ impl<const W: usize> VcStage<W> {
     /// the accepted VC. Moves the round-robin pointers of the output VC and of the input VC past each other.
     pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
         let turn = &mut self.accepts[(base + i) * V + v];
-        // The pointer counts the VCs of all outputs. If it points to another output, it is before or after all of `vcs`, so
-        // the lowest VC is chosen. Therefore, with random outputs, low VCs fill first, as in BookSim.
+        // The pointer counts the VCs of all outputs. If it points to another output, it is before or after all of `vcs`, so the lowest VC
+        // is chosen. Therefore, with random outputs, low VCs fill first, as in BookSim.
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         self.turns[(base + p) * V + usize::from(vc)] = ((i * V + v + 1) % (self.radix * V)) as u16;

@@ -1,11 +1,9 @@
-//! Candidates of heads that choose in every step: the loop itself compares their credits, instead of calling the
-//! routing in every step.
+//! Candidates of heads that choose in every step: the loop itself compares their credits, instead of calling the routing in every step.
 //!
 //! # When it applies
 //!
 //! The shortcut applies if the routing compares only credits (`Needs::compares_credits_of`), and no links form trunks. The routing
-//! returns
-//! the candidates once per head, as a mask of ports. The comparison is in `choose.rs`.
+//! returns the candidates once per head, as a mask of ports. The comparison is in `choose.rs`.
 //!
 //! # What it hands back, and when it is settled
 //!

@@ -2,12 +2,12 @@
 //!
 //! # When it applies
 //!
-//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. A quiet block
-//! skips the cycles before its next event. A block is *idle* if nothing is in flight: it has no
-//! packet, credit, control packet or note about queues set aside, and senders know of every free place. Only a source,
-//! a timer of agents or a fault can end this state. A timer cannot end it if the agent declares that the end of the timer changes nothing
-//! (`Agents::rests`). Sources and timers beyond the horizon of their calendar wheels cause no event before they are due. Therefore an
-//! idle network skips any number of cycles at once (`engine/src/network/idle.rs`).
+//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. A quiet block skips the
+//! cycles before its next event. A block is *idle* if nothing is in flight: it has no packet, credit, control packet or note about queues
+//! set aside, and senders know of every free place. Only a source, a timer of agents or a fault can end this state. A timer cannot end it
+//! if the agent declares that the end of the timer changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their
+//! calendar wheels cause no event before they are due. Therefore an idle network skips any number of cycles at once
+//! (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!
@@ -95,8 +95,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The first cycle in which a source without a packet may create a packet, or in which sources act; `u64::MAX` if there is none.
-    /// Packets caused
-    /// by later deliveries are not included.
+    /// Packets caused by later deliveries are not included.
     pub(crate) fn next_created(&self) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // a terminal with queues that checks its sources in this cycle has no alarm; `rest` sets one

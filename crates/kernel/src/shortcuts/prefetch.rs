@@ -28,8 +28,8 @@ impl Shortcut for Prefetch {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Prefetches for the flits of a chunk, which are received next: first their input units, then the outputs that their
-    /// heads will request.
+    /// Prefetches for the flits of a chunk, which are received next: first their input units, then the outputs that their heads will
+    /// request.
     #[inline(never)]
     pub(crate) fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
         let flits = self.wires.flits.items(first, len);
@@ -142,8 +142,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// Calls `each` with every input of router `r` whose heads request an allocatable output, and with the requested
-    /// route key.
+    /// Calls `each` with every input of router `r` whose heads request an allocatable output, and with the requested route key.
     #[inline(always)]
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
@@ -181,8 +180,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Prefetches the output units for the credits of a chunk. A mark (`streams.rs`) makes an output number too
-/// large; prefetching beyond the list of outputs has no effect.
+/// Prefetches the output units for the credits of a chunk. A mark (`streams.rs`) makes an output number too large; prefetching beyond the
+/// list of outputs has no effect.
 #[inline(never)]
 pub fn bring_for_credits<const V: usize>(outs: &[OutputUnit<V>], words: &[u32]) {
     words.iter().for_each(|word| prefetch(outs, (word >> 4) as usize));

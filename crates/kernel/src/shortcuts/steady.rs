@@ -1,10 +1,9 @@
 //! Steady flows of body flits: a block whose state repeats itself is advanced by many periods at once.
 //!
-//! A long message is mostly body flits, one behind the other. While only body flits and their credits move, the next events
-//! depend only on the state of the network, with times relative to the present cycle. If the state equals the state some cycles earlier,
-//! except for counts of flits, the period in between repeats. It repeats until the last flit
-//! of a packet arrives or leaves its source. [`Snapshot`] compares the state with an earlier state, and [`Flow`] contains the counts that
-//! one period adds.
+//! A long message is mostly body flits, one behind the other. While only body flits and their credits move, the next events depend only
+//! on the state of the network, with times relative to the present cycle. If the state equals the state some cycles earlier, except for
+//! counts of flits, the period in between repeats. It repeats until the last flit of a packet arrives or leaves its source. [`Snapshot`]
+//! compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
 //!
 //! # When it applies
 //!
@@ -14,9 +13,8 @@
 //! # What it hands back, and when it is settled
 //!
 //! The result is the state that the plain loop would have some periods later, including all counts: nothing is left to settle. The
-//! skipped
-//! time ends, at the latest, in a cycle in which a timer of agents ends. If the agents change only timers in that cycle, the same flow
-//! continues afterwards.
+//! skipped time ends, at the latest, in a cycle in which a timer of agents ends. If the agents change only timers in that cycle, the same
+//! flow continues afterwards.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -84,8 +82,7 @@ struct Counts {
 /// The counts that one period adds in a block.
 #[derive(Debug)]
 pub struct Flow {
-    /// Lists of (index, flits): flits that arrive at a segment and leave it; flits that leave an output; flits that a
-    /// terminal injects.
+    /// Lists of (index, flits): flits that arrive at a segment and leave it; flits that leave an output; flits that a terminal injects.
     segments: Vec<(u32, u16)>,
     outs: Vec<(u32, u32)>,
     terminals: Vec<(u32, u16)>,
@@ -105,8 +102,7 @@ impl Flow {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The number of flits in flight, and the smallest number of unsent flits that a source still has of its packet (`u16::MAX` if no
-    /// source
-    /// has a packet). `None` if anything other than body flits and credits is in flight, or if too few flits are left for a
+    /// source has a packet). `None` if anything other than body flits and credits is in flight, or if too few flits are left for a
     /// worthwhile search.
     pub(crate) fn flows(&self) -> Option<(usize, u16)> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;

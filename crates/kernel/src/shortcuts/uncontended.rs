@@ -1,12 +1,10 @@
 //! Uncontended flits bypass the allocator: every allocator would let them cross.
 //!
-//! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit
-//! requests its output or leaves its input, and it has an output VC with a credit. For a body flit or tail this is the
-//! VC that its packet holds, for a head a VC that is open to it. Most flits meet these conditions. All others are left to the allocator.
-//! A
-//! head that chooses in every step (`choose.rs`) chooses before uncontended flits cross. It must find the state of the
-//! first step. Therefore no flit bypasses in a router before all heads of that router have chosen. An uncontended body flit
-//! may be the first flit of a stream (`streams.rs`).
+//! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit requests its output or
+//! leaves its input, and it has an output VC with a credit. For a body flit or tail this is the VC that its packet holds, for a head a VC
+//! that is open to it. Most flits meet these conditions. All others are left to the allocator. A head that chooses in every step
+//! (`choose.rs`) chooses before uncontended flits cross. It must find the state of the first step. Therefore no flit bypasses in a router
+//! before all heads of that router have chosen. An uncontended body flit may be the first flit of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
@@ -48,9 +46,9 @@ impl Shortcut for Uncontended {
         let heads_see_no_moves = if facts.slow_heads {
             false
         } else if facts.chooses() {
-            // At least one of the heads that have chosen and did not bypass must leave in the first step, otherwise their router
-            // would sleep too early. So no head may have chosen an output that is reserved for another packet, is full,
-            // or lacks the room to enter a ring.
+            // At least one of the heads that have chosen and did not bypass must leave in the first step, otherwise their router would
+            // sleep too early. So no head may have chosen an output that is reserved for another packet, is full, or lacks the room to
+            // enter a ring.
             let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
             any_can_leave && !facts.needs.sees_grants && !facts.needs.reads_group
         } else {
@@ -86,8 +84,7 @@ fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, 
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends the uncontended flits of this cycle, and leaves the other flits to the allocator. `STREAMS`: an uncontended body flit may
-    /// open
-    /// a stream. `CHOOSE`: heads choose in every step.
+    /// open a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub(crate) fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(
         &mut self,
@@ -123,9 +120,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Lets the head that has arrived at VC `v` of input `i` in this cycle choose its output as it would in the first step. `key`:
-    /// its route key. All credits of the cycle have arrived, and no flit has left a router yet. If agents act before
-    /// that step, the head waits for them. Returns true if the head may bypass.
+    /// Lets the head that has arrived at VC `v` of input `i` in this cycle choose its output as it would in the first step. `key`: its
+    /// route key. All credits of the cycle have arrived, and no flit has left a router yet. If agents act before that step, the head
+    /// waits for them. Returns true if the head may bypass.
     #[inline(always)]
     pub(crate) fn let_choose_alone(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> bool {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
@@ -198,8 +195,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the head of a packet of any length. (If this function and `send_uncontended_tail` were inlined, fewer
-    /// registers would be left for the code for body flits.)
+    /// Handles the head of a packet of any length. (If this function and `send_uncontended_tail` were inlined, fewer registers would be
+    /// left for the code for body flits.)
     #[inline(never)]
     fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, flit: BypassFlit, earliest: u64) {
         self.send_if_uncontended_head::<false, CHOOSE>(net, flit, earliest);
@@ -235,8 +232,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if heads of router `r` still must choose in the first step of this cycle. Then no flit may leave the
-    /// router before that step.
+    /// True if heads of router `r` still must choose in the first step of this cycle. Then no flit may leave the router before that step.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
         // SAFETY: an input stores the valid number of its router (checked by `assert_numbers`).
@@ -244,8 +240,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
-    /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. The head keeps its choice in the first
-    /// step of this cycle, if no head of its router chooses in that step. It chooses again afterwards.
+    /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. The head keeps its choice in the first step of this
+    /// cycle, if no head of its router chooses in that step. It chooses again afterwards.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
         let r = self.buffers.ins[i].router as usize;
@@ -294,8 +290,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// True if, among the VCs of input `i` (which is `port`), no VC other than `v` may send a flit or take an output VC now. None of the
-    /// other
-    /// VCs has a flit that may bypass.
+    /// other VCs has a flit that may bypass.
     #[inline(always)]
     fn is_input_uncontended(&self, port: &InputUnit<V>, i: usize, v: usize) -> bool {
         let mut others = occupied(&port.head) & !(1 << v);
@@ -315,8 +310,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// VCs of output `o` that are open to the head of VC `v` of input `i`. Returns none if another flit may leave by
-    /// this output or from this input now.
+    /// VCs of output `o` that are open to the head of VC `v` of input `i`. Returns none if another flit may leave by this output or from
+    /// this input now.
     #[inline(always)]
     fn room_for_uncontended_head<const SINGLE: bool>(
         &self,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum Arrangement {
     /// Port k leads to group k of the other groups, in ascending order.
     Absolute,
-    /// Port k of group i leads to group i - (k + 1) mod g. All groups look alike, and the last port of a group leads to
-    /// the first port of the next group.
+    /// Port k of group i leads to group i - (k + 1) mod g. All groups look alike, and the last port of a group leads to the first port of
+    /// the next group.
     #[default]
     PalmTree,
     /// Port k of group i leads to group i + (k + 1) mod g. This is the mirror image of the palm tree.
@@ -57,9 +57,8 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
 
 /// The links between groups of equal size with consecutive router ids. All groups number their global ports in the same way.
 ///
-/// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod
-/// (groups - 1) of copy k / (groups - 1). The arrangement wires each copy as if no other copy existed. The ports from L *
-/// (groups - 1) on are unused.
+/// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod (groups - 1) of copy k /
+/// (groups - 1). The arrangement wires each copy as if no other copy existed. The ports from L * (groups - 1) on are unused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalLinks {
     pub groups: u32,
@@ -79,8 +78,8 @@ impl GlobalLinks {
         self.per_pair() * (self.groups - 1)
     }
 
-    /// The far group of global port `k` of group `i`, and its far port: the port of the same copy that leads back.
-    /// `None` for an unused port.
+    /// The far group of global port `k` of group `i`, and its far port: the port of the same copy that leads back. `None` for an unused
+    /// port.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;
         (k < self.used()).then(|| {

@@ -76,8 +76,8 @@ impl GraphBuilder {
         self.widths = Widths::OfClasses(width.clone());
     }
 
-    /// Replaces the link at each port of each router by a number of parallel links. The number must be the same at both
-    /// ends, 1 for terminals, and small enough for the ports of a router. Called after the last router.
+    /// Replaces the link at each port of each router by a number of parallel links. The number must be the same at both ends, 1 for
+    /// terminals, and small enough for the ports of a router. Called after the last router.
     pub(crate) fn trunk_of_each_port(&mut self, width: impl Fn(u32, usize) -> u32) {
         let of_router =
             |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));

@@ -1,13 +1,12 @@
 //! Layers of routers in a ring, with links only between neighbouring layers: the view that describes the wiring of FleX.
 
-/// Routers at (x, y) in layer z: router id = x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router is joined to
-/// those routers of the next layer and of the previous layer that differ from it in exactly one of x and y. The layers form a
-/// ring. If only two layers exist, each is both the next and the previous layer of the other, and their links exist only once.
+/// Routers at (x, y) in layer z: router id = x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router is joined to those routers of
+/// the next layer and of the previous layer that differ from it in exactly one of x and y. The layers form a ring. If only two layers
+/// exist, each is both the next and the previous layer of the other, and their links exist only once.
 ///
 /// The ports of a router begin at `first_port`: first the ports up, to the next layer, then, with three layers or more, the same number
 /// of ports down. In each direction the ports along x come before those along y. Along an axis, the port to coordinate c has number c if
-/// c
-/// is below the router's own coordinate, otherwise c - 1.
+/// c is below the router's own coordinate, otherwise c - 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrossedLayers {
     /// Number of routers along x and along y, and number of layers.

@@ -26,8 +26,7 @@ impl Domains {
 
 impl Graph {
     /// The domains of the network, the smallest first. The first partition is by router. The next partition is by group, by subtree of
-    /// each
-    /// height, or by row and plane of a grid. Each set is a part of one set of the next partition. The whole network is not a
+    /// each height, or by row and plane of a grid. Each set is a part of one set of the next partition. The whole network is not a
     /// domain. A network of several planes has no domains above its routers.
     pub fn domains(&self) -> Vec<Domains> {
         let routers: Vec<u32> = (0..self.terminals()).map(|terminal| self.terminal_at(terminal).0).collect();

@@ -140,8 +140,7 @@ impl Graph {
     pub fn topology_name(&self) -> &'static str {
         self.topology
     }
-    /// The whole network, followed by its parts that have a separate name and structure, such as the leaf
-    /// routers. Parts may overlap.
+    /// The whole network, followed by its parts that have a separate name and structure, such as the leaf routers. Parts may overlap.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
@@ -199,8 +198,7 @@ impl Graph {
         }
     }
     /// The same graph without the links between the pairs of routers for which `is_gone` is true: their ports lead nowhere. Unlike a
-    /// graph from
-    /// the builder, this graph may be disconnected, and its structure still describes the complete network.
+    /// graph from the builder, this graph may be disconnected, and its structure still describes the complete network.
     pub fn without(&self, is_gone: impl Fn(u32, u32, u8) -> bool) -> Self {
         let mut left = self.clone();
         for router in 0..self.routers() {
@@ -217,8 +215,7 @@ impl Graph {
         left
     }
     /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals. A link whose two channels
-    /// have
-    /// different classes counts in both classes.
+    /// have different classes counts in both classes.
     pub fn links_by_class(&self) -> Vec<(String, usize)> {
         let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();
         counts[0].1 = self.terminals() as usize;

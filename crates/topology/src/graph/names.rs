@@ -1,7 +1,7 @@
 //! The names of routers: either their numbers from 0, or the ids in a graph file.
 //!
-//! Only [`Graph::router_name`] and [`Graph::router_number`] convert a router into its name. Only [`Graph::router_named`]
-//! finds the router with a given name.
+//! Only [`Graph::router_name`] and [`Graph::router_number`] convert a router into its name. Only [`Graph::router_named`] finds the router
+//! with a given name.
 
 use super::Graph;
 use schemars::JsonSchema;

@@ -1,10 +1,9 @@
 //! Rings: closed paths through the network that visit every router once (Hamiltonian rings). Packets that are stuck escape on them.
 //!
-//! A ring is physical or embedded. A physical ring has its own wires and ports; the topology builds it, and its graph
-//! contains it in [`Structure::rings`](super::Structure::rings). An embedded ring uses links that the network has anyway.
-//! Two kinds exist: [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical
-//! Networks", which closes in the palm tree) and [`Ring::disjoint`] (several rings without a common link, so that one
-//! broken link leaves the other rings whole).
+//! A ring is physical or embedded. A physical ring has its own wires and ports; the topology builds it, and its graph contains it in
+//! [`Structure::rings`](super::Structure::rings). An embedded ring uses links that the network has anyway. Two kinds exist:
+//! [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks", which closes
+//! in the palm tree) and [`Ring::disjoint`] (several rings without a common link, so that one broken link leaves the other rings whole).
 
 mod disjoint;
 mod search;
@@ -27,17 +26,17 @@ pub struct Ring {
 const LEAST_ROUTERS: u32 = 3;
 
 impl Ring {
-    /// The ring 0, 1, 2, ... and back to router 0, over links of the network that are not part of its physical rings.
-    /// Refuses, at `path`, a network in which some router has no link to the next router.
+    /// The ring 0, 1, 2, ... and back to router 0, over links of the network that are not part of its physical rings. Refuses, at `path`,
+    /// a network in which some router has no link to the next router.
     pub fn in_label_order(graph: &Graph, path: &str) -> Result<Self, Refusal> {
         refuse_few_routers(graph, path)?;
         let order: Vec<u32> = (0..graph.routers()).collect();
         Self::along(graph, &order).map_err(|(from, to)| no_link(graph, from, to, path))
     }
 
-    /// Finds `count` rings over links of the network that are not part of its physical rings. No two rings have a link in
-    /// common. If the groups form a palm tree with one link between every two groups, the first ring is the ring in
-    /// label order. Refuses, at `path`, more rings than exist or than the search finds.
+    /// Finds `count` rings over links of the network that are not part of its physical rings. No two rings have a link in common. If the
+    /// groups form a palm tree with one link between every two groups, the first ring is the ring in label order. Refuses, at `path`,
+    /// more rings than exist or than the search finds.
     pub fn disjoint(graph: &Graph, count: u32, path: &str) -> Result<Vec<Self>, Refusal> {
         refuse_few_routers(graph, path)?;
         disjoint::rings(graph, count, path)
@@ -50,9 +49,8 @@ impl Ring {
         order
     }
 
-    /// Checks that the ring is valid in this network. Its ports lead to routers, and the forward port of a router leads
-    /// to the backward port of the next router. All routers are on the ring once, in the order of their positions. The error describes
-    /// the fault.
+    /// Checks that the ring is valid in this network. Its ports lead to routers, and the forward port of a router leads to the backward
+    /// port of the next router. All routers are on the ring once, in the order of their positions. The error describes the fault.
     pub fn check(&self, graph: &Graph) -> Result<(), String> {
         let routers = graph.routers();
         let lengths = [self.forward.len(), self.backward.len(), self.place.len()];
@@ -141,8 +139,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The physical ring of `routers` routers in label order. Its ports are the same on every router: `port`
-    /// (forward) and `port` + 1 (backward).
+    /// The physical ring of `routers` routers in label order. Its ports are the same on every router: `port` (forward) and `port` + 1
+    /// (backward).
     pub(crate) fn of_wires(routers: u32, port: u16) -> Self {
         let n = routers as usize;
         Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }

@@ -1,10 +1,8 @@
-//! The order in the wiring of a topology. A routing or a pattern uses it to compute ports and distances instead of
-//! searching for them. Views describe one link between two routers; [`Graph::trunk`](crate::Graph::trunk) returns the parallel
-//! links.
+//! The order in the wiring of a topology. A routing or a pattern uses it to compute ports and distances instead of searching for them.
+//! Views describe one link between two routers; [`Graph::trunk`](crate::Graph::trunk) returns the parallel links.
 //!
-//! Every view is optional, and a network may have several. A model requests the view that it needs, and refuses a
-//! network without this view. No model reads the name of a topology. `tests/conformance.rs` checks every view against the
-//! wiring.
+//! Every view is optional, and a network may have several. A model requests the view that it needs, and refuses a network without this
+//! view. No model reads the name of a topology. `tests/conformance.rs` checks every view against the wiring.
 
 use super::arrangement::GlobalLinks;
 use super::{CrossedLayers, Ring};
@@ -73,8 +71,8 @@ pub struct Groups {
     pub global: Option<GlobalLinks>,
 }
 
-/// Groups of equal size with consecutive router ids, in which every two routers are joined. The port to index j
-/// is `first_port` + j if j is below the router's own index, otherwise `first_port` + j - 1.
+/// Groups of equal size with consecutive router ids, in which every two routers are joined. The port to index j is `first_port` + j if j
+/// is below the router's own index, otherwise `first_port` + j - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteGroups {
     pub first_port: u16,
@@ -90,13 +88,13 @@ pub struct Levels {
     pub tree: Option<Tree>,
 }
 
-/// Levels of a fat tree in which all routers of a level are equal: each has `down` links down and `up` links up.
-/// The leaves have the first router ids; each leaf has at most `down[0]` terminals.
+/// Levels of a fat tree in which all routers of a level are equal: each has `down` links down and `up` links up. The leaves have the
+/// first router ids; each leaf has at most `down[0]` terminals.
 ///
 /// The ports of a router are its links down, then its links up. Consider port `down[l]` + u of a router of level l. It leads to the
-/// router of level l + 1 with u as digit l and with the same other digits. There it arrives at the port whose number is
-/// digit l of the lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number
-/// of a leaf is made of its digits: digit l counts the links down of level l + 1.
+/// router of level l + 1 with u as digit l and with the same other digits. There it arrives at the port whose number is digit l of the
+/// lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number of a leaf is made of
+/// its digits: digit l counts the links down of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
     /// For each level, the number of links down of a router; for leaves the number of ports for terminals.

@@ -1,8 +1,8 @@
-//! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires only one link for each
-//! trunk, and states the width of the trunks of each link class; the builder then adds the other links.
+//! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires only one link for each trunk, and states
+//! the width of the trunks of each link class; the builder then adds the other links.
 //!
-//! The added ports come after all ports that the topology has wired. So a view of the structure, a pattern or a routing
-//! that computes ports does not depend on trunks. It uses the first link, and [`Graph::trunk`] returns the other links.
+//! The added ports come after all ports that the topology has wired. So a view of the structure, a pattern or a routing that computes
+//! ports does not depend on trunks. It uses the first link, and [`Graph::trunk`] returns the other links.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
 use super::{Graph, Link, Peer, Port};
@@ -259,8 +259,7 @@ impl Graph {
     }
 
     /// Link number `other` of the added links that are parallel to the link at `port`. `others`: for each port of the graph, the first of
-    /// the
-    /// parallel ports.
+    /// the parallel ports.
     fn beside(&self, port: &Port, other: u16, others: &[u16]) -> Port {
         let peer = match port.peer {
             Peer::Router { router, port } => {

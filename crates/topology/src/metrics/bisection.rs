@@ -1,9 +1,8 @@
 //! Bisection: the smallest number of links between two sets of routers whose numbers of terminals differ by at most those of one router.
 //!
-//! The number is exact if theory gives the best cut. Otherwise it is that of the best cut that the search found, which
-//! is an upper bound. The search starts from cuts in the order of router ids, in the order of distance from a router,
-//! and at random. It improves each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time
-//! Heuristic for Improving Network Partitions", DAC'82).
+//! The number is exact if theory gives the best cut. Otherwise it is that of the best cut that the search found, which is an upper bound.
+//! The search starts from cuts in the order of router ids, in the order of distance from a router, and at random. It improves each cut by
+//! moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
@@ -37,8 +36,7 @@ pub struct Halves {
 
 impl Graph {
     /// Improves the halves of a partitioner. If they are not balanced, they are balanced first (the numbers of terminals of the halves
-    /// then
-    /// differ by at most those of one router). Then they are improved as long as the search finds better halves.
+    /// then differ by at most those of one router). Then they are improved as long as the search finds better halves.
     pub fn improved_halves(&self, second: &[bool]) -> Halves {
         if self.planes() > 1 {
             let of_first: Vec<bool> = second.iter().copied().step_by(self.planes() as usize).collect();
@@ -46,8 +44,7 @@ impl Graph {
             return Halves { links: links * u64::from(self.planes()), second: self.in_all_planes(&second) };
         }
         let mut cut = Cut::new(self);
-        // first the routers of the given half, by decreasing number of links inside the half; then the other routers, in
-        // the same order
+        // first the routers of the given half, by decreasing number of links inside the half; then the other routers, in the same order
         let inside = |router: u32| {
             let with = self.neighbours(router).filter(|&far| second[far as usize]).count() as i64;
             2 * with - self.neighbours(router).count() as i64
@@ -61,8 +58,8 @@ impl Graph {
         Halves { links, second: cut.side }
     }
 
-    /// The bisection. It is exact for single routers, grids of lines of one kind, and trees, if all trunks have the same
-    /// width. Every cut then has that multiple of the links that it has without trunks.
+    /// The bisection. It is exact for single routers, grids of lines of one kind, and trees, if all trunks have the same width. Every cut
+    /// then has that multiple of the links that it has without trunks.
     pub fn bisection(&self) -> Bisection {
         if self.planes() > 1 {
             // halves of the nodes divide each plane into the same halves
@@ -92,8 +89,7 @@ impl Graph {
     }
 
     /// The bisection of a tree. Any two halves can exchange one flow per terminal, each over separate links, so no cut has fewer links. A
-    /// cut
-    /// along subtrees reaches this number.
+    /// cut along subtrees reaches this number.
     ///
     /// `radix`: number of links up, and of links down, of each router. `None` if a leaf has a port without a terminal.
     fn cut_of_tree(&self, radix: u32) -> Option<u64> {
@@ -226,8 +222,8 @@ impl<'a> Cut<'a> {
         weight.abs_diff(self.total - weight) <= self.heaviest + slack
     }
 
-    /// Moves every router once, the one with the highest gain first, and keeps the best balanced cut on the way.
-    /// Returns true if that cut is better than before.
+    /// Moves every router once, the one with the highest gain first, and keeps the best balanced cut on the way. Returns true if that cut
+    /// is better than before.
     fn round(&mut self) -> bool {
         self.moved.fill(false);
         let mut waiting = [BinaryHeap::new(), BinaryHeap::new()];

@@ -102,8 +102,8 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// Number of ordered pairs of different routers at distance 1, 2, 3 (index 0 stays 0), in a graph of diameter 3 or less.
-    /// A search of two steps from every router finds all distances below 3, in routers * degree^2 steps.
+    /// Number of ordered pairs of different routers at distance 1, 2, 3 (index 0 stays 0), in a graph of diameter 3 or less. A search of
+    /// two steps from every router finds all distances below 3, in routers * degree^2 steps.
     fn pairs_within_three(&self) -> [u64; 4] {
         let routers = self.routers();
         let mut pairs = [0; 4];

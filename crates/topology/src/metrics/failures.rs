@@ -1,9 +1,9 @@
 //! The number of random link failures that a network survives before it is disconnected.
 //!
-//! Links fail one after the other, in a random order. A network that is connected after k failures was connected before
-//! each of them. So a single number describes an order: the number of failed links after which the network is disconnected. It is
-//! found by adding the links in the reverse order until the network is connected, with a union-find structure (R. E.
-//! Tarjan, "Efficiency of a Good But Not Linear Set Union Algorithm", J. ACM 22(2), 1975).
+//! Links fail one after the other, in a random order. A network that is connected after k failures was connected before each of them. So
+//! a single number describes an order: the number of failed links after which the network is disconnected. It is found by adding the
+//! links in the reverse order until the network is connected, with a union-find structure (R. E. Tarjan, "Efficiency of a Good But Not
+//! Linear Set Union Algorithm", J. ACM 22(2), 1975).
 
 use super::bisection::scatter;
 use crate::Graph;
@@ -18,8 +18,8 @@ pub struct Survived {
 }
 
 impl Graph {
-    /// The survival of the network in each of `trials` random orders of failures. Each member of a trunk fails separately.
-    /// The same seed gives the same orders.
+    /// The survival of the network in each of `trials` random orders of failures. Each member of a trunk fails separately. The same seed
+    /// gives the same orders.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<Survived> {
         let ends: Vec<(u32, u32)> = self.links().map(|link| (link.ends[0].0, link.ends[1].0)).collect();
         let has_terminals: Vec<bool> = (0..self.routers()).map(|router| self.terminals_of(router) > 0).collect();

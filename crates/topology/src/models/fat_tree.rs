@@ -6,20 +6,18 @@
 //! Generalized Fat Trees", IPPS'95.
 //!
 //! # Parameters
-//! `k` \[ports\]: the tree of pods of the paper, which is `radix: k` with three levels and no oversubscription. Or `radix`
-//! \[ports\], `levels`, `oversubscription` \[links down per link up, by level\], `terminals`.
-//! `trunk_width` \[links, by link class\], only together with `k`.
+//! `k` \[ports\]: the tree of pods of the paper, which is `radix: k` with three levels and no oversubscription. Or `radix` \[ports\],
+//! `levels`, `oversubscription` \[links down per link up, by level\], `terminals`. `trunk_width` \[links, by link class\], only together
+//! with `k`.
 //!
 //! # Guarantees
-//! A router below the top has at least radix / (1 + oversubscription) links up, so a level is never oversubscribed by
-//! more than the written ratio. Ports that remain are unused. Routers of the top have only links down.
-//! With `terminals`, the tree has only as many subtrees as the terminals need. All subtrees have the same routers, and the numbers of
-//! terminals of two leaves differ by at most one. If the top routers have unused ports, the tree has fewer of them: each link to
-//! them is then a trunk, so the number of links of a level is the same as before.
-//! Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals are numbered
-//! from leaf to leaf.
-//! With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals.
-//! Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
+//! A router below the top has at least radix / (1 + oversubscription) links up, so a level is never oversubscribed by more than the
+//! written ratio. Ports that remain are unused. Routers of the top have only links down. With `terminals`, the tree has only as many
+//! subtrees as the terminals need. All subtrees have the same routers, and the numbers of terminals of two leaves differ by at most one.
+//! If the top routers have unused ports, the tree has fewer of them: each link to them is then a trunk, so the number of links of a level
+//! is the same as before. Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals are
+//! numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals. Each class
+//! has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
 //!
 //! # Not modelled
 //! Subtrees with different numbers of routers; tops that have more links to some leaves than to others.
@@ -457,8 +455,8 @@ mod tests {
 
     #[test]
     fn leaves_and_spines_as_they_are_bought() {
-        // 64 ports, 3 to 1: 48 down, 16 up. 512 terminals need 11 leaves. Each leaf gets 4 of 64 ports of a spine: 44 are
-        // used, so the 16 links up form trunks of 4 to 4 spines.
+        // 64 ports, 3 to 1: 48 down, 16 up. 512 terminals need 11 leaves. Each leaf gets 4 of 64 ports of a spine: 44 are used, so the 16
+        // links up form trunks of 4 to 4 spines.
         let graph = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3], "terminals": 512}"#).unwrap();
         assert_eq!(counted(&graph), (vec![11, 4], 512, vec![11 * 16]));
         let of_leaf =

@@ -1,9 +1,9 @@
 //! FleX: layers of routers in a ring, each router joined to those of the neighbouring layers that share its x or its y.
 //!
 //! # Source
-//! M. Jeon, K. Joo, T. Kim, S. Kim, C. Youn, "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing
-//! Scheme", IEEE Access 10 (2022), section III. For two layers, its eq. (7) counts the links twice. In this model they exist once,
-//! in agreement with the paper's formula for the radix of two layers.
+//! M. Jeon, K. Joo, T. Kim, S. Kim, C. Youn, "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access
+//! 10 (2022), section III. For two layers, its eq. (7) counts the links twice. In this model they exist once, in agreement with the
+//! paper's formula for the radix of two layers.
 //!
 //! # Parameters
 //! `widths` Nx, Ny \[routers\], `layers` Nz \[layers\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by
@@ -165,8 +165,8 @@ mod tests {
         let graph = build([3, 2], 3, 1).unwrap();
         let peers: Vec<Peer> = graph.ports(1).iter().map(|port| port.peer).collect();
         let to = |router, port| Peer::Router { router, port };
-        // From (0, 0, 1) down along x, coordinate 1 is the first of its ports down, after 1 terminal and 3 ports up; from
-        // (2, 0, 1) it is the second.
+        // From (0, 0, 1) down along x, coordinate 1 is the first of its ports down, after 1 terminal and 3 ports up; from (2, 0, 1) it is
+        // the second.
         let up = [to(6, 4), to(8, 5), to(10, 6)];
         let down = [to(12, 1), to(14, 2), to(16, 3)];
         assert_eq!(peers, [vec![Peer::Terminal(1)], up.into(), down.into()].concat());

@@ -1,7 +1,7 @@
 //! Galois fields of up to 256 elements: the arithmetic of `slim_fly` and `polarfly`.
 //!
-//! Existing crates for Galois fields support only characteristic 2, or a single prime that is fixed at compile time. Here
-//! the size comes from a scenario.
+//! Existing crates for Galois fields support only characteristic 2, or a single prime that is fixed at compile time. Here the size comes
+//! from a scenario.
 
 use weft_units::Refusal;
 
@@ -39,8 +39,8 @@ impl Field {
     /// The field of `q` elements; `None` if q is not a power of a prime, or is more than [`MAX_ELEMENTS`].
     pub fn new(q: u32) -> Option<Self> {
         let (p, n) = prime_power(q).filter(|_| q <= MAX_ELEMENTS)?;
-        // x^n is replaced by some element. If the powers of x then include all elements except 0, each of these has an
-        // inverse. Then this is a field, and x is primitive in it. (With n = 1, x is the element that replaces it.)
+        // x^n is replaced by some element. If the powers of x then include all elements except 0, each of these has an inverse. Then this
+        // is a field, and x is primitive in it. (With n = 1, x is the element that replaces it.)
         (1..q).find_map(|replacement| {
             let mut field = Self { p, n, powers: Vec::new(), logarithms: vec![0; q as usize] };
             let mut power = 1;

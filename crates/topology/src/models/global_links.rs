@@ -3,8 +3,8 @@
 use crate::Arrangement;
 use weft_units::Refusal;
 
-/// The global ports of a group: `routers` routers with `links` global links each, and the keys of the scenario that
-/// set these two numbers.
+/// The global ports of a group: `routers` routers with `links` global links each, and the keys of the scenario that set these two
+/// numbers.
 pub(crate) struct GlobalPorts {
     pub routers: u32,
     pub links: u32,

@@ -10,23 +10,20 @@
 //! scenario or in the file\], `hosts`, `parallel_links` (`trunk` or `sum`).
 //!
 //! # Guarantees
-//! Routers are in the order of the file. The ports of a router are its terminals, then its links by ascending
-//! neighbour. Nodes are routers, and edges are links with both directions; a directed file is accepted if it has every link
-//! in both directions. If an undirected file states a link several times, these links form a trunk. The same applies to a directed
-//! file that states a link equally often in each direction. With `parallel_links: sum`, the parallel links of a class become one link
-//! with
-//! the sum of their bandwidths. The node attribute `terminals` is the number of terminals of a router. Routers without it have
-//! `terminals_per_router` terminals, or none if that is not set. `terminals_of` replaces both. Terminals are numbered
-//! router by router; an `anynet` file that names nodes sets their routers and numbers itself. Hosts are terminals in their
-//! order in the file.
+//! Routers are in the order of the file. The ports of a router are its terminals, then its links by ascending neighbour. Nodes are
+//! routers, and edges are links with both directions; a directed file is accepted if it has every link in both directions. If an
+//! undirected file states a link several times, these links form a trunk. The same applies to a directed file that states a link equally
+//! often in each direction. With `parallel_links: sum`, the parallel links of a class become one link with the sum of their bandwidths.
+//! The node attribute `terminals` is the number of terminals of a router. Routers without it have `terminals_per_router` terminals, or
+//! none if that is not set. `terminals_of` replaces both. Terminals are numbered router by router; an `anynet` file that names nodes sets
+//! their routers and numbers itself. Hosts are terminals in their order in the file.
 //!
-//! The edge attribute `class` names the link class (default: `link`); in `anynet` a link with latency L has the class
-//! `latencyL`. Classes are in alphabetic order. `attributes` may read a bandwidth or latency of each edge. If edges of one class differ
-//! in
-//! these, they get separate classes, such as `link_100G_276us`. A length becomes a latency of 5 ns per metre,
-//! rounded up to whole cycles; a time must be a whole number of cycles unless `round` is set. A table of cables states
-//! the speed and the length of a cable if their values or headings have units. Weft warns of attributes that it does
-//! not read, and refuses attributes that look like a misspelt `terminals` or `class`.
+//! The edge attribute `class` names the link class (default: `link`); in `anynet` a link with latency L has the class `latencyL`. Classes
+//! are in alphabetic order. `attributes` may read a bandwidth or latency of each edge. If edges of one class differ in these, they get
+//! separate classes, such as `link_100G_276us`. A length becomes a latency of 5 ns per metre, rounded up to whole cycles; a time must be
+//! a whole number of cycles unless `round` is set. A table of cables states the speed and the length of a cable if their values or
+//! headings have units. Weft warns of attributes that it does not read, and refuses attributes that look like a misspelt `terminals` or
+//! `class`.
 //!
 //! # Not modelled
 //! Links of one direction, links whose directions have different latencies, nested GraphML graphs, hosts with two links,
@@ -72,8 +69,7 @@ pub enum Format {
 #[serde(deny_unknown_fields)]
 pub struct GraphFile {
     /// Name of the file, relative to the folder of the scenario. Weft uses NetworkX to read GML (`.gml`), lists of edges (`.txt`,
-    /// `.edgelist`,
-    /// `.edges`) and adjacency JSON.
+    /// `.edgelist`, `.edges`) and adjacency JSON.
     #[serde(deserialize_with = "foreign::read")]
     pub file: InputFile,
     /// The format; by default it follows from the extension: `.json`, `.graphml` or `.xml`, `.csv` or `.tsv`, otherwise anynet.
@@ -90,8 +86,7 @@ pub struct GraphFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Attributes>,
     /// Nodes that are hosts. Each host becomes a terminal. Default: if no other key or attribute gives terminals, all nodes that have one
-    /// link and
-    /// are called hosts or servers.
+    /// link and are called hosts or servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
     /// The meaning of links that the file states several times: a trunk of parallel links (default), or one link with the
@@ -108,8 +103,7 @@ pub enum ParallelLinks {
     #[default]
     Trunk,
     /// A single link with the sum of their bandwidths. For example, 4 links of the class `link` become one link of the class `link_x4`.
-    /// It has
-    /// the properties of `links.link`, but 4 times the bandwidth.
+    /// It has the properties of `links.link`, but 4 times the bandwidth.
     Sum,
 }
 

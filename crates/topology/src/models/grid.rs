@@ -53,8 +53,7 @@ impl RouterGrid {
         (0..self.widths.len()).map(|d| format!("dim{d}"))
     }
 
-    /// The structure of the grid. The ports of dimension 0 follow the terminals, then those of dimension 1, and so
-    /// on.
+    /// The structure of the grid. The ports of dimension 0 follow the terminals, then those of dimension 1, and so on.
     pub fn structure(&self, line: Line) -> Structure {
         let mut port = self.terminals;
         let dimension = |(&width, class): (&u32, u8)| {

@@ -7,8 +7,8 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Numbering as in a `torus`, but with [`Line::Row`]: routers at an edge keep the port that
-//! would lead out of the grid, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
+//! Numbering as in a `torus`, but with [`Line::Row`]: routers at an edge keep the port that would lead out of the grid, as
+//! [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
 //!
 //! # Not modelled
 //! Express links; terminals on edge ports.

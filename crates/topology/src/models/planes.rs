@@ -9,11 +9,10 @@
 //!
 //! # Guarantees
 //! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p.
-//! All
-//! planes have the ports, link classes and latencies of `of`. No path leads from one plane to another, so packets can only reach
-//! terminals of their own plane. A pattern selects nodes: each terminal sends to the terminals of its plane in the nodes that the
-//! pattern selects. A job's terminals are also given as nodes. Diameter and mean distance are those of a plane. The bisection is that of
-//! all planes together.
+//! All planes have the ports, link classes and latencies of `of`. No path leads from one plane to another, so packets can only reach
+//! terminals of their own plane. A pattern selects nodes: each terminal sends to the terminals of its plane in the nodes that the pattern
+//! selects. A job's terminals are also given as nodes. Diameter and mean distance are those of a plane. The bisection is that of all
+//! planes together.
 //!
 //! # Not modelled
 //! Planes of different topologies. Weft refuses routings that post or read numbers of other routers, and routings that compute new paths

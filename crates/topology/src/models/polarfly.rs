@@ -9,23 +9,21 @@
 //! `q` \[a power of a prime\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are the points of the projective plane over the Galois field of q elements: (1, a, b), (0, 1, a) and (0, 0, 1).
-//! Two routers are joined if their scalar product is 0. q^2 + q + 1 routers, diameter 2. The q + 1 points whose product with
-//! themselves is 0 (called quadrics in the source) have degree q, all other points q + 1. Every two routers have exactly one common
-//! neighbour, if a quadric counts as its own neighbour.
+//! Routers are the points of the projective plane over the Galois field of q elements: (1, a, b), (0, 1, a) and (0, 0, 1). Two routers
+//! are joined if their scalar product is 0. q^2 + q + 1 routers, diameter 2. The q + 1 points whose product with themselves is 0 (called
+//! quadrics in the source) have degree q, all other points q + 1. Every two routers have exactly one common neighbour, if a quadric
+//! counts as its own neighbour.
 //!
-//! Groups are the racks of the source, built around the first quadric. Group 0 has the quadrics. For even q it also has
-//! the point that is joined to all quadrics. Each other group consists of a neighbour of the first quadric, and of those neighbours of
-//! that
-//! router that are not quadrics: they form triangles that share this router. For odd q, q such groups of q routers exist. For even q,
-//! q - 1 groups of q + 1 routers exist. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links
-//! for odd q, and by q links for even q.
+//! Groups are the racks of the source, built around the first quadric. Group 0 has the quadrics. For even q it also has the point that is
+//! joined to all quadrics. Each other group consists of a neighbour of the first quadric, and of those neighbours of that router that are
+//! not quadrics: they form triangles that share this router. For odd q, q such groups of q routers exist. For even q, q - 1 groups of q +
+//! 1 routers exist. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links for odd q, and by q
+//! links for even q.
 //!
-//! Router ids ascend by group. In a group the shared router is first, and the others follow in the order of the numbers of their
-//! points. (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. In these formulas, an element is the number
-//! whose digits are its coefficients. Link classes: "local"
-//! in a group, "global" between groups. Terminal id = router * p + port; ports are the terminals, then the links by ascending
-//! far router, then the other members of the trunks.
+//! Router ids ascend by group. In a group the shared router is first, and the others follow in the order of the numbers of their points.
+//! (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. In these formulas, an element is the number whose
+//! digits are its coefficients. Link classes: "local" in a group, "global" between groups. Terminal id = router * p + port; ports are the
+//! terminals, then the links by ascending far router, then the other members of the trunks.
 //!
 //! # Not modelled
 //! The expansion of the source by copies of racks. The extra links of quadrics for even degrees.
@@ -170,10 +168,8 @@ impl Plane {
 
 /// The racks of the source as lists of point numbers, the quadrics first.
 ///
-/// A triangle contains no quadric: the only common neighbour of a quadric and its neighbour is the quadric itself. So two
-/// neighbours of the first quadric are not joined. A router that is neither a quadric nor such a neighbour belongs to exactly one of
-/// their
-/// racks.
+/// A triangle contains no quadric: the only common neighbour of a quadric and its neighbour is the quadric itself. So two neighbours of
+/// the first quadric are not joined. A router that is neither a quadric nor such a neighbour belongs to exactly one of their racks.
 fn racks(plane: &Plane) -> Vec<Vec<u32>> {
     let q = plane.field.elements();
     let (mut quadrics, others): (Vec<u32>, Vec<u32>) = (0..q * q + q + 1).partition(|&number| plane.is_quadric(number));

@@ -1,10 +1,10 @@
 //! On/off: bursts at a peak load with silence between them, so that the average is the load of the scenario.
 //!
 //! # Source
-//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state
-//! Markov-modulated process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits. Variance of the
-//! counts: the covariances of a two-state Markov chain, summed as in W. Fischer, K. Meier-Hellstern, "The
-//! Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18 (1993).
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state Markov-modulated
+//! process); BookSim `on_off` with beta = 1 / mean_on, alpha = 1 / mean_off and r1 = peak / flits. Variance of the counts: the
+//! covariances of a two-state Markov chain, summed as in W. Fischer, K. Meier-Hellstern, "The Markov-modulated Poisson process (MMPP)
+//! cookbook", Performance Evaluation 18 (1993).
 //!
 //! # Parameters
 //! `mean_on`: mean length of a burst \[time\], `peak`: load inside a burst \[flits/cycle\].
@@ -18,9 +18,8 @@
 //! Bursts with other length distributions (heavy tails, self-similar traffic); bursts whose packets all go to one destination.
 //!
 //! # Validation
-//! `traffic/tests/injection.rs`: the rate equals the load, in every cycle from the first, and the lengths of bursts
-//! and silences are geometric. The variance of counts is that of the renewal process, and that of `dispersion`. No rows
-//! of a peer.
+//! `traffic/tests/injection.rs`: the rate equals the load, in every cycle from the first, and the lengths of bursts and silences are
+//! geometric. The variance of counts is that of the renewal process, and that of `dispersion`. No rows of a peer.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
@@ -117,10 +116,10 @@ impl InjectionModel for OnOff {
     }
 }
 
-/// The variance of the number of packets in a long time, divided by its mean, for packets with probability `p` in each cycle of a
-/// burst. Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states. A cycle
-/// is in a burst with probability f = on / (on + off). The covariance with the cycle that is k cycles later is f (1 - f) r^k, with
-/// r = 1 - 1/on - 1/off. So T cycles have the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 - r)) and the mean T p f.
+/// The variance of the number of packets in a long time, divided by its mean, for packets with probability `p` in each cycle of a burst.
+/// Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states. A cycle is in a burst with
+/// probability f = on / (on + off). The covariance with the cycle that is k cycles later is f (1 - f) r^k, with r = 1 - 1/on - 1/off. So
+/// T cycles have the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 - r)) and the mean T p f.
 fn dispersion(p: f64, on: f64, off: f64) -> f64 {
     let (f, memory) = (on / (on + off), on * off / (on + off));
     // r / (1 - r) with 1 - r = (on + off) / (on off); strict alternation leaves rounding errors around 0
@@ -143,8 +142,7 @@ pub(super) struct Bursts {
 
 impl Remembered for Bursts {
     /// Number of cycles that are left of a burst at a random time. The length is geometric, so the rest is distributed like a new burst.
-    /// 0 in a
-    /// silence, whose rest is distributed like a new silence.
+    /// 0 in a silence, whose rest is distributed like a new silence.
     fn start(&self, rng: &mut Pcg32) -> u64 {
         if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
     }

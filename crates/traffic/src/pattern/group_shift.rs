@@ -8,16 +8,16 @@
 //! `shift` N \[groups\], `local`: the terminal within the far group.
 //!
 //! # Guarantees
-//! Group i sends to group i + N modulo the number of groups, never to itself. `random`: all terminals of that group are
-//! equally likely. `same`: the terminal with the same index in its group, which makes a permutation.
+//! Group i sends to group i + N modulo the number of groups, never to itself. `random`: all terminals of that group are equally likely.
+//! `same`: the terminal with the same index in its group, which makes a permutation.
 //!
 //! # Not modelled
 //! Shifts that differ between groups; a mixture with uniform traffic.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the one global link limits a group. Peers: the rows
-//! `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the one global link limits a group. Peers: the rows `bad_dragon` of
+//! `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};

@@ -4,24 +4,23 @@
 //! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC
 //! C-34(10), 1985; BookSim `hotspot` is share 1 from all sources.
 //!
-//! `targets`, `sources`: \[terminal ids\], or a number or a share of terminals that are drawn with the seed. `share` \[packets to
-//! targets / packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: selects one of the independent
-//! draws
-//! of the seed \[number\].
+//! `targets`, `sources`: \[terminal ids\], or a number or a share of terminals that are drawn with the seed. `share` \[packets to targets
+//! / packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: selects one of the independent draws of the
+//! seed \[number\].
 //!
 //! # Guarantees
 //! A source sends to each target with probability share / targets; a source that is a target also sends to itself. Its other packets go
-//! uniformly to the other terminals, including targets. Terminals that are not sources send uniform traffic. Drawn
-//! sets are a function of (seed, draw, number of terminals, named terminals), and all sets are equally likely. A drawn
-//! source is never a target, and a drawn target is never a listed source. If a later phase uses the same `draw`, it gets the
-//! same sets. So a hot spot that begins and ends stays at the same terminals.
+//! uniformly to the other terminals, including targets. Terminals that are not sources send uniform traffic. Drawn sets are a function of
+//! (seed, draw, number of terminals, named terminals), and all sets are equally likely. A drawn source is never a target, and a drawn
+//! target is never a listed source. If a later phase uses the same `draw`, it gets the same sets. So a hot spot that begins and ends
+//! stays at the same terminals.
 //!
 //! # Not modelled
 //! Targets with different weights.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, for targets, others and
-//! targets that send to themselves. The tests of this file: all sets are equally likely. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, for targets, others and targets that send to
+//! themselves. The tests of this file: all sets are equally likely. No other simulator was compared.
 
 mod chosen;
 

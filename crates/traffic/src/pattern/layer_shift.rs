@@ -7,16 +7,16 @@
 //! `dimension` \[number of the dimension, from 0\], `shift` N \[layers\], `local`: the terminal within the far layer.
 //!
 //! # Guarantees
-//! A layer consists of the terminals of all routers with the same coordinate in the dimension. Layer i sends to layer i + N modulo
-//! the width of the dimension, never to itself. `random`: all terminals of that layer are equally likely. `same`: the
-//! terminal with the same index on the router with the same other coordinates, which makes a permutation.
+//! A layer consists of the terminals of all routers with the same coordinate in the dimension. Layer i sends to layer i + N modulo the
+//! width of the dimension, never to itself. `random`: all terminals of that layer are equally likely. `same`: the terminal with the same
+//! index on the router with the same other coordinates, which makes a permutation.
 //!
 //! # Not modelled
 //! Shifts in several dimensions at once: see `neighbor` and `tornado`.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
-//! The tests of this file: `same` changes one coordinate, `random` covers all of the far layer. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection. The tests of this
+//! file: `same` changes one coordinate, `random` covers all of the far layer. No other simulator was compared.
 
 use super::group_shift::{Local, shifts};
 use super::{Destinations, PatternModel};

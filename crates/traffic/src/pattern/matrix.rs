@@ -4,23 +4,21 @@
 //! A traffic matrix in the usual form: the value in row s and column d is the traffic from s to d.
 //!
 //! # Parameters
-//! `file`: one row and one column per terminal \[any unit, 0 or more\]. It is a `.npy` (`numpy.save` of a 2-D array of
-//! numbers), a `.csv` or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. A line of names above
-//! the numbers, a column of names before them and a byte-order mark are skipped. Rows and columns must be in the same order.
+//! `file`: one row and one column per terminal \[any unit, 0 or more\]. It is a `.npy` (`numpy.save` of a 2-D array of numbers), a `.csv`
+//! or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. A line of names above the numbers, a column of names
+//! before them and a byte-order mark are skipped. Rows and columns must be in the same order.
 //!
 //! # Guarantees
 //! Source s draws d with probability (s, d) / sum of row s. The error is at most 2^-32 divided by the count of positive numbers in the
-//! row.
-//! The row with the largest sum has the load of the scenario, and the other rows have proportional loads; a row of zeros is a silent
-//! source.
-//! A terminal sends the traffic on the diagonal to itself. Memory is proportional to the count of positive numbers.
+//! row. The row with the largest sum has the load of the scenario, and the other rows have proportional loads; a row of zeros is a silent
+//! source. A terminal sends the traffic on the diagonal to itself. Memory is proportional to the count of positive numbers.
 //!
 //! # Not modelled
 //! Matrices that change with time.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file:
-//! rows are sources, bad files are refused. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file: rows are sources, bad
+//! files are refused. No other simulator was compared.
 
 mod csv;
 mod npy;

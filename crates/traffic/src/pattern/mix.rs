@@ -8,15 +8,15 @@
 //! A list of `weight` \[any unit, above 0\] and `pattern`.
 //!
 //! # Guarantees
-//! A source offers each pattern its load times weight / sum of weights. If a pattern sends less than this load, or
-//! nothing, the source sends less in total. The other patterns do not compensate for it.
+//! A source offers each pattern its load times weight / sum of weights. If a pattern sends less than this load, or nothing, the source
+//! sends less in total. The other patterns do not compensate for it.
 //!
 //! # Not modelled
 //! Weights that change with time or source.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, which are the weighted
-//! sum of the parts; nothing compensates for silent parts. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, which are the weighted sum of the parts;
+//! nothing compensates for silent parts. No other simulator was compared.
 
 use super::hot_spot::HotSpot;
 use super::random_permutation::RandomPermutation;

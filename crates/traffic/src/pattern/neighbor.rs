@@ -10,8 +10,7 @@
 //!
 //! # Guarantees
 //! Every coordinate or digit of width w moves by 1, modulo w, in all dimensions at once. The destination is the diagonal neighbour, which
-//! is
-//! one link away only if the network has one dimension. A permutation, except with `booksim_digits`: higher digits are dropped, so
+//! is one link away only if the network has one dimension. A permutation, except with `booksim_digits`: higher digits are dropped, so
 //! several terminals send to the same terminal.
 //!
 //! # Not modelled

@@ -17,8 +17,8 @@ impl Permutation {
         Self { image: (0..population.terminals).map(image).collect() }
     }
 
-    /// Computes a table of `image`(terminal, bits) for all terminals, whose ids have `bits` bits, at least 1. Refuses a
-    /// number of terminals that is not a power of two.
+    /// Computes a table of `image`(terminal, bits) for all terminals, whose ids have `bits` bits, at least 1. Refuses a number of
+    /// terminals that is not a power of two.
     pub(crate) fn of_bits(population: &Population, path: &str, image: fn(u32, u32) -> u32) -> Result<Self, Refusal> {
         let bits = bits(population, path)?;
         Ok(Self::new(population, |terminal| image(terminal, bits)))

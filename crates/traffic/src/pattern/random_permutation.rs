@@ -9,15 +9,14 @@
 //!
 //! # Guarantees
 //! All permutations are equally likely, or all permutations without fixed points. The permutation depends only on (seed, draw): it is the
-//! same
-//! in every run with this seed, and independent of all other random numbers.
+//! same in every run with this seed, and independent of all other random numbers.
 //!
 //! # Not modelled
 //! Permutations that change during a run.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection. The tests
-//! of this file: all permutations are equally likely, draws are independent and repeatable. No other simulator was compared.
+//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection. The tests of this file: all
+//! permutations are equally likely, draws are independent and repeatable. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

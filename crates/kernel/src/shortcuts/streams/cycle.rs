@@ -186,8 +186,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends a flit of each terminal with a stream. The stream closes if the next flit has no credit, or if
-    /// the next flit is the tail. `QUEUED`: terminals have queues.
+    /// Sends a flit of each terminal with a stream. The stream closes if the next flit has no credit, or if the next flit is the tail.
+    /// `QUEUED`: terminals have queues.
     #[inline(never)]
     fn flow_from_terminals<const QUEUED: bool>(&mut self, net: &Net) {
         let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);

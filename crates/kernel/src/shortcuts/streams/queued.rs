@@ -2,8 +2,7 @@
 //!
 //! A terminal has such a stream only while a single one of its queues contains packets. Therefore no flits of other packets mix with the
 //! flits of the stream. The terminal sleeps during the stream, until a source is due. If a packet then joins another queue, the stream
-//! ends
-//! in the same cycle.
+//! ends in the same cycle.
 
 use super::{TERMINAL, WORTH};
 use crate::block::{Interfaces, Reach};
@@ -14,8 +13,8 @@ use crate::tally::Tally;
 use weft_api::base::unchecked::Hot;
 
 impl Shortcuts {
-    /// True if a terminal has a stream on channel `o`, or may open a stream for the `left` remaining flits of the only
-    /// packet that it can send.
+    /// True if a terminal has a stream on channel `o`, or may open a stream for the `left` remaining flits of the only packet that it can
+    /// send.
     #[inline(always)]
     pub(crate) fn may_stream(&self, o: usize, left: u16) -> bool {
         self.streams.outs.get(o).is_some_and(|sender| left > WORTH || sender.from == TERMINAL)
@@ -42,8 +41,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         is_alone
     }
 
-    /// Sends a body flit of queue `q` of terminal `t`, which is in the middle of a packet, if the flit can leave.
-    /// `streams`: opens a stream instead, if no other queue contains packets. Returns false if neither is possible.
+    /// Sends a body flit of queue `q` of terminal `t`, which is in the middle of a packet, if the flit can leave. `streams`: opens a
+    /// stream instead, if no other queue contains packets. Returns false if neither is possible.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,

@@ -54,12 +54,11 @@ pub struct LatencyFrom {
     /// Name of the attribute in the file.
     pub from: String,
     /// Unit of its numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is converted into a latency
-    /// of
-    /// 5 ns per metre, the speed of light in a fibre. Leave the unit out if the values have their own unit, such as `2us` or `3m`.
+    /// of 5 ns per metre, the speed of light in a fibre. Leave the unit out if the values have their own unit, such as `2us` or `3m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// Rounds up to a multiple of this time, and to whole cycles. Default: lengths are rounded up to whole cycles, and
-    /// times that are not a whole number of cycles are refused.
+    /// Rounds up to a multiple of this time, and to whole cycles. Default: lengths are rounded up to whole cycles, and times that are not
+    /// a whole number of cycles are refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Time>,
 }

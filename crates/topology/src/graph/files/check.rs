@@ -106,8 +106,7 @@ pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Pro
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for Bundle { pair: (a, b), class, back, width, .. } in bundles(draft, &numbers)? {
         // Pairs are in ascending order, so the neighbours of each router are too: first those with a lower number, then those with a
-        // higher
-        // number. A router with more links than the type of a port number allows is refused below.
+        // higher number. A router with more links than the type of a port number allows is refused below.
         let [far, near] = [b, a].map(|router| ends[router as usize].len() as u16);
         ends[a as usize].push(End { to: b, far, class, width });
         ends[b as usize].push(End { to: a, far: near, class: back, width });

@@ -1,5 +1,4 @@
-//! The result of the readers of graph files: routers and links as the file states them, each with its position in the
-//! file.
+//! The result of the readers of graph files: routers and links as the file states them, each with its position in the file.
 
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};

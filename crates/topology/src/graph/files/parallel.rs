@@ -1,7 +1,7 @@
 //! Combines the statements of a file about the links between the same two routers.
 //!
-//! An undirected file states each link once, so two statements are two parallel links. A directed file states each link
-//! once in each direction, so the number of links is the number of statements in one direction.
+//! An undirected file states each link once, so two statements are two parallel links. A directed file states each link once in each
+//! direction, so the number of links is the number of statements in one direction.
 
 use super::draft::{Draft, Link, Parallel, Problem, Stated};
 
@@ -24,10 +24,8 @@ fn pair(link: &Link) -> (u32, u32) {
 }
 
 /// The links of a file, by ascending pair of routers, then by class. `numbers`: the number in the graph of each class of the file.
-/// Refuses
-/// links from a router to itself and links of one direction. Refuses parallel links if their directions do not pair up, and repeated
-/// links if
-/// the file has no parallel links.
+/// Refuses links from a router to itself and links of one direction. Refuses parallel links if their directions do not pair up, and
+/// repeated links if the file has no parallel links.
 pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     if let Some(link) = draft.links.iter().find(|link| link.from == link.to) {
         let what = format!("{}: router {} is joined to itself", draft.place(link), draft.name(link.from));

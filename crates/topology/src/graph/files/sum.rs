@@ -6,8 +6,8 @@ use super::parallel::{Bundle, bundles};
 use crate::graph::facts::{Facts, Sum};
 use std::collections::HashMap;
 
-/// Replaces all parallel links of a class between two routers by one link. The new link has a separate class, such as
-/// `link_x4` for 4 links of the class `link`.
+/// Replaces all parallel links of a class between two routers by one link. The new link has a separate class, such as `link_x4` for 4
+/// links of the class `link`.
 pub fn add_up(draft: &mut Draft) -> Result<(), Problem> {
     let (_, numbers) = classes(draft)?;
     let of_number: HashMap<u8, u32> = numbers.iter().copied().zip(0..).collect();

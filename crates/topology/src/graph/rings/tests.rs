@@ -72,8 +72,8 @@ fn other_networks_whose_neighbours_by_label_are_linked_have_it_too() {
     }
 }
 
-/// h = 2, 3, 4, 6: g = 9, 19, 33, 73. A ring needs a step in (e h, (e + 1) h] that has no factor in common with g, for each
-/// e < a/2 = h. For g = 9 these are 1, 2 | 4; for g = 33: 1 | 5 | 10 | 13; 19 and 73 are primes. So all have h rings.
+/// h = 2, 3, 4, 6: g = 9, 19, 33, 73. A ring needs a step in (e h, (e + 1) h] that has no factor in common with g, for each e < a/2 = h.
+/// For g = 9 these are 1, 2 | 4; for g = 33: 1 | 5 | 10 | 13; 19 and 73 are primes. So all have h rings.
 #[test]
 fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     for h in [2, 3, 4, 6] {
@@ -92,8 +92,8 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     }
 }
 
-/// a = 4 and h = 1 give g = 5 and the steps 1 and 2. a = 8 and h = 1 give g = 9; the step 3 of the third pair of routers
-/// is a factor of 9.
+/// a = 4 and h = 1 give g = 5 and the steps 1 and 2. a = 8 and h = 1 give g = 9; the step 3 of the third pair of routers is a factor of
+/// 9.
 #[test]
 fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     let graph = dragonfly([4, 1, 1], "");

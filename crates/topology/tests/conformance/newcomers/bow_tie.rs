@@ -8,8 +8,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BowTie {
     /// True if the view declares the shared router to be a separate group, which is correct; false if it declares all routers to be one
-    /// complete
-    /// group.
+    /// complete group.
     pub truthful: bool,
 }
 
