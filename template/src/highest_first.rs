@@ -9,8 +9,7 @@
 //! # Not modelled
 //! Trunks.
 //! # Validation
-//! `tests/conformance.rs`: delivery, the check of dependencies, and a bound that is computed there. There are no results of another
-//! simulator.
+//! `tests/conformance.rs`: delivery, the dependency check, and a bound that is computed there. There are no results of another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

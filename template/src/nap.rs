@@ -28,7 +28,7 @@ use weft_units::{Cycles, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nap {
-    /// Time after which an idle channel goes off.
+    /// Time for which a channel must be idle before it goes off.
     pub idle: Time,
     /// Time from the first packet that requests the channel until it is on.
     pub wake: Time,
@@ -73,7 +73,7 @@ impl PolicyModel for Nap {
     }
 }
 
-/// The parameters in cycles.
+/// The parameters of the policy, converted to cycles.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     idle: u64,

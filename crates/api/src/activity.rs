@@ -19,12 +19,12 @@ impl Wanted {
     }
 }
 
-/// The state of a rank. If several of its processors are busy, a computation counts before a message.
+/// The state of a rank. If several of its processors are busy, a computation takes precedence over a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum State {
     /// A processor computes.
     Compute,
-    /// A processor does its part of a message, and none computes.
+    /// A processor does its part of a message, and no processor computes.
     Overhead,
     /// No processor is busy: the rank waits for a message that is in transfer.
     Transfer,
@@ -82,7 +82,7 @@ pub struct Message {
     pub bytes: u64,
 }
 
-/// A row of a log.
+/// A row of a log of activity.
 pub trait Row: Copy + Ord + Value {
     /// The cycle from which the content of the row is known.
     fn known(&self) -> u64;

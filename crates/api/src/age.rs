@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// The next one in round-robin order.
+    /// The next packet in round-robin order.
     #[default]
     RoundRobin,
     /// The packet that was created first (the time in the source queue counts).
@@ -27,7 +27,7 @@ pub enum Priority {
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// Chooses the input that wins output `p`. All `inputs` may send to it.
+    /// Chooses the input that wins output `p`. All inputs in `inputs` may send to output `p`.
     ///
     /// # Safety
     /// `p` and `inputs` are ports of the router.

@@ -12,16 +12,16 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::{Peer, Trunk};
 
-/// The data from which the agents of a block are built. Channels and routers are numbered within their block.
+/// The data from which the agents of a block are built. In this data, channels and routers are numbered within their block.
 #[derive(Debug)]
 pub struct BlockSite {
     /// The channels that lead out of the routers, in the order of their ports. If the policy manages links of terminals, the channels from
     /// terminals into routers follow.
     pub channels: Vec<ChannelSite>,
     pub routers: Vec<RouterSite>,
-    /// All packets have one flit.
+    /// Whether all packets have one flit.
     pub single: bool,
-    /// Links or routers fail in this run.
+    /// Whether links or routers fail in this run.
     pub faults: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct ChannelSite {
     pub peer: Peer,
     /// Link class; `Site::class_name` has its name.
     pub class: u8,
-    /// The ports of its router that can replace each other, including this one.
+    /// The ports of its router that can be used in place of each other, including this port.
     pub trunk: Trunk,
     /// The channel belongs to a link of a class that the policy may switch.
     pub managed: bool,
@@ -63,14 +63,13 @@ pub struct Probes {
     pub queued: bool,
 }
 
-/// The agents of a block. By default they do nothing.
+/// The agents of a block. By default the methods do nothing.
 pub trait Agents: Kept + Any + Debug + Send {
     fn probes(&self) -> Probes {
         Probes::default()
     }
 
-    /// Called when the run begins. Agents set their first timers here, for cycles after 0. Actions for cycle 0 happen
-    /// here.
+    /// Called when the run begins. Agents set their first timers here, for cycles after 0. Agents also take their actions for cycle 0 here.
     fn start(&mut self, _channels: &mut dyn Channels) {}
 
     /// Called with the timers that end in this cycle, in ascending order.
@@ -88,8 +87,8 @@ pub trait Agents: Kept + Any + Debug + Send {
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
     /// Called when a head begins to request a closed channel. (The engine does not report heads that waited when the channel was closed.
-    /// [`Channels::is_wanted`] covers all heads.) Agents read and change this channel only. The agents must not depend on the order of
-    /// requests and departures in a cycle.
+    /// [`Channels::is_wanted`] covers all heads.) In this call agents read and change only this channel. The agents must not depend on the
+    /// order of requests and departures in a cycle.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
     /// Called with links that were about to be switched off, and that packets have chosen since the last cycle (in ascending order).
@@ -168,7 +167,7 @@ pub struct Departure {
 pub struct Detour {
     pub now: u64,
     pub over: usize,
-    /// The direct link, which the packet does not take, if this hop begins the detour; `None` if it is a later hop.
+    /// If this hop begins the detour, the direct link, which the packet does not take; `None` if it is a later hop.
     pub direct: Option<usize>,
     pub packet: u32,
     /// The VC that the head takes on the channel, if the head leaves in this step. The engine has already reported this departure. `None`
@@ -176,7 +175,7 @@ pub struct Detour {
     pub leaves_on: Option<u8>,
 }
 
-/// A link or a router fails or returns. `channel` is the end of the link at the router that receives this report.
+/// A failure or return of a link or a router. `channel` is the end of the link at the router that receives this report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Breakage {
     pub channel: u32,
@@ -210,11 +209,12 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// Sets the state of a channel for its energy account. The state does not decide whether packets may take the channel: only `open` and
-    /// `close` do.
+    /// Sets the state that the channel's energy account uses. The state does not decide whether packets may take the channel: only `open`
+    /// and `close` do.
     fn enter(&mut self, channel: usize, state: LinkState);
-    /// From now on no head may take a VC of the channel. Packets that hold one keep it until they have passed; [`Agents::drained`] is
-    /// called when the last of them has left the router. At that time, flits that were granted the link may still wait for it (`free_for`).
+    /// Closes a channel: from now on no head may take a VC of the channel. Packets that hold one keep it until they have passed;
+    /// [`Agents::drained`] is called when the last of them has left the router. At that time, flits that were granted the link may still
+    /// wait for it (`free_for`).
     fn close(&mut self, channel: usize);
     /// Opens a closed channel: heads may take its VCs from now on, even if it has not drained. If heads may wait for the channel, call
     /// `look_again` afterwards.
@@ -236,7 +236,7 @@ pub trait Channels {
     /// cycles until the channel is free.
     fn free_for(&self, channel: usize) -> i32;
     /// Flits that wait at the sender of the channel; at a terminal, at most `most` of them are counted. In a router these are the flits of
-    /// packets that have this output: flits in the input queues, and flits that wait after the switch. At a terminal they are the flits of
+    /// packets that have this output: flits in the input queues, and flits that wait after the switch. At a terminal the flits are those of
     /// all packets that were created before this cycle and are not sent. If body flits move as a stream, this count is higher by one, and
     /// `flits` lower by one, than if each flit moved by itself. Streams exist only on channels from terminals that the policy does not
     /// manage: managed channels have no streams. The call counts the flits in the queues, unless [`Probes::queued`] makes the engine count
@@ -252,7 +252,7 @@ pub trait Channels {
 
     // ---- timers -----------------------------------------------------------------------------------------------------
     /// Sets timer `who` to end at cycle `at`, which must be later than now. A new setting replaces an earlier one. Each channel has one
-    /// timer, whose number is that of the channel. The timers of the routers have the numbers that follow.
+    /// timer, whose number is that of the channel. The timers of the routers follow, with the next numbers.
     fn set_timer(&mut self, who: usize, at: u64);
 
     // ---- knowledge of routers
@@ -327,8 +327,8 @@ pub trait Network {
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
     /// The same as [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
-    /// The same as [`Channels::close`]. Agents of the block are notified when the channel has drained. The overseer can
-    /// read it when it acts next (`is_held`).
+    /// The same as [`Channels::close`]. Agents of the block are notified when the channel has drained. The overseer can read this state
+    /// when it acts next (`is_held`).
     fn close(&mut self, channel: u32);
     /// The same as [`Channels::open`]; heads that wait for the channel compute their hops again.
     fn open(&mut self, channel: u32);

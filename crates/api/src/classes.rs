@@ -15,7 +15,7 @@ pub const MAX_QUEUES: u32 = 64;
 /// The VCs of a message class on each channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClassVcs {
-    /// An equal share of the VCs that no class has requested by number.
+    /// The class has an equal share of the VCs that no class has requested by number.
     #[default]
     Equal,
     /// The class has this number of VCs that no other class uses.
@@ -28,7 +28,7 @@ pub enum ClassVcs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageClass {
     pub name: String,
-    /// Allocators let packets of a higher priority win.
+    /// Priority of the class: allocators prefer packets of a higher priority.
     pub priority: u8,
     pub vcs: ClassVcs,
     /// The most flits per cycle that the class's queue in a network interface injects; `None`: no limit.
@@ -44,9 +44,9 @@ pub enum Queueing {
     One,
     /// Packets of the same message class.
     PerClass,
-    /// Packets for the same terminal.
+    /// Packets for the same terminal share a queue.
     PerDestination,
-    /// Packets of a message class that have the same lane on the channel from the terminal.
+    /// Packets of a message class that have the same lane on the channel from the terminal share a queue.
     PerLane,
 }
 
@@ -54,12 +54,12 @@ pub enum Queueing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectionRule {
-    /// Round robin.
+    /// Queues are served round robin.
     #[default]
     RoundRobin,
-    /// The queue whose first packet has the highest priority; queues of equal priority are served round robin.
+    /// The queue whose first packet has the highest priority is served; queues of equal priority are served round robin.
     Priority,
-    /// The queue whose first packet was created first.
+    /// The queue whose first packet was created first is served.
     Oldest,
 }
 

@@ -29,7 +29,7 @@ struct Rate {
     phase: u32,
     /// A packet created before this cycle needs no further check (`settle`).
     plain_until: u64,
-    /// End of the phase.
+    /// First cycle after the phase.
     until: u64,
     /// Load in flits per cycle.
     load: f64,
@@ -162,7 +162,7 @@ impl Clocks {
         }
         let phase = self.starts.partition_point(|&own| own <= start).saturating_sub(1);
         let rates = self.rate_of[phase].iter().map(|&rate| &self.rates[usize::from(rate)]);
-        // counts of different clocks are independent: variances and means add up
+        // the numbers of packets of different clocks are independent, so their variances and means add up
         let sums = rates.filter_map(|rate| rate.process.as_ref().map(|process| (rate.load, process.dispersion())));
         let (mean, variance) = sums.fold((0.0, 0.0), |(m, v), (load, dispersion)| (m + load, v + load * dispersion));
         Some(if mean > 0.0 { variance / mean } else { 0.0 })

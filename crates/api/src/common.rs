@@ -12,7 +12,7 @@ use crate::state::{Modes, key_of};
 #[derive(Debug)]
 pub struct Common {
     pub links: ByClass<Link>,
-    /// Rates of the links, by class.
+    /// Rates of the links, by link class.
     pub rates: ByClass<Rate>,
     /// Table of the modes of the channels.
     pub modes: Modes,
@@ -20,7 +20,7 @@ pub struct Common {
     pub sensor: Option<Sensor>,
     /// Cycles from the grant of a flit until the flit is on the link.
     pub after_grant: u32,
-    /// All packets have one flit.
+    /// Whether all packets have one flit.
     pub single: bool,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
@@ -58,7 +58,7 @@ impl Common {
         ((key >> self.class_bits) as usize, (key & ((1 << self.class_bits) - 1)) as usize)
     }
 
-    /// VCs of a routing class on a link class.
+    /// VCs of a routing's class on a link class.
     #[inline(always)]
     pub fn vcs(&self, link: u8, class: usize) -> u16 {
         *self.links.of(link).vcs_of.at(class)

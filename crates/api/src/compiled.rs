@@ -7,8 +7,8 @@ use crate::state::{Packet, UNDECIDED, key_of};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A shared routing that can become a trait object. (A call through a `Box` of this takes fewer instructions than one
-/// through an `Arc` of a trait object, which must first compute where its value begins.)
+/// A shared routing that can become a trait object. (A call through a `Box` of this takes fewer instructions than a call through an `Arc`
+/// of a trait object, because the latter must first compute the address of its value.)
 #[derive(Debug)]
 pub struct Compiled<R>(pub Arc<R>);
 

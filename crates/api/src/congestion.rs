@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_units::{Bits, Refusal};
 
-/// State of the rate limit of a flow. Each control uses the fields that it needs.
+/// State of the rate limit of a flow. Each control uses only the fields that it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Value)]
 pub struct FlowMemory {
     /// Present rate, and the rate toward which it rises \[flits per cycle\].
@@ -23,7 +23,7 @@ pub struct FlowMemory {
     /// Number of times that the timer and the byte counter have expired since the last notification.
     pub by_time: u32,
     pub by_size: u32,
-    /// Flits sent since the byte counter expired.
+    /// Flits sent since the byte counter last expired.
     pub sent: u64,
     /// Index into a table of delays.
     pub index: u32,
@@ -81,14 +81,14 @@ impl LineSite {
     }
 }
 
-/// A size as scenarios write it.
+/// A size in the form that scenarios use.
 fn size(bits: u64) -> String {
     if bits.is_multiple_of(8) { format!("{}B", bits / 8) } else { format!("{bits}b") }
 }
 
 /// The configuration of a control.
 pub trait CongestionModel {
-    /// `None`: sources send as fast as they can, without a control. Refuses parameters that do not fit the network.
+    /// `None`: sources send as fast as they can, without a control. Refuses parameters that are incompatible with the network.
     fn build(&self, site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal>;
 
     /// Configurations that behave differently, for cycles of 1 ns and flits of 128 bits.
@@ -103,7 +103,7 @@ pub struct MarkCount {
     /// Number of checks, one each time a packet left an output, and the sum of the flits that waited for that output.
     pub looked: u64,
     pub waited: u64,
-    /// Packets that were marked.
+    /// Number of packets that were marked.
     pub marked: u64,
     /// Number of notifications sent, and number of router outputs that notifications left.
     pub notices: u64,
@@ -112,7 +112,7 @@ pub struct MarkCount {
     pub sent: u64,
     pub received: u64,
     pub lost: u64,
-    /// Marked packets that failed routers discarded in the whole run. No notification is sent for these marks.
+    /// Number of marked packets that failed routers discarded in the whole run. No notification is sent for these marks.
     pub lost_marks: u64,
 }
 

@@ -17,7 +17,7 @@ pub struct Frame {
     pub number: Option<u32>,
 }
 
-/// The channel on which a frame arrived: the link, or the side channel.
+/// The channel on which a frame arrived, if any: the link, or the side channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Wire {
     /// The control packet uses the link, in place of a flit.
@@ -54,7 +54,7 @@ impl ControlKind {
 /// Counts of control packets in the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct ControlCount {
-    /// Packets sent of each kind.
+    /// Number of packets sent of each kind.
     pub packets: Vec<u64>,
     /// Names of the kinds.
     pub kinds: Vec<&'static str>,

@@ -24,7 +24,7 @@ pub fn in_crossed_layers(graph: &Graph) -> Option<Vec<u64>> {
     Some((0..graph.routers()).map(packed).collect())
 }
 
-/// In a tree: digit i of the position in byte i, the level in byte 7.
+/// In a tree: digit i of the position in byte i, and the level in byte 7.
 pub fn in_tree(graph: &Graph) -> Option<Vec<u64>> {
     let levels = graph.structure().levels.as_ref()?;
     let of_router = levels.of_router.iter().zip(&levels.tree.as_ref()?.digits);

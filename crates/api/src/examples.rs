@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use weft_topology::{Graph, TopologyConfig};
 use weft_traffic::PatternConfig;
 
-/// Configurations as a scenario writes them, in JSON.
+/// Reads configurations that are written in JSON as in a scenario.
 pub fn written<M: DeserializeOwned>(texts: &[&str]) -> Vec<M> {
     texts.iter().map(|text| read(text)).collect()
 }
@@ -79,7 +79,7 @@ const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
 /// Longest path of a small network \[links\]: a routing that needs a VC class per hop still has enough VCs.
 const DIAMETER: u32 = 5;
 
-/// The examples of all topologies that are small enough to be run with every routing, each with its graph.
+/// The examples of all topologies that are small enough to run with every routing, each with its graph.
 pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
     let built = TopologyConfig::examples().into_iter().map(|topology| {
         let graph = topology.build("topology").unwrap_or_else(|refusal| panic!("{topology:?}: {refusal}"));

@@ -1,6 +1,6 @@
-//! Data that models receive, and the traits of their families. Two folders are below these files: the state of a network (`state`), and
-//! code without any knowledge of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine
-//! than this one.
+//! Data that models receive, and the traits of their families. Two folders contain lower layers: the state of a network (`state`), and code
+//! that is independent of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine than this
+//! one.
 //!
 //! Each file here covers one subject: `routing`, `policy`, `allocation`, `workload` and `recording` contain the traits of the families. The
 //! other files contain the types that these traits use. The crate that runs a network (`weft-kernel`) uses these traits, but no specific

@@ -10,7 +10,7 @@ use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};
 use std::collections::BTreeMap;
 
-/// Links up of one router. Bit u is the link up with number u.
+/// Links up of one router. Bit u represents the link up with number u.
 pub type Ups = u128;
 
 /// The links up in use, and all links up that have failed.

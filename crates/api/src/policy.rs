@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal, Remark};
 
-/// Kinds of information about links that are off. A policy offers one of them, and a routing uses it.
+/// Kinds of information about links that are off. A policy offers one of these kinds, and a routing uses it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// No information.
@@ -39,8 +39,8 @@ impl LinkKnowledge {
 pub struct Offers {
     /// The information about links that routings receive.
     pub links: LinkKnowledge,
-    /// A packet that meets a dark link waits until the link is on again. The link wakes for the packet, or at a fixed time. A routing that
-    /// avoids dark links needs another policy.
+    /// A packet that meets a dark link waits until the link is on again. The link wakes because of the packet, or at a fixed time. A
+    /// routing that avoids dark links needs another policy.
     pub packets_wait_for_links: bool,
     /// In every cycle each neighbour is reachable over a link that carries packets: a member of each trunk stays on, or links stay on at a
     /// lower rate. Therefore no packet waits for a link, and routings need no information about links.
@@ -81,7 +81,7 @@ pub struct Site<'a> {
     pub managed: &'a [bool],
     /// Latency of a flit and latency of a credit, for each link class.
     pub latencies: &'a [(Cycles, Cycles)],
-    /// Cycles that a head flit spends in a router.
+    /// Number of cycles that a head flit spends in a router.
     pub router_delay: Cycles,
     /// Full rate [flits/cycle] of each link class.
     pub rates: &'a [Rate],
@@ -153,7 +153,7 @@ impl Site<'_> {
     }
 }
 
-/// A channel between two routers, as the whole network numbers it.
+/// A channel between two routers, with numbers that are valid in the whole network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetworkChannel {
     /// The number that an overseer uses for it.
@@ -168,7 +168,7 @@ pub struct NetworkChannel {
 /// Actions of a policy at fixed times, independent of the traffic. The schedule is empty if the policy follows the traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Period [cycles] after which all its actions repeat; `None` if they do not.
+    /// Period [cycles] after which all actions of the policy repeat; `None` if they do not repeat.
     pub period: Option<Cycles>,
     /// Actions that occur once in a run.
     pub once: Vec<OffTime>,
@@ -194,8 +194,8 @@ pub trait PolicyModel {
     /// its links have settled.
     fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
-    /// Whether, with these parameters, all links that do not fail are on in every cycle. By default this is true only
-    /// for policies without other states.
+    /// Whether all links that do not fail are on in every cycle, with these parameters. By default this is true only for policies that use
+    /// no other states.
     fn stays_on(&self) -> bool {
         self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }

@@ -33,7 +33,8 @@ pub trait Scheme: Debug + Send + Sync {
     /// The lane of a packet on a channel, below `lanes`. (The method is not called for channels to terminals, which have one lane.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
-    /// Whether the lane depends on `Crossing::src`. If not, the check before a run follows the packets of all sources together.
+    /// Whether the lane depends on the source terminal, `Crossing::src`. If not, the check before a run follows the packets of all sources
+    /// together.
     fn looks_at_sources(&self) -> bool {
         true
     }
@@ -115,7 +116,7 @@ pub trait QueueingModel {
         None
     }
 
-    /// Builds the scheme for a graph that it supports. Refuses parameters that do not fit the graph.
+    /// Builds the scheme for a graph that it supports. Refuses parameters that are incompatible with the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
     /// Configurations that behave differently. If the number of queues is a parameter, one configuration has a single queue for each VC
@@ -128,7 +129,7 @@ pub trait QueueingModel {
 /// Counts of the queues that were set aside in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct SetAsideCount {
-    /// Tokens of the whole run: those given to routers and terminals upstream, and those returned.
+    /// Numbers of tokens in the whole run: those given to routers and terminals upstream, and those returned.
     pub given: u64,
     pub returned: u64,
     /// Notifications sent in the whole run: one for each token that is given or returned.

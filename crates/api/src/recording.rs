@@ -69,7 +69,7 @@ pub enum Column {
     MaybeCounts(Vec<Option<u64>>),
     Counts(Vec<u64>),
     Floats(Vec<f64>),
-    /// Exact energies [yJ]; a file has them in fJ, with nine decimals.
+    /// Exact energies [yJ]; files contain them in fJ, with nine decimals.
     Energies(Vec<u128>),
     Texts(Vec<Arc<str>>),
     MaybeTexts(Vec<Option<Arc<str>>>),
@@ -244,9 +244,9 @@ pub struct Reading {
 /// The flits that wait in the buffer of an input port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct QueueReading {
-    /// Flits in all VCs of the queue's port.
+    /// Number of flits in all VCs of the port.
     pub flits: u32,
-    /// Flits in the VC that has the most.
+    /// Number of flits in the VC that has the most flits.
     pub fullest: u32,
 }
 
@@ -284,23 +284,23 @@ pub trait Recorder: Kept + Any + Debug + Send {
     /// if [`Recording::HEARS_DELIVERIES`].
     fn delivered(&mut self, packet: &Packet, at: u64, inside: bool) {}
 
-    /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel it is called when the
-    /// packet is created. For a channel between routers it is called when the head leaves, and for a channel to a terminal when the tail
-    /// leaves. `vc`: the VC of the channel. For an injection channel it is 0, because packets follow each other on that channel. Called
-    /// only if [`Recording::HEARS_PATHS`].
+    /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel the method is called
+    /// when the packet is created. For a channel between routers the method is called when the head leaves, and for a channel to a terminal
+    /// when the tail leaves. `vc`: the VC of the channel. For an injection channel it is 0, because packets follow each other on that
+    /// channel. Called only if [`Recording::HEARS_PATHS`].
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 
     /// Reports the packets that are crossing a channel. The method is called after [`Recorder::window_begins`] and before
     /// [`Recorder::window_ends`], so that flits can be counted exactly. Called only if [`Recording::HEARS_PATHS`].
     fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
-    /// Called when a router sends a control packet. The packets of the block are numbered from 0.
+    /// Called when a router sends a control packet. The control packets sent from the block are numbered from 0.
     fn control_sent(&mut self, number: u32, packet: &ControlPacket) {}
 
     /// Called when a control packet arrives at a router of this block.
     fn control_arrived(&mut self, arrival: ControlArrival) {}
 
-    /// The cycle of the next sample, which is the same in all blocks. `u64::MAX`: no more samples.
+    /// The cycle of the next sample, which is the same in all blocks. `u64::MAX` if there are no more samples.
     fn next_sample(&self) -> u64 {
         u64::MAX
     }

@@ -43,7 +43,7 @@ impl OfLink {
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     pub link: u8,
-    /// The router behind it; `None`: a terminal, or nothing.
+    /// The router to which the output leads; `None` for a terminal, or if there is no link.
     pub next: Option<u32>,
     /// Index of the channel among all channels, and index of the first channel of its trunk.
     pub place: u32,
@@ -109,7 +109,7 @@ impl Refined {
         Hop { class: first + lane, ..hop }
     }
 
-    /// The router behind an output; `None`: a terminal, or nothing.
+    /// The router to which an output leads; `None` for a terminal, or if there is no link.
     pub fn next(&self, router: u32, port: u16) -> Option<u32> {
         self.output(router, port).next
     }
@@ -149,5 +149,5 @@ impl Lanes {
     }
 }
 
-/// Bits of a VC class in the keys of `Lanes`: a routing has at most 16 classes.
+/// Number of bits of a VC class in the keys of `Lanes`: a routing has at most 16 classes.
 const CLASS_BITS: u32 = 4;

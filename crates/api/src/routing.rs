@@ -99,9 +99,9 @@ pub struct Needs {
     pub decides: Decides,
     /// The sensor for the congestion of an output; `None` if the routing reads no queues.
     pub sensor: Option<Sensor>,
-    /// `inject` draws the path of every packet: an intermediate, or one of several minimal paths.
+    /// Whether `inject` chooses the path of every packet at random: an intermediate, or one of several minimal paths.
     pub draws_path: bool,
-    /// Paths depend on the terminals of a packet, not only on their routers.
+    /// Whether paths depend on the terminals of a packet, not only on their routers.
     pub sees_terminals: bool,
     /// The routing reads the queues of all routers of its group. The engine then puts all routers of a group into one block.
     pub reads_group: bool,
@@ -224,7 +224,7 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The hops that a head at `at` may take if its output is broken ([`AroundFaults::ChoosesAgain`]). Among the hops whose link works, the
-    /// head takes the one of least cost; of equal costs, the first. By default these are all `steps`.
+    /// head takes the one of least cost; of equal costs, the first. By default the hops are all of `steps`.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }
@@ -245,7 +245,7 @@ pub trait Routing: Debug + Send + Sync {
         self.steps(at, packet, seed)
     }
 
-    /// Relative probability of one of the `first_steps` while all queues are empty. By default all are equally likely.
+    /// Relative probability of one of the `first_steps` while all queues are empty. By default all these hops are equally likely.
     fn weight(&self, _at: u64, _packet: &Packet, _first: &Step, _seed: u64) -> f64 {
         1.0
     }
@@ -255,7 +255,7 @@ pub trait Routing: Debug + Send + Sync {
         Proof::EveryState
     }
 
-    /// A number that rises with each hop of a packet, for [`Proof::Rises`]. By default this is the VC class.
+    /// A number that rises with each hop of a packet, for [`Proof::Rises`]. By default this number is the VC class.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         u32::from(hop.class)
     }
@@ -275,7 +275,7 @@ pub trait Routing: Debug + Send + Sync {
         Outcomes::only(packet)
     }
 
-    /// A packet in phase `phase` on its way to `target`. The check of [`Proof::TwoLegs`] starts with such packets.
+    /// A packet in phase `phase` on its way to `target`. The check of [`Proof::TwoLegs`] starts with packets of this kind.
     fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
         Packet { target, dest: target, seq: draw, phase, ..Packet::default() }
     }
@@ -380,7 +380,7 @@ pub struct About {
     pub takes_replacements: bool,
     /// Whether it can be used for one leg of a longer path.
     pub can_be_a_leg: bool,
-    /// Whether long paths need no more VC classes than short ones.
+    /// Whether long paths need only as many VC classes as short paths.
     pub few_classes: bool,
 }
 
@@ -410,7 +410,7 @@ pub trait RoutingModel {
     /// `lane` are 0 at the beginning of a leg. There is one exception: after a first leg that failures made longer, `lane` is the number of
     /// VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
-    /// Whether long paths need no more VC classes than short ones. If another routing is refused because it needs too many, the message
+    /// Whether long paths need only as many VC classes as short paths. If another routing is refused because it needs too many, the message
     /// proposes this one.
     const FEW_CLASSES: bool = false;
     /// All these properties, for the registry.
@@ -431,7 +431,8 @@ pub trait RoutingModel {
         0
     }
 
-    /// Whether it computes new paths after each fault ([`Routing::rebuild`]). This method is called before `build`, which may take seconds.
+    /// Whether the routing computes new paths after each fault ([`Routing::rebuild`]). This method is called before `build`, which may take
+    /// seconds.
     fn rebuilds(&self) -> bool {
         false
     }

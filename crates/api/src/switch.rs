@@ -145,7 +145,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     ///
     /// # Safety
     /// `p` and `i` are ports of the router. In this call of the allocator, `k` moves have already been entered, for other inputs and other
-    /// outputs. The input is one of [`requests`](Self::requests) of the output.
+    /// outputs. Input `i` is one of the [`requests`](Self::requests) of output `p`.
     #[inline(always)]
     pub unsafe fn enter(&mut self, p: usize, i: usize, k: usize) {
         if S::BY_AGE {
@@ -172,7 +172,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
         let vcs = out.vcs_with_flit & out.vcs_with_credit;
         if vcs != 0 && vcs & (vcs - 1) == 0 && (!S::HEADS || out.requested == 0) {
-            // the only VC that can send to this output now
+            // only this VC can send to the output now
             let vc = vcs.trailing_zeros() as u8;
             // SAFETY: masks of VCs contain only VCs that the output has (`assert_numbers`).
             let v = (unsafe { out.holder.hot(vc as usize) } & 15) as u8;
@@ -255,7 +255,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     }
 }
 
-/// VCs of input `i` whose packets hold a VC of output `out`, and have a flit and a credit.
+/// VCs of input `i` whose packets hold a VC of output `out`, and that have a flit and a credit.
 #[inline(always)]
 pub fn held_by<const V: usize>(out: &OutputUnit<V>, i: usize) -> u16 {
     let (mut held, mut vcs) = (0u16, out.vcs_with_flit & out.vcs_with_credit);

@@ -1,8 +1,8 @@
 //! The protocols with which a policy switches channels off. The offers of a policy determine which protocol is safe:
 //!
-//! - [`CloseFirst`] is for policies under which packets wait for links that are off. The policy closes the channel. The packets that hold
-//!   it finish, and their flits leave; then the channel goes off. A head that arrives in the meantime waits, so the policy has to switch
-//!   the channel on again.
+//! - [`CloseFirst`] is for policies under which packets wait for links that are off. With this protocol, the policy first closes the
+//!   channel. The packets that hold it finish, and their flits leave; then the channel goes off. A head that arrives in the meantime waits,
+//!   so the policy has to switch the channel on again.
 //! - [`DrainFirst`] is for policies whose dark links are avoided by routings. First, routings are informed to avoid the channel. The
 //!   channel stays open for the packets that have already chosen it. When these packets have left and all credits have returned, the
 //!   channel closes and goes off. Therefore no head ever waits for it.

@@ -392,7 +392,7 @@ impl<const V: usize> Queues<'_, V> {
     fn read_output(&self, o: usize) -> i32 {
         let out = &self.outs[o];
         let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
-        // flits that wait for the link from cycle `from` on
+        // counts flits that wait for the link from cycle `from` on
         let waiting = |from: u32| {
             let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);
             self.common.rates.of(out.class).flits_in(cycles)

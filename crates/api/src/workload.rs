@@ -1,9 +1,9 @@
 //! Workloads: the packets that the terminals of a job send, and the times of these packets.
 //!
 //! [`WorkloadModel`] is the configuration. A [`Workload`] is the data that all blocks of a run share, and [`Sources`] are the terminals of
-//! the job in one block. The network interface of a terminal asks its source for one packet at a time and injects it flit by flit. A source
-//! returns the time at which it has to be asked again: now, at a cycle, or not before a delivery. Therefore a message that is longer than a
-//! packet is sent packet by packet, and a delivery may make any number of messages ready.
+//! the job in one block. The network interface of a terminal requests one packet at a time from its source, and injects the packet flit by
+//! flit. A source returns the time at which it has to be asked again: now, at a cycle, or not before a delivery. Therefore a message that
+//! is longer than a packet is sent packet by packet, and a delivery may make any number of messages ready.
 
 use super::activity::{OfJob, Wanted};
 use super::clocks::ClockSources;
@@ -232,7 +232,7 @@ pub trait WorkloadModel {
     }
 
     /// Cycles after which terminals that share a state affect each other, at least 1; they may then be in several blocks. Blocks exchange
-    /// messages at least as often. `None`: they affect each other at once, so they must be in one block.
+    /// messages at least once in that time. `None`: they affect each other at once, so they must be in one block.
     fn notes_after(&self, _cycle_fs: u128) -> Option<Cycles> {
         None
     }

@@ -22,7 +22,7 @@ const NETWORKS: [(&str, &str); 5] = [
     (TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#),
 ];
 
-/// Runs the suite on an allocator.
+/// Runs the suite on a switch allocator.
 ///
 /// # Panics
 /// If the allocator does not conform; the message names the fault.

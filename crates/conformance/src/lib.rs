@@ -1,6 +1,6 @@
 //! The conformance tests of every family of models, as a library. A crate outside this repository runs them on its own models.
-//! `tests/members.rs` runs them on all registered models. A function here panics if a model has a fault and names the fault, so a test
-//! needs only one line:
+//! `tests/members.rs` runs these tests on all registered models. A function here panics if a model has a fault and names the fault, so a
+//! test needs only one line:
 //!
 //! ```ignore
 //! #[test]

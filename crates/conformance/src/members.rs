@@ -42,7 +42,7 @@ const FIRST: usize = 6;
 const OTHERS: usize = 2;
 
 /// Whether one of these models is to be tested. WEFT_TEST_ONLY names a routing, a topology or a power policy; only pairs with this model
-/// are then tested. Without it all models are tested.
+/// are then tested. Without this variable, all models are tested.
 pub fn is_tested(names: &[&str]) -> bool {
     let Ok(only) = std::env::var("WEFT_TEST_ONLY") else { return true };
     let all = [RoutingConfig::NAMES, TopologyConfig::NAMES, PolicyConfig::NAMES].concat();

@@ -10,8 +10,8 @@ use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{LoadPhase, channel_ends};
 
-/// `examples`: its configurations; `placed`: these configurations with routings in networks. `examples`: its configurations; `placed`:
-/// these beside routings in networks.
+/// `examples`: its configurations; `placed`: these configurations with routings in networks. `examples`: its configurations; `placed`: the
+/// same configurations with routings in networks.
 ///
 /// # Panics
 /// If the policy does not conform; the message names the fault.

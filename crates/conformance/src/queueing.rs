@@ -204,7 +204,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
         let mut first = 0;
         for &lanes in counts {
             let (all, used) = ((1u64 << lanes) - 1, used[link] >> first);
-            // a VC class that no packet reaches has one lane
+            // a VC class that packets do not reach has one lane
             let fits = used & all == all || lanes == 1 || dynamic || is_ideal;
             assert!(fits, "{what}: {lanes} lanes from VC {first} on, on {class} links, and these are used: {used:b}");
             first += lanes;

@@ -39,8 +39,8 @@ pub use weft_kernel::parts::watch;
 pub use weft_models::{allocation, congestion, power, queueing, recording, routing, workload};
 use weft_units::{Cycles, Refusal};
 
-/// Checks that the spec can run: topology and routing fit, links have enough VCs, channels do not depend on each other
-/// in a cycle, and policy and routing are compatible.
+/// Checks that the spec can run: topology and routing are compatible, links have enough VCs, channels do not depend on each other in a
+/// cycle, and policy and routing are compatible.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     network::assemble::net(spec)?;
     spec.check_policy()

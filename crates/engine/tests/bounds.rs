@@ -107,7 +107,7 @@ fn trunks_of_two_carry_twice_as_much_and_change_no_latency() {
         }
         done += 1;
     }
-    // link-state tables have one link for each pair of routers, and heads in transit compare single links
+    // link-state tables have one link for each pair of routers, and heads that choose in transit compare single links
     assert_eq!(refused, ["pal", "hyperx_ofar", "dragonfly_ofar"]);
     assert!(done > 8, "{done} routings");
 }

@@ -12,7 +12,7 @@ use weft_traffic::{PatternConfig, Population};
 const DCQCN: &str = r#"{"dcqcn": {}}"#;
 
 /// Terminals 1 to `sources` of a router send to terminal 0 as fast as they can. A packet is one flit of 1,000 bytes, and takes 200 ns at 40
-/// Gb/s. Links of terminals take 1 us.
+/// Gb/s. The links of terminals have a latency of 1 us.
 fn greedy(control: &str, sources: u32) -> Spec {
     let topology = format!(r#"{{"mesh": {{"widths": [2], "terminals_per_router": {}}}}}"#, sources + 1);
     let mut spec = spec(&topology, DOR);
@@ -52,9 +52,9 @@ fn jain(shares: &[f64]) -> f64 {
 /// Queue [packets] at the fixed point of the fluid model of DCQCN (Zhu et al., CoNEXT 2016, section 3.1) for N flows whose receiver
 /// notifies them once in `tau` cycles. Rates are in packets per cycle, R = 1 / N each. The probability p of a mark solves a^2 alpha / ((b +
 /// d)(c + e)) = tau^2 R_AI R, with a = 1 - (1 - p)^(tau R), alpha = 1 - (1 - p)^(tau' R), b = p / ((1 - p)^-B - 1), c = b (1 - p)^(F B), d
-/// = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side rises with p.
+/// = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side of this equation rises with p.
 fn fixed_point(sources: f64, tau: f64) -> f64 {
-    // 55 us in cycles of 200 ns, 10 MB in packets of 1,000 bytes, 40 Mb/s of 40 Gb/s
+    // in cycles of 200 ns: 55 us; in packets of 1,000 bytes: 10 MB; as a share of 40 Gb/s: 40 Mb/s
     let (alpha_time, timer, bytes, stages, increase) = (275.0, 275.0, 10_000.0, 5.0, 0.001);
     let rate = 1.0 / sources;
     let excess = |p: f64| {
@@ -75,7 +75,7 @@ fn fixed_point(sources: f64, tau: f64) -> f64 {
 
 #[test]
 fn the_formula_gives_the_published_queues() {
-    // 20.2, 41.8 and 122.6 KB for 2, 4 and 10 sources and one notification in 50 us
+    // results in KB: 20.2, 41.8 and 122.6 for 2, 4 and 10 sources, with one notification in 50 us
     for (sources, queue) in [(2.0, 20.2), (4.0, 41.8), (10.0, 122.6)] {
         let found = fixed_point(sources, 250.0);
         assert!((found - queue).abs() < 0.05, "{sources}: {found}");

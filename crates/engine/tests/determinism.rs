@@ -222,7 +222,7 @@ fn a_ring_whose_wrap_no_packet_takes_is_a_row() {
 
 #[test]
 fn tornado_on_a_ring_of_four_is_neighbor() {
-    // ceil(4 / 2) - 1 = 1
+    // tornado on a ring of 4 shifts by ceil(4 / 2) - 1 = 1
     let ring = |pattern_json: &str| {
         let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, DOR);
         pattern(&mut spec, pattern_json);

@@ -529,7 +529,7 @@ const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_ro
 
 #[test]
 fn flex_goes_round_a_broken_link_over_the_third_layer() {
-    // the link from (0, 0, 0) to (1, 0, 1)
+    // the link from router (0, 0, 0) to router (1, 0, 1) fails
     let cut = [fault(0, 10, 2000, None)];
     // A router sends to 8 neighbours directly, and over two links to 18 others; the first and the second hops to these others share its 8
     // channels. Packets that would take the link as first hop have another shortest path. On each of its two channels, packets without
@@ -557,7 +557,7 @@ fn flex_goes_round_a_broken_link_over_the_third_layer() {
 
 #[test]
 fn flex_of_other_layers_goes_round_a_broken_link_in_two_links_more() {
-    // the link from (0, 0, 0) to (1, 0, 1)
+    // the link from router (0, 0, 0) to router (1, 0, 1) fails
     for (width, layers, far) in [(4, 2, 17), (4, 4, 17), (4, 5, 17)] {
         let flex =
             format!(r#"{{"flex": {{"widths": [{width}, {width}], "layers": {layers}, "terminals_per_router": 1}}}}"#);

@@ -294,7 +294,7 @@ fn a_message_that_nobody_receives_is_named() {
 fn ranks_of_a_terminal_send_each_other_nothing_over_the_network() {
     let local = r#""overhead": "10ns", "ranks_per_terminal": 2, "local_latency": "30ns", "local_bandwidth": "4Gb/s""#;
     let out = run(&with_goal(&ping_pong(100), local, 2, 16));
-    // 100 bytes at half a byte per cycle
+    // a message of 100 bytes at half a byte per cycle takes 200 cycles
     assert_eq!(out.jobs[0].progress, Progress::Ended(2 * (10 + 30 + 200 + 10)));
     assert_eq!(out.sums.packets, 0);
 }

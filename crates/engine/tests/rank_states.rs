@@ -74,7 +74,7 @@ fn a_rendezvous_waits_for_the_receive() {
     assert_eq!(sender[1], row(0, "wait", (10, 510), Some([1, 1, 510])));
     assert_eq!((&*sender[2].1, sender[2].2, sender[2].4), ("transfer", 510, Some([1, 1, 510])));
     assert!(sender[2].3 < 617, "{sender:?}");
-    // rank 1 computed for 500 cycles of its 617
+    // rank 1 computed for 500 of its 617 cycles
     let Some(Column::MaybeCounts(exposed)) = table(&out, "ranks").column("exposed_cycles") else { panic!("exposed") };
     assert_eq!(exposed, &[Some(sender[2].3), Some(117)]);
 }

@@ -23,7 +23,7 @@ pub struct Shared {
     next: AtomicU64,
     /// Whether the loop uses no shortcut.
     plain: AtomicBool,
-    /// The core of each thread, if threads are pinned.
+    /// The core to which each thread is pinned, if threads are pinned.
     cores: OnceLock<Vec<usize>>,
 }
 
@@ -71,7 +71,7 @@ impl Progress for Shared {
     }
 }
 
-/// The handle of one run: reads its progress, stops it, requests checkpoints.
+/// The handle of one run: it reads the progress, stops the run and requests checkpoints.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Control {
     pub shared: Arc<Shared>,
@@ -87,13 +87,13 @@ impl Control {
         Self { shared: Arc::new(Shared { keep, every: every_cycles, ..Shared::default() }) }
     }
 
-    /// The cycle reached; at most `cycles`.
+    /// The cycle that the run has reached; at most `cycles`.
     #[getter]
     fn cycle(&self) -> u64 {
         self.shared.cycle.load(Relaxed)
     }
 
-    /// Cycles until the end of the window, as far as it is known: packets of the window are delivered after it.
+    /// Number of cycles until the end of the window, as far as known; packets of the window may still be delivered after it.
     #[getter]
     fn cycles(&self) -> u64 {
         self.shared.of.load(Relaxed)
@@ -105,7 +105,7 @@ impl Control {
         self.shared.stop.load(Relaxed)
     }
 
-    /// Whether the run takes no shortcut: its results are the same, and it is slower.
+    /// Whether the run uses no shortcuts: its results are the same, but it is slower.
     #[getter]
     fn plain(&self) -> bool {
         self.shared.plain.load(Relaxed)
@@ -116,17 +116,17 @@ impl Control {
         self.shared.plain.store(plain, Relaxed);
     }
 
-    /// Asks the run to stop the next time that it reports its progress.
+    /// Requests that the run stops when it next reports its progress.
     fn stop(&self) {
         self.shared.stop.store(true, Relaxed);
     }
 
-    /// Keeps the threads of the run that is to begin on these cores, one each. A run is pinned once.
+    /// Pins the threads of the next run to these cores, one thread to each core. A run can be pinned only once.
     fn pin(&self, cores: Vec<usize>) {
         let _ = self.shared.cores.set(cores);
     }
 
-    /// Asks for a checkpoint as soon as one can be made.
+    /// Requests a checkpoint as soon as one can be made.
     fn checkpoint(&self) {
         self.shared.asked.store(true, Relaxed);
     }

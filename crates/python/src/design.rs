@@ -1,4 +1,4 @@
-//! A network without traffic, and questions about it.
+//! A network without traffic, and methods that return facts about it.
 
 use crate::{errors, value};
 use pyo3::exceptions::PyValueError;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// A network with a name. Arrays go to Python as bytes, for `numpy.frombuffer`.
+/// A named network. Methods return arrays as bytes, for `numpy.frombuffer`.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Design {
     inner: Arc<weft_scenario::Design>,
@@ -18,8 +18,8 @@ impl Design {
     }
 }
 
-/// Reads the designs of a file, in their order. Files that they name are taken from `attached` (name, content), or read
-/// relative to the folder of `file_name`.
+/// Reads all designs of a file, in their order. Files that the designs name are taken from `attached` (name, content), or read relative to
+/// the folder of `file_name`.
 #[pyfunction]
 pub fn read_designs(
     py: Python<'_>,
@@ -31,7 +31,7 @@ pub fn read_designs(
     Ok(read.map_err(|problem| errors::scenario_error(py, problem))?.into_iter().map(Design::new).collect())
 }
 
-/// Numbers of 32 bits, rows one after the other, in the byte order of the machine.
+/// The rows as consecutive 32-bit numbers, in the byte order of the machine.
 fn bytes<'py, const N: usize>(py: Python<'py>, rows: &[[u32; N]]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &rows.iter().flatten().flat_map(|number| number.to_ne_bytes()).collect::<Vec<_>>())
 }
@@ -49,41 +49,41 @@ impl Design {
         value::to_python(py, &self.inner.topology)
     }
 
-    /// Degrees, distances, bisection, links by class.
+    /// Facts of the network: degrees, distances, bisection, and links by class.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| self.inner.facts()))
     }
 
-    /// The order of the routers on the floor, and the coordinates of each.
+    /// The order of the routers on the floor of the machine room, and the coordinates of each router.
     fn places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| self.inner.places()))
     }
 
-    /// For each link between routers its two ends and the classes of both directions (u32).
+    /// For each link between routers, its two ends and the link classes of both directions (u32).
     fn links<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         bytes(py, &self.inner.links())
     }
 
-    /// Terminals on each router (u32).
+    /// Number of terminals at each router (u32).
     fn terminals_of_routers<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         bytes(py, &self.inner.terminals_of_routers().into_iter().map(|count| [count]).collect::<Vec<_>>())
     }
 
-    /// Shortest paths between two different routers with terminals, by their distance.
+    /// Numbers of shortest paths between two different routers with terminals, by their distance.
     fn path_diversity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| self.inner.path_diversity()))
     }
 
-    /// The links of a cut that begins with the given halves (a byte per router, 1 for the second half) and is balanced
-    /// and improved, and its halves.
+    /// Number of links of a cut, and its halves. The cut starts from the given halves (one byte per router, 1 for the second half), and is
+    /// then balanced and improved.
     fn improved_halves<'py>(&self, py: Python<'py>, second: Vec<u8>) -> PyResult<(u64, Bound<'py, PyBytes>)> {
         let improved = py.detach(|| self.inner.improved_halves(&second));
         let (links, second) = improved.ok_or_else(|| PyValueError::new_err("a byte for each router"))?;
         Ok((links, PyBytes::new(py, &second)))
     }
 
-    /// Links that may fail in each of `trials` random orders while all routers stay connected, and while those with
-    /// terminals do (u32).
+    /// Numbers of links that can fail in each of `trials` random orders, first while all routers stay connected, and second while all
+    /// routers with terminals do (u32).
     fn survived_failures<'py>(&self, py: Python<'py>, trials: u32, seed: u64) -> Bound<'py, PyBytes> {
         let survived = py.detach(|| self.inner.survived_failures(trials, seed));
         bytes(py, &survived)

@@ -1,4 +1,4 @@
-//! Judgements on finished points, from the numbers of their summaries.
+//! Judges finished points from the numbers in their summaries.
 
 use crate::value;
 use pyo3::exceptions::PyKeyError;
@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList, PyMapping};
 use serde_json::json;
 use weft_diagnoses::{Facts, Kind, Source, flaws, kinds, words};
 
-/// A summary, or a part of one: a dict with text as keys.
+/// A summary or a part of a summary: a dict with text as keys.
 struct Record<'py>(Bound<'py, PyDict>);
 
 impl<'py> Record<'py> {
@@ -44,7 +44,8 @@ impl Source for Record<'_> {
     }
 }
 
-/// The verdict on a point, or on a phase of its load in the form of a summary. Flaws are named by their rank, the worst is 0.
+/// The verdict on a point, or on a phase of its load that has the form of a summary. Flaws are identified by their rank; the worst flaw has
+/// rank 0.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Verdict {
     facts: Facts,
@@ -83,7 +84,7 @@ impl Verdict {
         ranks(&self.flaws)
     }
 
-    /// Flaws that prevent a comparison with a point that delivers the same.
+    /// Flaws that prevent a comparison with a point that delivers the same load.
     #[getter]
     fn obstacles(&self) -> Vec<usize> {
         ranks(&self.facts.obstacles())
@@ -129,13 +130,13 @@ impl Verdict {
         self.facts.dropped_share()
     }
 
-    /// The sign behind numbers of the point.
+    /// The sign that follows the numbers of the point in tables.
     #[getter]
     fn mark(&self) -> &'static str {
         flaws::mark(&self.flaws, true)
     }
 
-    /// The sign behind a number of a time in which no packet was dropped.
+    /// The sign that follows a number of a time in which no packet was dropped.
     #[getter]
     fn mark_without_drops(&self) -> &'static str {
         flaws::mark(&self.flaws, false)
@@ -153,7 +154,7 @@ impl Verdict {
         self.facts.job_signs()
     }
 
-    /// Flaws of each job as text; `None` for a sound job.
+    /// Flaws of each job as text; `None` for a job without flaws.
     #[getter]
     fn job_reasons(&self) -> Vec<Option<String>> {
         self.facts.job_reasons()
@@ -171,13 +172,13 @@ impl Verdict {
         self.facts.is_failing()
     }
 
-    /// The flaws in words; `None` for a sound point.
+    /// The flaws in words; `None` for a point without flaws.
     #[getter]
     fn reason(&self) -> Option<String> {
         (!self.flaws.is_empty()).then(|| words::reason(&self.flaws))
     }
 
-    /// Dotted path of the parameter of the power policy about which the engine warned.
+    /// Dotted path of the power policy's parameter about which the engine has warned.
     #[getter]
     fn risk(&self) -> Option<&str> {
         self.facts.policy_warning().map(|warning| &*warning.path)
@@ -204,12 +205,13 @@ impl Verdict {
         value::to_python(py, &self.facts.phases.iter().map(one).collect())
     }
 
-    /// Flaws and warnings as data: code, severity, the number of the phase, words, numbers, remedy.
+    /// Flaws and warnings as data: code, severity, number of the phase, words, numbers, and remedy.
     fn diagnoses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &json!(self.facts.diagnoses()))
     }
 
-    /// Remedy for the flaw of this rank, by default the worst; empty for a sound point. `in_profile`: if a profile names the load.
+    /// Remedy for the flaw of this rank, by default for the worst flaw; empty for a point without flaws. `in_profile`: whether a profile
+    /// names the load.
     #[pyo3(signature = (rank = None, in_profile = false))]
     fn remedy(&self, rank: Option<usize>, in_profile: bool) -> String {
         let kind = rank.and_then(|rank| kinds::KINDS.get(rank)).or(self.flaws.first());
@@ -217,31 +219,31 @@ impl Verdict {
         kind.map(|kind| remedy(kind).text).unwrap_or_default()
     }
 
-    /// Settings that show whether the network carries the load.
+    /// Settings with which a run shows whether the network carries the load.
     fn to_judge(&self) -> String {
         self.facts.to_judge().text
     }
 
-    /// Settings with which an unsettled point settles. `longest`: the longest limit of a warm-up of the sweep [cycles].
+    /// Settings with which a point that has not settled will settle. `longest`: the longest warm-up limit in the sweep [cycles].
     #[pyo3(signature = (longest = 0.0))]
     fn to_settle(&self, longest: f64) -> Vec<String> {
         self.facts.to_settle(longest).into_iter().map(|remedy| remedy.text).collect()
     }
 
-    /// Codes and sentences on a topic, below the tables of a sweep.
+    /// Codes and sentences about a topic, for the text below the tables of a sweep.
     #[pyo3(signature = (topic, longest = 0.0))]
     fn notes(&self, topic: &str, longest: f64) -> PyResult<Vec<(&'static str, String)>> {
         let notes = self.facts.notes(topic, longest).ok_or_else(|| PyKeyError::new_err(topic.to_owned()))?;
         Ok(notes.into_iter().map(|note| (note.code.name, note.text())).collect())
     }
 
-    /// The warnings of the engine, or their parts, that no note has reported.
+    /// The warnings of the engine, or parts of them, that no note has reported.
     fn unreported(&self) -> Vec<String> {
         self.facts.unreported()
     }
 }
 
-/// Flaws, the worst first: code, words, remedy in general, and the group of those that are treated alike.
+/// All kinds of flaws, the worst first: code, words, general remedy, and the group of flaws that are treated in the same way.
 #[pyfunction]
 fn flaw_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let one = |kind: &Kind| {
@@ -251,7 +253,7 @@ fn flaw_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &kinds::KINDS.into_iter().map(one).collect())
 }
 
-/// Signs behind numbers of points with flaws, and in place of latencies without a limit, with their meanings.
+/// Signs that follow numbers of points with flaws, and signs that replace latencies without a limit, with their meanings.
 #[pyfunction]
 fn marks(py: Python<'_>) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
     let (behind, in_place) = (PyDict::new(py), PyDict::new(py));
@@ -264,7 +266,7 @@ fn marks(py: Python<'_>) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
     Ok((behind, in_place))
 }
 
-/// All codes of diagnoses: name, severity, meaning, computation and remedy of each.
+/// All codes of diagnoses, with name, severity, meaning, computation and remedy.
 #[pyfunction]
 fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let all = weft_diagnoses::codes().into_iter().map(|code| {
@@ -276,7 +278,7 @@ fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &all.collect())
 }
 
-/// True if points deliver the same, up to 3 % and chance.
+/// True if points deliver the same load, to within 3 % and chance.
 #[pyfunction]
 fn same_work(accepted: Vec<Option<f64>>, packets: Vec<Option<f64>>) -> bool {
     flaws::same_work(&accepted, &packets)

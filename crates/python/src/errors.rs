@@ -22,7 +22,7 @@ pub fn keep_interruption(py: Python<'_>, problem: &PyErr) {
     }
 }
 
-/// A `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes; or the interruption that caused it.
+/// A `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes, or the interruption that caused the diagnostic.
 pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
     if let Some(interruption) = INTERRUPTION.take() {
         return interruption;
@@ -47,7 +47,7 @@ pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }
 
-/// A `weft.errors.StuckError` with the ranks that wait as data, or the error of a refusal.
+/// A `weft.errors.StuckError` with the waiting ranks as data, or the error for a refusal.
 pub fn program_failure(py: Python<'_>, failure: &Failure) -> PyErr {
     let stuck = match failure {
         Failure::Refused(refusal) => return program_error(py, refusal),

@@ -25,7 +25,7 @@ fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Ends the process. Code in this function must not allocate.
+/// Ends the process because no memory is left. Code in this function must not allocate.
 #[cold]
 #[inline(never)]
 fn none_left(bytes: usize) -> ! {

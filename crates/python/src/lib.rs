@@ -89,7 +89,7 @@ fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::catalogue())
 }
 
-/// Powers of hardware of the catalogue.
+/// Power figures of hardware in the catalogue.
 #[pyfunction]
 fn catalogue_power<'py>(
     py: Python<'py>,
@@ -105,7 +105,7 @@ fn catalogue_power<'py>(
     value::to_python(py, &power)
 }
 
-/// Configurations that models give as examples, by family.
+/// Configurations that models declare as examples, by family.
 #[pyfunction]
 fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::examples())

@@ -204,7 +204,7 @@ impl Finished {
         value::to_python(py, &self.inner.summary)
     }
 
-    /// The lives of the watched packets.
+    /// The journeys of the watched packets.
     #[getter]
     fn journeys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.inner.journeys)

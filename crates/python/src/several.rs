@@ -1,4 +1,4 @@
-//! Judgements on several points of a sweep, from their verdicts.
+//! Judges several points of a sweep, from their verdicts.
 
 use crate::diagnoses::Verdict;
 use crate::value;
@@ -54,7 +54,7 @@ fn held_back<'py>(
     value::to_python(py, &json!(collapse::diagnosis(point.facts(), links(shares), names)))
 }
 
-/// The indices of two loads of a network that contradict each other, and the diagnosis.
+/// The indices of two loads of a network that contradict each other, and the diagnosis for them.
 #[pyfunction]
 fn not_monotonic<'py>(
     py: Python<'py>,
@@ -125,8 +125,8 @@ fn power((mean_w, static_w, accepted, packets): (f64, f64, f64, f64)) -> Power {
     Power { mean_w, static_w, accepted, packets }
 }
 
-/// Power of a reference at another accepted load [W]. A side consists of its mean power [W], the static part of this power [W], its
-/// accepted load [flits/terminal/cycle] and its packets.
+/// Power of a reference, converted to another accepted load [W]. A side consists of its mean power [W], the static part of this power [W],
+/// its accepted load [flits/terminal/cycle] and its packets.
 #[pyfunction]
 fn power_at_w(reference: (f64, f64, f64, f64), accepted: f64) -> f64 {
     power(reference).at_w(accepted)

@@ -60,7 +60,7 @@ impl<const W: usize> Bits<W> {
         None
     }
 
-    /// The members that are not in `other`.
+    /// The members of this set that are not in `other`.
     #[inline(always)]
     pub fn without(mut self, other: &Self) -> Self {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= !b);
@@ -122,7 +122,7 @@ impl Active {
     /// The same as [`set`](Self::set), without a bounds check.
     ///
     /// # Safety
-    /// `i` is below the number for which the set was made.
+    /// `i` is smaller than the number for which the set was made.
     #[inline(always)]
     pub unsafe fn set_hot(&mut self, i: usize) {
         // SAFETY: the caller guarantees it, and the set has a word for each 64 numbers.
@@ -149,7 +149,7 @@ impl Active {
         self.0[i >> 6] >> (i & 63) & 1 != 0
     }
 
-    /// Clears bit `i`. Returns whether it was set.
+    /// Clears bit `i`. Returns whether the bit was set.
     #[inline(always)]
     pub fn take(&mut self, i: usize) -> bool {
         let was_set = self.contains(i);

@@ -89,7 +89,7 @@ pub trait Kept {
     /// Writes the state to the checkpoint.
     fn keep(&self, to: &mut Writer);
 
-    /// Reads the state from the checkpoint. After an error the object must not be used.
+    /// Reads the state from the checkpoint. After an error the object must not be used any more.
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable>;
 }
 
@@ -182,7 +182,8 @@ kept_as! {
     };
 }
 
-/// The text equal to this one that lives as long as the program. There are few such texts: they are names in the source code.
+/// The text equal to this one that lives as long as the program. There are few different texts of this kind, because they are names in the
+/// source code.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut words = WORDS.lock().expect("no panic while a word is looked up");
@@ -288,7 +289,7 @@ impl<K: Value + Ord, T: Value> Value for BTreeMap<K, T> {
     }
 }
 
-/// A list whose length follows from the scenario.
+/// A list whose length is determined by the scenario.
 impl<T: Kept> Kept for [T] {
     fn keep(&self, to: &mut Writer) {
         self.len().keep(to);

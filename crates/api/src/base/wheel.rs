@@ -1,5 +1,5 @@
 //! Calendar wheel: stores the events of later cycles, with one slot per cycle. A slot is a list of chunks from one shared pool, so the
-//! wheel needs memory only for the events in flight. The chunk that was freed last is used next, since it is most likely in the cache.
+//! wheel needs memory only for the events in flight. The chunk that was freed last is used next, because it is most likely in the cache.
 
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
@@ -118,7 +118,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// Returns the same item as `item`, without a bounds check.
     ///
     /// # Safety
-    /// [`due`](Self::due) gave `first` and more items than `index`, and the chunk has not been released since.
+    /// [`due`](Self::due) has returned `first` and a number of items larger than `index`, and the chunk has not been released since then.
     #[inline(always)]
     pub unsafe fn hot_item(&self, first: u32, index: usize) -> T {
         // SAFETY: the items of a chunk that is due are in `items`, from which nothing is removed.
@@ -148,7 +148,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         });
     }
 
-    /// Whether `f` is true for every event in flight. Stops at the first event for which it is not.
+    /// Whether `f` is true for every event in flight. Stops at the first event for which `f` is false.
     pub fn all(&self, mut f: impl FnMut(&T) -> bool) -> bool {
         self.ends.iter().all(|&end| self.chunks(end).all(|chunk| chunk.iter().all(&mut f)))
     }
@@ -211,7 +211,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
         items.restore(from)?;
         next.restore(from)?;
         free.restore(from)?;
-        // the loop does not check the index
+        // the loop does not check the index of a chunk
         let chunks_are_there = next.len() * N == items.len();
         let ends_are_there = ends.iter().chain(&*next).all(|&end| end as usize <= items.len());
         let free_are_there = free.iter().all(|&id| (id as usize) < next.len());

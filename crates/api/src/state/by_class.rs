@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-/// A value for each link class. The table reads as a list. [`of`](Self::of) needs no bounds check, because the table has an entry for each
-/// value of a byte.
+/// A value for each link class. The table can be read as a list. [`of`](Self::of) needs no bounds check, because the table has an entry for
+/// each value of a byte.
 #[derive(Debug, Clone)]
 pub struct ByClass<T> {
     /// The values of the classes, then copies of the last value.

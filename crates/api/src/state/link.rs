@@ -19,7 +19,7 @@ macro_rules! roles {
         impl LinkState {
             /// The roles that exist in every run, in the order of their numbers.
             pub const ROLES: [Self; [$($number),+].len()] = [$(Self::$role),+];
-            /// Their names in scenarios and columns.
+            /// The names of the roles in scenarios and columns.
             pub const ROLE_NAMES: [&'static str; Self::ROLES.len()] = [$($name),+];
 
             /// Number of the state in the run's table of modes.
@@ -63,7 +63,7 @@ const INLINE: usize = 7;
 pub struct PerMode(SmallVec<[u64; INLINE]>);
 
 impl PerMode {
-    /// Zeros for this many modes.
+    /// Counts of zero for this many modes.
     pub fn zeros(modes: usize) -> Self {
         Self(SmallVec::from_elem(0, modes))
     }
@@ -191,7 +191,7 @@ impl Account {
         Self { cycles: PerMode::zeros(modes), flits: PerMode::zeros(modes), ..Self::default() }
     }
 
-    /// The account begins at cycle `now`. `flits`: the low 32 bits of the number of flits that the channel has sent up to now.
+    /// Begins the account at cycle `now`. `flits`: the low 32 bits of the number of flits that the channel has sent up to now.
     pub fn begin(&mut self, now: u64, flits: u32) {
         (self.since, self.counted, self.transitions) = (now, flits, 0);
         self.cycles.0.fill(0);

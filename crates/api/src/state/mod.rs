@@ -109,7 +109,7 @@ pub enum Gate {
     Open,
     /// The power policy has closed the channel to heads.
     Closed,
-    /// The link has failed. In this state the policy has no effect on the channel (`Power::wishes`).
+    /// The link of the channel has failed. In this state the policy has no effect on the channel (`Power::wishes`).
     Broken,
 }
 
@@ -482,7 +482,7 @@ pub struct Router<const W: usize> {
     pub vc_requests: Bits<W>,
     /// Requests for switch allocation: outputs with a flit that may cross the switch.
     pub switch_requests: Bits<W>,
-    /// Inputs with a head that chooses its output again in every allocation step.
+    /// Inputs that have a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
     #[kept(fixed)]
     pub base: u32,
@@ -566,7 +566,7 @@ pub struct Flit {
 pub const BODY: u16 = UNDECIDED;
 /// `Flit::key` of the first flit of a run.
 pub const RUN_BEGINS: u16 = 1;
-/// `Flit::key` of the event in the cycle after the last flit of a run. The event is no flit.
+/// `Flit::key` of the event in the cycle after the last flit of a run. This event is not a flit.
 pub const RUN_ENDS: u16 = 2;
 
 impl Flit {

@@ -26,7 +26,7 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// A mode that carries traffic at a share of the bandwidth.
+    /// A mode in which the channel carries traffic at a share of the bandwidth.
     pub fn carrying(name: &str, rate: Rate) -> Self {
         Self { name: name.into(), rate, carries: true }
     }
@@ -45,7 +45,7 @@ impl Mode {
     }
 }
 
-/// The modes of a run, indexed by their numbers. Copies share one table.
+/// The modes of a run, indexed by their numbers. Copies of `Modes` share one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modes(Arc<[Mode]>);
 

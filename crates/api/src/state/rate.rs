@@ -8,7 +8,7 @@
 use crate::base::kept::{Kept, Value};
 use weft_units::{Refusal, gcd};
 
-/// Flits per cycle, as a fraction in lowest terms.
+/// A rate in flits per cycle, as a fraction in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub struct Rate {
     flits: u32,
@@ -89,12 +89,12 @@ impl Rate {
         self.cycles
     }
 
-    /// Flits per cycle.
+    /// The rate in flits per cycle.
     pub fn per_cycle(self) -> f64 {
         f64::from(self.flits) / f64::from(self.cycles)
     }
 
-    /// Cycles per flit, rounded up.
+    /// Time for a flit in cycles, rounded up.
     pub fn cycles_per_flit(self) -> u64 {
         u64::from(self.cycles.div_ceil(self.flits))
     }

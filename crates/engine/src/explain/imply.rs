@@ -2,7 +2,8 @@
 //! computed from the traffic patterns of the first phases and from the paths of the routing. For an adaptive routing these are the paths in
 //! an idle network. Means are over packets, including replies.
 //!
-//! All paths are followed if this takes few enough steps. Otherwise a sample of them is followed ([`sample`]), and the numbers have errors.
+//! All paths are followed if this takes few enough steps. Otherwise only a sample of the paths is followed ([`sample`]), and the results
+//! have sampling errors.
 
 mod accepted;
 mod cuts;
@@ -85,7 +86,7 @@ words! {
     /// The paths to which a channel-load bound belongs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BoundOf {
-        /// Paths that packets take whatever the queues are.
+        /// Paths of packets that do not depend on the queues.
         FixedPaths = "fixed_paths",
         /// Paths that packets choose while all queues are empty. Under load packets may choose other paths, and the network may
     /// carry more or less.
@@ -105,7 +106,7 @@ impl BoundOf {
     }
 }
 
-/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and returns its implications.
+/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies), and returns the predictions for it.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut net = assemble::net(spec)?;
     let policy = policy::build(spec)?;

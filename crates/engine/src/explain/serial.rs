@@ -131,8 +131,8 @@ impl Channel {
         Self { class, pace, paced: link.paced, next_free: 0, places, next_step: 0, opens: 0 }
     }
 
-    /// The cycles in which the terminal sends this flit, and in which it arrives. The terminal has sent the packet's earlier flits before
-    /// cycle `now`.
+    /// The cycle in which the terminal sends this flit, and the cycle in which the flit arrives. The terminal has sent the packet's earlier
+    /// flits before cycle `now`.
     fn inject(&mut self, net: &Net, flit: usize, now: u64) -> (u64, u64) {
         let mut now = now.max(self.place(flit));
         let mut depart = now;

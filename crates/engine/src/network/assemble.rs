@@ -231,7 +231,7 @@ fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     Ok(NetJob { workload: model.build(&site)?, classes, hears_packets: model.awaits().is_some() })
 }
 
-/// Whether packets are watched. Refuses packets of terminals that do not exist.
+/// Whether the run watches packets. Refuses watched packets of terminals that do not exist.
 fn watches(spec: &Spec) -> Result<bool, Refusal> {
     let terminals = spec.graph.terminals();
     if let Watched::Packets(names) = &spec.watched

@@ -2,7 +2,7 @@
 //!
 //! A packet that enters a ring must leave room for one more packet in the buffer that it enters. A packet that moves on inside the ring
 //! frees as much room as it needs. Therefore there is always room for a packet somewhere in the ring, and the packet just before this room
-//! can move. The argument counts whole packets. This argument is valid if each packet fits into one buffer and all packets have the same
+//! can move. This argument counts whole packets. This argument is valid if each packet fits into one buffer and all packets have the same
 //! length.
 
 use crate::network::routing::routing;
@@ -18,7 +18,7 @@ pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
 
 impl Spec {
     /// For each link class, the room that virtual cut-through needs in every buffer [flits]; and whether the routing also works with worms,
-    /// which need less. Refuses a network that the routing does not route.
+    /// which need less. Refuses a network that the routing does not support.
     pub fn least_buffers(&self) -> Result<(Vec<u32>, bool), Refusal> {
         let routing = routing(self)?;
         let needs = routing.needs();

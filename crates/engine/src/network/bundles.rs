@@ -67,7 +67,7 @@ struct SleepAccount {
     lit: u32,
     /// The cycle since which all parts are dark, or the beginning of the window.
     since: u64,
-    /// Cycles asleep before `since`.
+    /// Number of cycles asleep before `since`.
     asleep: u64,
 }
 

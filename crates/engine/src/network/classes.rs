@@ -20,7 +20,7 @@ const MAX_VC_CLASSES: usize = 16;
 /// Sets of VCs: all classes that share VCs have one set, and every other class has its own set.
 #[derive(Debug, Clone)]
 pub(crate) struct VcSets {
-    /// Set of each message class.
+    /// Index of the set of each message class.
     pub of_class: Vec<u8>,
     /// Number of VCs of each set; `None` for an equal share of the rest.
     own: Vec<Option<u32>>,
@@ -221,7 +221,7 @@ impl VcSets {
         Some(self.own.iter().map(range).collect())
     }
 
-    /// The same as `ranges`, for links of class `link`. Refuses sets with fewer VCs than the routing needs.
+    /// The same as `ranges`, for links of class `link`. Refuses a set with fewer VCs than the routing needs.
     pub(crate) fn on_link(
         &self,
         spec: &Spec,

@@ -52,7 +52,7 @@ pub(crate) struct Dependencies<'a> {
     has_edges: bool,
     /// VC classes on which packets enter rings that keep a bubble.
     ring_entries: Vec<RingEntry>,
-    /// The channels on which packets start; used only if there are ring entries.
+    /// The channels on which packets start; the list is used only if there are ring entries.
     starts: BTreeSet<Node>,
 }
 
@@ -371,9 +371,9 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// For routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait for each other
-    /// forever only if escape channels do. There is an edge from one escape channel to another if a packet that arrived on the first may
-    /// have the second as its escape. With virtual cut-through a blocked packet occupies only one buffer, so it may leave the escape
+    /// The check for routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait for each
+    /// other forever only if escape channels do. There is an edge from one escape channel to another if a packet that arrived on the first
+    /// may have the second as its escape. With virtual cut-through a blocked packet occupies only one buffer, so it may leave the escape
     /// channels and return. Worms occupy more than one, so `assemble` refuses them.
     fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
         walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
@@ -391,7 +391,7 @@ impl<'a> Dependencies<'a> {
         Ok(())
     }
 
-    /// For routings that choose at each hop: follows every state that a packet can reach.
+    /// The check for routings that choose at each hop: it follows every state that a packet can reach.
     pub(crate) fn every_state(&mut self, routing: &dyn AnyRouting) -> Result<(), Lost> {
         let walks = Walks::of(self.graph, routing);
         walks.hosts.iter().try_for_each(|&to| {

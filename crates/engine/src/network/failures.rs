@@ -147,7 +147,7 @@ impl Fault {
         }
     }
 
-    /// Whether it breaks all links of this class between two routers, so that no packet can cross between them.
+    /// Whether the fault breaks all links of this class between two routers, so that no packet can cross between them.
     pub(crate) fn breaks(&self, a: u32, b: u32, class: u8) -> bool {
         self.what.member().is_none() && self.names(a, b, class)
     }

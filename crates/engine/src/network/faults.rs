@@ -28,8 +28,8 @@
 //!
 //! Routers: a router fails with all its links, and its neighbours detect that the router has failed. A failed router forwards nothing and
 //! sends no control packets. When a router returns, its neighbours send it the states of their links. The epochs of the router have
-//! continued during the fault, and it answers no request from before the fault. A link may break before its router does, but not while its
-//! router is dead.
+//! continued during the fault, and it answers no request from before the fault. A link may break before a router at its ends fails, but not
+//! while this router is dead.
 //!
 //! Packets: a head that waits for a failed link searches for another path in the same cycle: directly, over the hub, the next hub, or
 //! another member. If there is no other path, it waits in its queue. Hops of class 0 are taken in the order of the members, with the hub
@@ -63,9 +63,9 @@
 //! routing and every policy with faults of links and routers, in buffers of one packet: all is delivered or counted, credits come home,
 //! accounts close. `engine/tests/faults.rs`: the shares of packets that are lost with and without a choice of hops, and with new tables.
 //! For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults of routers, all packets that
-//! are not delivered are counted as dropped. In a row these are exactly the packets from and to the dead router. Small rows with several
-//! faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any number of
-//! blocks. `power/tcep/link_model.rs`: a fault between any two messages. There is no comparison with another simulator.
+//! are not delivered are counted as dropped. In a row, the dropped packets are exactly those from and to the dead router. Small rows with
+//! several faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any number
+//! of blocks. `power/tcep/link_model.rs`: a fault between any two messages. There is no comparison with another simulator.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;
@@ -170,7 +170,7 @@ impl Spec {
                 }
                 self.check_class(k, [a, b], class, None)?;
                 match self.faults[k].what {
-                    // heads take the other members, so no packet is lost
+                    // heads take the other members of the trunk, so no packet is lost
                     Part::Member(_) => Ok(()),
                     Part::Link(_) | Part::LinkOfClass(..) | Part::Router(_) => self.check_waits(k, self.or_leave(a, b)),
                 }

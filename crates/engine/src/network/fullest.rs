@@ -9,7 +9,7 @@ pub struct Fullest {
     /// Rate of the channel [flits/cycle].
     pub rate: f64,
     /// Buffers that limit channels more than the bandwidth of any link does; the buffers of this channel come first. Each link class occurs
-    /// once. The list is empty if the bandwidth of a link is the strictest limit.
+    /// only once in the list. The list is empty if the bandwidth of a link is the strictest limit.
     pub buffers: Vec<Buffers>,
 }
 

@@ -56,7 +56,8 @@ impl Simulation {
         until.min(end).min(self.now + STRETCH)
     }
 
-    /// Jumps to the cycle of the next event, but not beyond `until`. Does nothing and returns false if there may be an event now.
+    /// Jumps to the cycle of the next event, but not beyond `until`. If there may be an event now, the function does nothing and returns
+    /// false.
     pub(super) fn skip_idle(&mut self, until: u64) -> bool {
         let is_idle = self.now >= self.idle.look_at && self.are_quiet() && self.nothing_is_under_way();
         if !is_idle {

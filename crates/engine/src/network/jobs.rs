@@ -135,7 +135,7 @@ impl TrafficSpec {
             let what = format!("{} jobs; a run has 1 to {MAX_JOBS}", self.jobs.len());
             return Err(Refusal::new("traffic.jobs", what, "write one job or more, and join jobs that are alike"));
         }
-        // jobs of one class have different terminals
+        // jobs of the same message class have different terminals
         let mut owners = BTreeMap::new();
         for (j, job) in self.jobs.iter().enumerate() {
             let owner: &mut Vec<Option<usize>> =

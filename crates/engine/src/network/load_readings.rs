@@ -53,7 +53,7 @@ impl Span {
 /// The readings to be taken, and those taken so far.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct LoadReadings {
-    /// Cycles of the readings that are still to be taken, the next one last.
+    /// Cycles of the readings that have not been taken yet, in descending order.
     due: Vec<u64>,
     pub spans: Vec<Span>,
     pub taken: Vec<Reading>,

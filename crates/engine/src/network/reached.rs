@@ -92,7 +92,7 @@ impl<'a> Reached<'a> {
         let shares = names_hops && !needs.draws_path && !needs.sees_terminals && !scheme.looks_at_sources();
         for to in &hosts {
             reached.followed.iter_mut().for_each(Vec::clear);
-            // paths stay in their plane
+            // paths never leave their plane
             for from in hosts.iter().filter(|from| from.0 % graph.planes() == to.0 % graph.planes()) {
                 if needs.sees_terminals {
                     reached.between_terminals(from, to)?;

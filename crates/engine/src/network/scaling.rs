@@ -60,7 +60,7 @@ impl Shares {
         Ok(Self::of(&hops, threads, units(&spec.graph)))
     }
 
-    /// Excess of the busiest thread over the mean, as a share of the mean flit-hops; `None` without flit-hops.
+    /// Share by which the flit-hops of the busiest thread exceed the mean; `None` if there are no flit-hops.
     pub fn imbalance(&self) -> Option<f64> {
         (self.flit_hops > 0).then(|| self.most as f64 * self.threads as f64 / self.flit_hops as f64 - 1.0)
     }

@@ -27,15 +27,15 @@ use weft_units::{Cycles, Refusal};
 /// Parameters of the routers. Latency without contention: hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouterSpec {
-    /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
+    /// Cycles that a head flit spends in a router without contention, from its arrival to the start of the link.
     pub delay: Cycles,
     /// Whole cycles between the departure of a packet from its VC and the first request of the next head in that VC (0: the next allocation
     /// step). These cycles are part of the delay of a head without contention.
     pub routing_delay: Cycles,
-    /// VC turn-round [allocation steps]. 0: a packet may take a VC and cross the switch in the same allocation step; 1: it crosses one step
-    /// later.
+    /// Turn-round time of a VC [allocation steps]. 0: a packet may take a VC and cross the switch in the same allocation step; 1: it
+    /// crosses one step later.
     pub vc_realloc: u8,
-    /// Allocation steps per cycle (internal speedup).
+    /// Number of allocation steps per cycle (internal speedup).
     pub speedup: u8,
     /// Additional cycles before a returned credit can be used.
     pub credit_delay: Cycles,

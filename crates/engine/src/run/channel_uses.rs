@@ -5,7 +5,7 @@ use crate::run::outcome::ChannelCount;
 use weft_api::recording::{ChannelUse, ChannelUses};
 use weft_api::state::LinkState;
 
-/// The accounts of all channels over the window.
+/// The energy accounts of all channels over the window.
 #[derive(Debug)]
 pub(super) struct Accounts<'a> {
     pub spec: &'a Spec,

@@ -20,7 +20,7 @@ pub struct Journey {
     pub life: Option<Life>,
 }
 
-/// The events of the packet with their cycles; a cycle is absent if the run ended before it.
+/// The cycles of the events of a packet; a cycle is absent if the run ended before the event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Life {
     pub to_terminal: u32,
@@ -100,7 +100,7 @@ pub struct Candidate {
     pub port: u32,
     pub next_router: Option<u32>,
     pub vc_class: u8,
-    /// cost = queue * hops + bias; the least cost wins. The queue is at an output of this router, or of `queue_router`.
+    /// cost = queue * hops + bias; the candidate of least cost wins. The queue is at an output of this router, or of `queue_router`.
     pub queue_flits: Option<i32>,
     pub queue_router: Option<u32>,
     pub queue_port: Option<u32>,
@@ -274,7 +274,7 @@ impl Maker<'_> {
     }
 
     fn choice(&self, router: u32, decision: &Decision) -> Choice {
-        // two paths may begin with the same hop; the better one was chosen
+        // two paths may begin with the same hop; the better of these paths was chosen
         let same = (0..decision.candidates.len()).filter(|&k| decision.candidates[k].0 == decision.chosen);
         let chosen = same.min_by_key(|&k| worth(decision.candidates[k].1.as_ref()));
         let best = chosen.and_then(|k| worth(decision.candidates[k].1.as_ref()));

@@ -1,15 +1,15 @@
 //! Judges whether a network carries the offered load, for the second half of a window or of a phase of the load.
 //!
 //! Offered flits are counted, not estimated, and include flits that wait in sources. Therefore the excess of offered over accepted flits is
-//! the growth of the queues. If arrivals come in bursts, queues grow in bursts. Therefore queues may grow by the random variation of
+//! the growth of the queues. If arrivals come in bursts, queues also grow in bursts. Therefore queues may grow by the random variation of
 //! arrivals even in a network that carries the load. Three standard deviations are permitted. The standard deviation is that of the number
 //! of packets in a long time, computed from the index of dispersion of the injection process (`Process::dispersion`).
 //!
 //! There is no verdict if bursts may explain more than a share [`Bursts::TELLING`] of the load, or the whole gap between offered and
 //! accepted flits. The part that bursts may explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
 //! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
-//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from chance. A gap below the margin is too small
-//! to matter.
+//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from chance. A gap smaller than the margin is too
+//! small to matter.
 //!
 //! A policy that repeats its actions periodically makes packets wait in one part of each period and lets them pass in another. Therefore
 //! only whole periods are judged, and a span without a whole period gets no verdict.

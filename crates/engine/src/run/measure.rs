@@ -494,9 +494,9 @@ impl Simulation {
         Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }
 
-    /// Returns two numbers. The first is the number of packets that were created before `until` but are not injected. The second is, for
-    /// each job, the packets of the window that sources created without a delivery but have not handed over yet, because sources may be
-    /// behind the simulated time.
+    /// Returns the following two numbers. The first is the number of packets that were created before `until` but are not injected. The
+    /// second is, for each job, the packets of the window that sources created without a delivery but have not handed over yet, because
+    /// sources may be behind the simulated time.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {

@@ -47,8 +47,8 @@ weft_units::words! {
     pub enum Ending {
         /// All packets created in the window were delivered.
         Drained = "drained",
-        /// The network cannot carry the offered load. In the second half of the window it accepts less than 97 %, and
-        /// less than chance explains; or the packets of the window were not delivered within the drain limit.
+        /// The network cannot carry the offered load. The network accepts less than 97 % in the second half of the window, and chance does
+        /// not explain it; or the packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
         /// A batch or a program was not complete at the end of the longest window.
         NotComplete = "not_complete",
@@ -130,7 +130,7 @@ impl Bursts {
     }
 }
 
-/// The reason why a stalled network cannot move: its stuck packets and the queues or channels for which they wait.
+/// The reason why a stalled network cannot move: its blocked packets, and the queues or channels for which they wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
     pub cycle: u64,
@@ -342,7 +342,7 @@ pub struct FaultOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultSpan {
     pub from: u64,
-    /// First cycle after it.
+    /// First cycle after the span.
     pub to: u64,
     pub broken: bool,
     pub arrived: Arrived,
@@ -385,7 +385,7 @@ pub struct Outcome {
     pub saturated: Saturation,
     /// Cycles simulated in the whole run.
     pub cycles: u64,
-    /// Cycles before the window.
+    /// Number of cycles before the window.
     pub warmup: u64,
     pub window: u64,
     pub decisions: Decisions,

@@ -292,7 +292,7 @@ impl<'a> Map<'a> {
         (out.kind == ChannelEnd::Ejection && (next.0, next.1) == (b, o)).then_some(out.peer)
     }
 
-    /// The first of the channels that the head of `q` may take, as a cause. All of them are closed.
+    /// The first of the channels that the head of `q` may take, as a cause. All these channels are closed.
     fn closed(&self, q: Queue) -> Cause {
         let block = &self.blocks[q.0];
         let (port, hops) = (block.input(q.1), self.hops(q));

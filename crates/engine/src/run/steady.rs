@@ -75,7 +75,7 @@ pub(crate) fn is_level(shares: &[f64]) -> bool {
 }
 
 /// Number of observations to drop so that the mean of the rest is as exact as possible: it minimises the sum of squares divided by (length
-/// of the rest)^2. At least `least_rest` are kept. Each observation is exact only to within `resolution`.
+/// of the rest)^2. At least `least_rest` observations are kept. Each observation is exact only to within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;

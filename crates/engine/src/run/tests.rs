@@ -1,5 +1,5 @@
 //! Tests with an allocator that is unknown to the rest of Weft. The allocator consists of one file and one line in a registry, and runs
-//! without any other change. (Routings and power policies from outside are in `conformance/tests/outside`.)
+//! without any other change. (`conformance/tests/outside` tests routings and power policies from outside.)
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};

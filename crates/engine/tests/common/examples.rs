@@ -1,4 +1,5 @@
-//! Models as the JSON of their configuration, for tests of specific models. Tests of all members of a family take them from `members.rs`.
+//! Models as the JSON of their configuration, for tests of specific models. Tests of all members of a family use the examples in
+//! `members.rs`.
 
 pub const DOR: &str = r#"{"dimension_order": {}}"#;
 pub const MINIMAL: &str = r#"{"minimal": {}}"#;

@@ -28,7 +28,7 @@ pub type Arguments = BTreeMap<String, Argument>;
 pub struct Argument(Value);
 
 impl PythonFunction {
-    /// A function in a file that exists in memory only.
+    /// A function in a file that exists only in memory.
     pub fn new(file: InputFile, name: &str) -> Self {
         Self { file, name: name.to_owned() }
     }

@@ -11,7 +11,7 @@ pub type Row = (u32, u32, u8, Vec<(u16, u8, u32)>);
 /// The most bytes of the table.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The hops by router, destination router and VC class of the last hop.
+/// The hops, indexed by router, destination router and VC class of the last hop.
 #[derive(Debug)]
 pub struct Routes {
     /// For each port of each router, the router to which it leads.

@@ -11,11 +11,11 @@
 //! # Guarantees
 //! Before the run, Weft calls the function for every router, destination router and VC class of the last hop that a packet can reach. A
 //! port that does not exist, an exception and a loop are refused; the message names the packet, the router and the line. Therefore every
-//! packet arrives. The check of dependencies follows all hops. A function without `queues` is used as a table: if it returns several hops,
-//! one is chosen at random for each packet. A function with `queues` is called once per packet and router, and the hop of least cost is
-//! taken. The function may return only hops that it also returns with empty queues. Results are the same at any number of threads and
-//! blocks. The hash of a point also depends on the text of the file. Under faults, a table discards the packets whose link is broken.
-//! Packets of a function with `queues` take another of its hops.
+//! packet arrives. The dependency check follows all hops. A function without `queues` is used as a table: if it returns several hops, one
+//! is chosen at random for each packet. A function with `queues` is called once per packet and router, and the hop of least cost is taken.
+//! The function may return only hops that it also returns with empty queues. Results are the same for any number of threads and blocks. The
+//! hash of a point also depends on the text of the file. Under faults, a table discards the packets whose link is broken. Packets of a
+//! function with `queues` take another of its hops.
 //!
 //! # Not modelled
 //! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is stored in the packet. The hash

@@ -51,7 +51,7 @@ pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
 pub struct Sampled {
     /// Number of paths that were followed.
     pub paths: u64,
-    /// Standard error of the zero-load latency [cycles].
+    /// Standard error of the zero-load latency, from the spread of the samples [cycles].
     pub zero_load_latency_error: f64,
     /// Standard error of the mean hops.
     pub mean_hops_error: f64,

@@ -99,7 +99,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The order for this number of blocks.
+    /// The order of the routers for a division into this number of blocks.
     pub fn of(graph: &Graph, blocks: usize) -> Self {
         match graph.plane().structure() {
             Structure {

@@ -19,8 +19,8 @@ const STAGED: u32 = 2;
 const MAX_DELAY: Cycles = 1 << 20;
 
 /// Refuses wormhole flow control with a routing that relies on an escape. An escape only helps packets at the head of a queue. With virtual
-/// cut-through every blocked packet is at the head of a queue, or behind one that is. A worm may be blocked behind the tail of another
-/// worm, whose head is blocked elsewhere.
+/// cut-through every blocked packet is at the head of a queue, or waits behind a packet at the head. A worm may be blocked behind the tail
+/// of another worm, whose head is blocked elsewhere.
 pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {

@@ -52,8 +52,8 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The properties by which the shortcuts are selected. `watches`: packets are watched. `paced`: at least one link is paced. `maps_queues`:
-/// queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
+/// The properties by which the shortcuts are selected. `watches`: the run watches packets. `paced`: at least one link is paced.
+/// `maps_queues`: queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,

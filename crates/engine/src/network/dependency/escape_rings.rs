@@ -7,7 +7,7 @@
 //! - a packet between routers, outside the rings, may enter one at each router, unless it is delivered there;
 //! - a packet in a ring may move on in it at each router, unless it is delivered there.
 //!
-//! A packet that has not left its source router holds no buffer between routers, and need not escape.
+//! A packet that has not left its source router occupies no buffer between routers, so it need not escape.
 
 use super::walks::{Lost, Taken, Walks};
 use super::{Dependencies, Node};

@@ -58,7 +58,7 @@ impl Dependencies<'_> {
         }
     }
 
-    /// A ring entry on the link of `node` for which `is` returns true. `is` also gets the VC class of `node`.
+    /// A ring entry on the link of `node` for which `is` returns true. The function `is` also gets the VC class of `node`.
     fn entry(&self, node: Node, is: impl Fn(&RingEntry, u32) -> bool) -> Option<&RingEntry> {
         if self.ring_entries.is_empty() {
             return None;
@@ -93,7 +93,7 @@ impl Dependencies<'_> {
                 before.entry(to).and_modify(|known| *known = None).or_insert(Some(from));
             }
         }
-        // a new packet that uses the class for moving on instead of entering
+        // a new packet uses the class for moving on instead of the class for entering
         before.extend(self.starts.iter().map(|&start| (start, None)));
         let onward = |from: Node| {
             let to = next.get(&from).copied().flatten()?;

@@ -243,7 +243,7 @@ impl Routing for Toy {
     }
 }
 
-/// The hop to another router, or to the terminal (each router has one).
+/// The hop to another router, or to the terminal (each router has one terminal).
 fn toward(at: u64, to: u64, packet: &Packet, class: u8) -> Option<Hop> {
     let hop = Hop { port: (to + u64::from(to < at)) as u16, class };
     Some(if at == to { Hop::to_terminal(packet) } else { hop })
@@ -316,7 +316,7 @@ fn paths_of_all_terminals_are_walked_if_they_differ() {
         },
         ..direct()
     };
-    // the packets from terminals 1, 2 and 3 alone do not close the ring; with a second class for the second hop nothing can close it
+    // the packets from terminals 1, 2 and 3 alone do not close the ring; with a second class for the second hop no cycle can be closed
     let graph = graph(MESH_OF_FOUR);
     let edges = |toy: &Toy| {
         let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);

@@ -64,7 +64,7 @@ fn shortcuts_change_nothing_beside_agents() {
     }
 }
 
-/// Policies whose agents receive arrivals. Uncontended flits still bypass the allocator.
+/// Policies whose agents receive arrivals. Even then, uncontended flits bypass the allocator.
 #[test]
 fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {

@@ -160,7 +160,7 @@ pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     assert!(one == other, "{what}: {} and not {}", part(one), part(other));
 }
 
-/// A shortcut that changes results is named. If it needs another shortcut, the run is also correct without that one.
+/// A shortcut that changes results must be named. If it needs another shortcut, the run is also correct without that one.
 #[test]
 fn a_shortcut_that_changes_results_is_named() {
     for &wrong in Kind::ALL {

@@ -31,7 +31,7 @@ impl Routing for Round {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // The phase is 1 for packets that go up and 2 for those that go down, and the ports have the same numbers. The
+        // The phase is 1 for packets that go up and 2 for packets that go down; the upward and the downward port have the same numbers. The
         // lane is 1 after a turn.
         let before = packet.phase;
         if before == 0 {
@@ -75,7 +75,7 @@ fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
 #[test]
 fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
     let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
-    // new packets use the class for moving on instead of entering, so the ring fills up
+    // new packets use the class for moving on instead of the class for entering, so the ring becomes full
     assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
     // packets inside the ring use the class for entering again, for which they need more room than the bubble
     assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));
