@@ -140,7 +140,7 @@ impl Table {
     /// Appends the rows of a table that has the same columns.
     ///
     /// # Panics
-    /// If a column is of a different kind in the other table.
+    /// Panics if a column is of a different kind in the other table.
     pub fn append(&mut self, other: Self) {
         self.columns.iter_mut().zip(other.columns).for_each(|((_, own), (_, other))| own.append(other));
     }
@@ -213,7 +213,7 @@ pub struct RecorderSite {
 /// The receiving end of a channel that leads to a router.
 #[derive(Debug, Clone, Copy)]
 pub struct Receiver {
-    /// Row of channels.parquet; `None` for a port without a link, or at a terminal.
+    /// Row of channels.parquet; `None` for a port without a link, or whose channel leads to a terminal.
     pub row: Option<u32>,
     pub class: u8,
 }

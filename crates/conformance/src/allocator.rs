@@ -25,7 +25,7 @@ const NETWORKS: [(&str, &str); 5] = [
 /// Runs the suite on a switch allocator.
 ///
 /// # Panics
-/// If the allocator does not conform; the message names the fault.
+/// Panics if the allocator does not conform; the message names the fault.
 pub fn check(allocator: &AllocatorConfig) {
     for (topology, routing) in NETWORKS {
         for (flits, flow_control, buffer) in [(1, VirtualCutThrough, 4), (5, VirtualCutThrough, 8), (5, Wormhole, 2)] {

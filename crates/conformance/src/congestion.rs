@@ -24,7 +24,7 @@ const NETWORKS: usize = 3;
 /// Runs the suite on configurations of one control. The examples are for cycles of 1 ns and flits of 128 bits.
 ///
 /// # Panics
-/// If the control does not conform; the message names the fault.
+/// Panics if the control does not conform; the message names the fault.
 pub fn check(controls: &[CongestionConfig]) {
     let (mut works, mut notified) = (false, 0);
     for control in controls {

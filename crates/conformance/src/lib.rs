@@ -69,7 +69,7 @@ use weft_units::outside::{Addition, Configuration};
 /// Runs the suite of routings on a routing that is in no registry. Messages use `name` for it.
 ///
 /// # Panics
-/// If the routing does not conform; the message names the fault.
+/// Panics if the routing does not conform; the message names the fault.
 pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
     let examples = <M as RoutingModel>::examples().into_iter();
     let of = |example: Example<M>| example.map(|config| RoutingConfig::outside(name, M::ABOUT, config));
@@ -83,7 +83,7 @@ pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
 /// `offers`: what the policy offers to routings and for faults.
 ///
 /// # Panics
-/// If the policy does not conform; the message names the fault.
+/// Panics if the policy does not conform; the message names the fault.
 pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers) {
     let examples = M::examples().into_iter();
     let examples: Vec<PolicyConfig> = examples.map(|config| PolicyConfig::outside(name, offers, config)).collect();
@@ -95,7 +95,7 @@ pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers
 /// Runs the suite of allocators on an allocator that is in no registry.
 ///
 /// # Panics
-/// If the allocator does not conform; the message names the fault.
+/// Panics if the allocator does not conform; the message names the fault.
 pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static str) {
     let compiler = weft_engine::compiler::<M>();
     let of = |config| AllocatorConfig::outside(name, compiler, config);
@@ -108,7 +108,7 @@ pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static s
 /// Runs the suite of queueing schemes on a scheme that is in no registry.
 ///
 /// # Panics
-/// If the scheme does not conform; the message names the fault.
+/// Panics if the scheme does not conform; the message names the fault.
 pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<QueueingConfig> = examples.map(|config| QueueingConfig::outside(name, (), config)).collect();
@@ -120,7 +120,7 @@ pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
 /// Runs the suite of congestion controls on a control that is in no registry.
 ///
 /// # Panics
-/// If the control does not conform; the message names the fault.
+/// Panics if the control does not conform; the message names the fault.
 pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<CongestionConfig> = examples.map(|config| CongestionConfig::outside(name, (), config)).collect();
@@ -132,7 +132,7 @@ pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
 /// Runs the suite of workloads on a workload that is in no registry, alone and together with the registered ones.
 ///
 /// # Panics
-/// If the workload does not conform; the message names the fault.
+/// Panics if the workload does not conform; the message names the fault.
 pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<WorkloadConfig> = examples.map(|config| WorkloadConfig::outside(name, (), config)).collect();
@@ -146,7 +146,7 @@ pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
 /// Runs the suite of recordings on a recording that is in no registry.
 ///
 /// # Panics
-/// If the recording does not conform; the message names the fault.
+/// Panics if the recording does not conform; the message names the fault.
 pub fn recording<R: Recording + Configuration>(name: &'static str) {
     let examples = R::examples().into_iter();
     let examples: Vec<_> = examples.map(|config| RecordingConfig::outside(name, R::TABLE, config)).collect();
@@ -158,7 +158,7 @@ pub fn recording<R: Recording + Configuration>(name: &'static str) {
 /// Runs the suite of topologies on a topology that is in no registry, with the registered routings that support its examples.
 ///
 /// # Panics
-/// If the topology does not conform; the message names the fault.
+/// Panics if the topology does not conform; the message names the fault.
 pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<TopologyConfig> = examples.map(|config| TopologyConfig::outside(name, (), config)).collect();
@@ -170,7 +170,7 @@ pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
 /// Runs the suite of patterns on a pattern that is in no registry.
 ///
 /// # Panics
-/// If the pattern does not conform; the message names the fault.
+/// Panics if the pattern does not conform; the message names the fault.
 pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
     let examples = <M as PatternModel>::examples().into_iter();
     let examples: Vec<PatternConfig> = examples.map(|config| PatternConfig::outside(name, (), config)).collect();
@@ -182,7 +182,7 @@ pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
 /// Runs the suite of injection processes on a process that is in no registry.
 ///
 /// # Panics
-/// If the process does not conform; the message names the fault.
+/// Panics if the process does not conform; the message names the fault.
 pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<InjectionConfig> = examples.map(|config| InjectionConfig::outside(name, (), config)).collect();
@@ -194,7 +194,7 @@ pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
 /// Checks the laws of program generators on a generator that is in no registry.
 ///
 /// # Panics
-/// If the generator does not conform; the message names the fault.
+/// Panics if the generator does not conform; the message names the fault.
 pub fn generator<M: Generates + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<GeneratorConfig> = examples.map(|config| GeneratorConfig::outside(name, (), config)).collect();
@@ -211,7 +211,7 @@ pub fn generator<M: Generates + Configuration>(name: &'static str) {
 /// Checks the laws of collective algorithms on an algorithm that is in no registry.
 ///
 /// # Panics
-/// If the algorithm does not conform; the message names the fault.
+/// Panics if the algorithm does not conform; the message names the fault.
 pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<AlgorithmConfig> = examples.map(|config| AlgorithmConfig::outside(name, (), config)).collect();
@@ -223,7 +223,7 @@ pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
 /// Checks the laws of algorithm tables on a table that is in no registry.
 ///
 /// # Panics
-/// If the table does not conform; the message names the fault.
+/// Panics if the table does not conform; the message names the fault.
 pub fn table<M: Chooses + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
     let examples: Vec<TableConfig> = examples.map(|config| TableConfig::outside(name, (), config)).collect();

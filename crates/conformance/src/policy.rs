@@ -10,11 +10,10 @@ use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{LoadPhase, channel_ends};
 
-/// `examples`: its configurations; `placed`: these configurations with routings in networks. `examples`: its configurations; `placed`: the
-/// same configurations with routings in networks.
+/// Runs the suite on a policy. `examples`: its configurations; `placed`: the same configurations with routings in networks.
 ///
 /// # Panics
-/// If the policy does not conform; the message names the fault.
+/// Panics if the policy does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
     for policy in examples {
@@ -29,7 +28,7 @@ pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
 /// Runs the tests that each example has to pass separately.
 ///
 /// # Panics
-/// If an example does not pass; the message names the fault.
+/// Panics if an example does not pass; the message names the fault.
 pub fn check_placed(placed: &[&PolicyExample]) {
     let repeated: [Check; 2] = [check_blocks, check_idle];
     for (turn, e) in in_their_turns(placed) {

@@ -26,7 +26,7 @@ const PAIRS_OF_SCHEME: usize = 4;
 /// Runs the suite on a scheme.
 ///
 /// # Panics
-/// If the scheme does not conform; the message names the fault.
+/// Panics if the scheme does not conform; the message names the fault.
 pub fn check(scheme: &QueueingConfig) {
     let specs = specs_of(scheme);
     let written = as_written(scheme);

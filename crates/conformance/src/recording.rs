@@ -24,7 +24,7 @@ static PLAIN: LazyLock<Outcome> = LazyLock::new(|| run(&busy()));
 /// Runs the suite on a recording. `examples`: its configurations; `info`: the description of its table.
 ///
 /// # Panics
-/// If the recording does not conform; the message names the fault.
+/// Panics if the recording does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[Asked], info: &TableInfo) {
     assert!(!examples.is_empty(), "the recording {name} runs in no test: let its `examples()` give a configuration");
     check_info(name, info);
@@ -88,7 +88,7 @@ fn check_columns(info: &TableInfo, table: &Table, what: &str) {
 /// Checks that each of these recordings gives the same table together with the others as alone.
 ///
 /// # Panics
-/// If one recording changes another.
+/// Panics if one recording changes another.
 pub fn check_together(all: Vec<Asked>) {
     let mut spec = busy();
     spec.recordings = all;

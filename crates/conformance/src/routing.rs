@@ -15,7 +15,7 @@ use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 /// Runs the suite on a routing. `examples`: its configurations; `pairs`: these configurations with networks.
 ///
 /// # Panics
-/// If the routing does not conform; the message names the fault.
+/// Panics if the routing does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
     check_fits(name, examples, pairs);
     check_pairs(pairs);
@@ -24,7 +24,7 @@ pub fn check(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
 /// Runs the tests that each pair has to pass separately.
 ///
 /// # Panics
-/// If an example does not pass; the message names the fault.
+/// Panics if an example does not pass; the message names the fault.
 pub fn check_pairs(pairs: &[Pair]) {
     check_before_a_run(pairs);
     check_in_blocks(pairs);

@@ -15,7 +15,7 @@ const SMALL: (u32, u32) = (72, 40);
 /// Runs the suite on the examples of a topology.
 ///
 /// # Panics
-/// If the topology does not conform; the message names the fault.
+/// Panics if the topology does not conform; the message names the fault.
 pub fn check(examples: &[TopologyConfig]) {
     let mut ran = 0;
     for example in examples {

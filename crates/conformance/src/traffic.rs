@@ -15,7 +15,7 @@ const GRID: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"
 /// Runs the suite on a pattern.
 ///
 /// # Panics
-/// If the pattern does not conform; the message names the fault.
+/// Panics if the pattern does not conform; the message names the fault.
 pub fn check_pattern(config: &PatternConfig) {
     let what = as_written(config);
     let build = || config.build(&population(), "traffic.pattern").unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
@@ -40,7 +40,7 @@ pub fn check_pattern(config: &PatternConfig) {
 /// Runs the suite on an injection process.
 ///
 /// # Panics
-/// If the process does not conform; the message names the fault.
+/// Panics if the process does not conform; the message names the fault.
 pub fn check_injection(config: &InjectionConfig) {
     let process = config.build(0.25, 1.0, 1_000_000, "traffic.injection");
     let process = process.unwrap_or_else(|refusal| panic!("{}: {refusal}", as_written(config)));

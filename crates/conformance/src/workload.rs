@@ -11,7 +11,7 @@ use weft_traffic::{Pattern, PatternConfig, Population};
 /// Runs the suite on a workload: alone, and together with each of `others`, below and above saturation.
 ///
 /// # Panics
-/// If the workload does not conform; the message names the fault.
+/// Panics if the workload does not conform; the message names the fault.
 pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     if has_own_demand(workload) {
         return check_own_demand(workload, others);

@@ -71,7 +71,7 @@ pub fn resume<'a>(
 /// that is not empty within `limit` cycles after `stop`. Used for tests of models.
 ///
 /// # Panics
-/// If the network is empty, but a credit has not returned or a VC is still held.
+/// Panics if the network is empty, but a credit has not returned or a VC is still held.
 pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
     let mut spec = spec.clone();
     (spec.phases.warmup, spec.phases.window) = (0, stop + 2 * limit);

@@ -53,8 +53,8 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
 }
 
 /// Names of the policies that work on the network of the spec and with a routing that uses these kinds of information. Policies that offer
-/// one of these kinds come first. Policies under which links carry packets in every cycle are compatible with every routing. They are not
-/// listed: the policy that leaves all links on represents all of them.
+/// one of these kinds come first. Policies under which links carry packets in every cycle are compatible with every routing. These
+/// policies are not listed: the policy that leaves all links on represents all of them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
@@ -70,7 +70,7 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
         Some(config) => (name.to_owned(), config),
         None => {
             let example = PolicyConfig::examples().into_iter().find(|example| example.name() == name)?;
-            // These policies are not listed: the policy that leaves all links on represents all of them.
+            // examples assume cycles of 1 ns; times given in cycles fit cycles of any length
             let json =
                 serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"").replace("\"0fs\"", "\"0cycles\"");
             let config = read(&json)?;

@@ -10,7 +10,7 @@ impl Simulation {
     /// number is 0, the last credits are awaited too.
     ///
     /// # Panics
-    /// If no packet is left and a part of the network is not in the same state as at the start ([`Simulation::assert_empty`]).
+    /// Panics if no packet is left and a part of the network is not in the same state as at the start ([`Simulation::assert_empty`]).
     pub fn empty_within(&mut self, limit: Cycles) -> usize {
         let end = self.now() + limit;
         while self.packets_under_way() > 0 && self.now() < end {
