@@ -1,6 +1,6 @@
 //! Speed of the readers and of the executor: `cargo run --release -p weft-programs --example speed [FILE...]`. For each GOAL
 //! file it prints the finish time with the default parameters of LogGOPSim. For each folder with the files of a trace it prints
-//! the facts of its program, and how fast it was read. Without a file it makes programs of its own.
+//! statistics of the program and the reading speed. Without a file it generates programs.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,7 +39,7 @@ fn ring(ranks: u32, rounds: u32) -> Program {
     Program { ranks: (0..ranks).map(of).collect() }
 }
 
-/// Time of a processor that this process has used \[s\]; where the system does not say it, the time that has passed.
+/// Processor time of this process \[s\]; if the system does not provide it, wall-clock time.
 fn seconds(since: Instant) -> f64 {
     let used = std::fs::read_to_string("/proc/self/schedstat").ok();
     let ns = used.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
@@ -64,7 +64,7 @@ fn run(name: &str, program: &Program) {
     }
 }
 
-/// Reads a file and prints how fast that was.
+/// Reads a file and prints the reading speed.
 fn read(name: &str, bytes: &[u8]) -> Option<Program> {
     let start = Instant::now();
     let before = seconds(start);
@@ -97,7 +97,7 @@ impl traces::Files for Folder {
     }
 }
 
-/// Reads the trace of a folder and prints its facts.
+/// Reads the trace of a folder and prints its statistics.
 fn read_trace(folder: &str) -> std::io::Result<()> {
     let mut paths = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.sort();
@@ -124,7 +124,7 @@ fn read_trace(folder: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Peak memory of this process \[MB\], where the system knows it.
+/// Peak memory of this process \[MB\], if the system provides it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -103,8 +103,8 @@ impl Layer<'_> {
         calls.wait_all(sum);
     }
 
-    /// Attention over a divided sequence: keys and values are sent around the ring of context ranks, while each rank
-    /// computes attention with the part that it has.
+    /// Attention over a divided sequence. Keys and values are sent around the ring of context ranks, while each rank
+    /// computes attention with its present part.
     fn attend(&self, me: u32, ns: u64, bytes: u64, tag: u32, calls: &mut Calls) {
         let c = self.degrees.context;
         let comm = Group::Context.number();

@@ -7,16 +7,17 @@
 //! The clock of computations. Times are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! A file is read in one pass, in time proportional to its length. A single file is in memory at a time. The sums at its end are those
-//! of its records. Communicators list their ranks, and completed receives name their source and tag. The reader guesses neither.
+//! A file is read in one pass, in time proportional to its length. A single file is in memory at a time. The sums at the end of a file
+//! must equal those of its records. Communicators list their ranks, and completed receives have their source and tag, so the reader
+//! assumes neither.
 //!
 //! # Not modelled
-//! Calls that the library could not record: they are listed, and the trace is refused. Calls of several threads of a rank are
-//! refused too, since their order is not recorded.
+//! Calls that the library could not record: the reader lists them and refuses the trace. It also refuses calls of several threads of a
+//! rank, because their order is not recorded.
 //!
 //! # Validation
-//! `programs/tests/programs/capture.rs`: records that tests write, damaged files. `tests/test_traces.py`: the totals of
-//! a recording. `tests/cluster/capture_runs.py`: programs under an MPI, against the counts of Open MPI.
+//! `programs/tests/programs/capture.rs`: records written by tests, damaged files. `tests/test_traces.py`: the totals of a recording.
+//! `tests/cluster/capture_runs.py`: MPI programs, compared with the counts of Open MPI.
 
 mod convert;
 pub mod stream;

@@ -2,25 +2,26 @@
 //!
 //! # Source
 //! `mlcommons/chakra`, `schema/protobuf/et_def.proto`. Attributes and the meaning of `comm_size` are those of ASTRA-sim
-//! (`astra-sim/astra-sim`): of an all-gather it is the block of a rank, of an all-to-all what a rank sends to all, of the other
-//! collectives the vector.
+//! (`astra-sim/astra-sim`). For an all-gather it is the block of a rank, for an all-to-all the bytes that a rank sends to all ranks, and
+//! for the other collectives the vector.
 //!
 //! # Parameters
 //! None. Durations are microseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! Operations keep their data dependencies. Control dependencies are kept where they form no circle with those: writers for PyTorch
-//! name the caller of an operation there, which ends after it. Collectives of a rank have the order of the file. Those on the host are on processor 0,
-//! those of the accelerator on processor 1. Collectives are of the groups that they name. The members of a group are those that
-//! ASTRA-sim's file of groups or PyTorch's node of process groups lists. Without a list the only group has all ranks. A root is a
-//! place in its group.
+//! Operations keep their data dependencies. Control dependencies are kept if they form no cycle with data dependencies. Traces from PyTorch
+//! have the caller of an operation as a control dependency, but the caller ends after the operation. Collectives of a rank have the order
+//! of the file. Operations on the host are on processor 0, operations on the accelerator on processor 1. Collectives belong to the groups
+//! that they name. The members of a group are those that ASTRA-sim's file of groups or PyTorch's node of process groups lists. If there is
+//! only one group and no list, the group has all ranks. A root is an index in its group.
 //!
 //! # Not modelled
-//! Times of computations that have operations and no duration. Memory and storage: such a node is a computation of its duration.
+//! Times of computations with a number of operations but no duration. Memory and storage: these nodes become computations of their
+//! duration.
 //!
 //! # Validation
-//! `programs/tests/programs/chakra.rs`: nodes, groups, damaged files. `tests/test_traces.py`: the ring of
-//! ASTRA-sim on 8 accelerators. No outside sample with groups was at hand.
+//! `programs/tests/programs/chakra.rs`: nodes, groups, damaged files. `tests/test_traces.py`: the ring of ASTRA-sim on 8 accelerators. We
+//! had no sample with groups from another project.
 
 mod groups;
 mod messages;
@@ -125,7 +126,7 @@ impl Reader<'_> {
         Ok(RankProgram { comms: groups.comms(), ..RankProgram::new(ops) })
     }
 
-    /// The operations by their data dependencies alone.
+    /// The operations with only their data dependencies.
     fn without_control(&self, draft: Draft) -> Result<crate::form::Ops, Refusal> {
         draft.finish().map_err(|op| {
             let what = format!("node {} of the file waits for itself through its data dependencies", op + 1);
@@ -133,7 +134,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The next message, behind its length.
+    /// Reads the next message, which follows its length.
     fn message<M: Message + Default>(&self, rest: &mut &[u8]) -> Result<M, Refusal> {
         let place = self.bytes.len() - rest.len();
         M::decode_length_delimited(rest).map_err(|problem| {
@@ -190,7 +191,7 @@ impl Reader<'_> {
     }
 }
 
-/// The collective of a number of the schema among `ranks` ranks, and its size as [`Op::collective`] takes it \[bytes\].
+/// The collective for a number of the schema, with `ranks` ranks, and its size as needed by [`Op::collective`] \[bytes\].
 fn collective(kind: u64, bytes: u64, ranks: u32) -> Option<(Operation, u64)> {
     Some(match kind {
         0 => (Operation::AllReduce, bytes),

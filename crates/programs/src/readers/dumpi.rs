@@ -8,16 +8,16 @@
 //!
 //! # Guarantees
 //! A file is read in one pass, in time proportional to its length, and its records end exactly where its index says. A single file is in
-//! memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the calls of
-//! all ranks; where they do not, the trace is refused.
+//! memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the calls of all ranks; if
+//! they do not, the trace is refused.
 //!
 //! # Not modelled
-//! One-sided communication, communicators between programs and calls to files. The first two are refused, with the calls.
-//! Versions before 0.6.9, whose records have errors, and those after 13. MPI-3 calls, which DUMPI does not record.
+//! One-sided communication, communicators between programs and calls to files. The first two are refused, with the calls. Versions
+//! before 0.6.9, which have errors in their records, and versions after 13. MPI-3 calls, which DUMPI does not record.
 //!
 //! # Validation
-//! `programs/tests/programs/dumpi.rs`: the reference dump of sst-dumpi record by record, damaged files. Sends against receives of
-//! recordings of versions 1.0.0, 1.1.0, 8.1.0 and 13.0.0.
+//! `programs/tests/programs/dumpi.rs`: the reference dump of sst-dumpi record by record, damaged files. Sends are compared with receives
+//! in recordings of versions 1.0.0, 1.1.0, 8.1.0 and 13.0.0.
 
 mod calls;
 mod convert;

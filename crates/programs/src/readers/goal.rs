@@ -8,15 +8,15 @@
 //! None. Times of `calc` are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! Files that `txt2bin` reads are read alike, in time and memory proportional to their length. Operations keep their order,
-//! edges too. A written file is read as the same program.
+//! Files are read in the same way as by `txt2bin`, in time and memory proportional to their length. Operations and edges keep their
+//! order. A written file is read as the same program.
 //!
 //! # Not modelled
-//! Dependencies between ranks, which the language has not. Tags above 32 bits, as ATLAHS writes them: their lower 32 bits count, and
-//! a file in which two tags share them is refused.
+//! Dependencies between ranks, which do not exist in the language. Tags of more than 32 bits, as written by ATLAHS: only their lower
+//! 32 bits are used, and a file in which two tags have the same lower bits is refused.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: files of LogGOPSim against its binary files, damaged files, random text.
+//! `programs/tests/programs.rs`: text files of LogGOPSim compared with its binary files, damaged files, random text.
 
 mod lines;
 
@@ -30,7 +30,7 @@ use weft_units::Refusal;
 /// The format.
 pub struct Goal;
 
-/// First bytes that show whether a file is text.
+/// Number of first bytes that are checked to recognise a text file.
 const HEAD: usize = 64;
 
 impl Format for Goal {
@@ -110,7 +110,7 @@ impl Format for Goal {
             for (place, op) in ops.ops().iter().enumerate() {
                 statement(&mut text, place, of.rank_of(op.comm(), op.peer().unwrap_or(0)), op);
             }
-            // edges by their earlier end, so that its successors keep their order
+            // edges are written by their earlier operation, so its successors keep their order
             for op in 0..ops.len() as u32 {
                 for (when, word) in [(When::Finish, "requires"), (When::Start, "irequires")] {
                     for later in ops.successors(op, when) {
@@ -124,7 +124,7 @@ impl Format for Goal {
     }
 }
 
-/// Refuses a file in which a tag is the lower 32 bits of another.
+/// Refuses a file in which a tag equals the lower 32 bits of another tag.
 fn check_tags(reader: &Reader, program: &Program) -> Result<(), Refusal> {
     if reader.folded.is_empty() {
         return Ok(());
@@ -162,16 +162,16 @@ fn statement(text: &mut String, place: usize, peer: u32, op: &Op) {
     text.push('\n');
 }
 
-/// Labels of a rank's operations. Most files name them `l1`, `l2`, ... in order.
+/// Labels of a rank's operations. In most files they are `l1`, `l2`, ... in order.
 #[derive(Default)]
 struct Labels<'a> {
-    /// The operation of `l1`, `l2`, ..., plus 1; 0 where there is none.
+    /// For `l1`, `l2`, ...: the number of the operation plus 1; 0 if there is no operation.
     numbered: Vec<u32>,
     others: HashMap<&'a [u8], u32>,
 }
 
 impl<'a> Labels<'a> {
-    /// The place of a label `lN` in the list, if the list has it or may grow by it.
+    /// The place of a label `lN` in the list, if the list has this place or may grow to it.
     fn place(&self, label: &[u8], ops: u32) -> Option<usize> {
         let digits =
             label.strip_prefix(b"l").filter(|digits| !digits.is_empty() && digits.len() < 9 && digits[0] != b'0')?;
@@ -181,7 +181,7 @@ impl<'a> Labels<'a> {
         (number < 4 * ops as usize + 64).then_some(number)
     }
 
-    /// Gives an operation its label; `false` if another has it.
+    /// Defines the label of an operation. Returns `false` if another operation has the label.
     fn define(&mut self, label: &'a [u8], op: u32) -> bool {
         match self.place(label, op) {
             Some(place) if !self.others.contains_key(label) => {

@@ -7,15 +7,16 @@
 //! None. Times of computations are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! The bytes of a program are those of `txt2bin`. A file is checked in whole before it is used: no index leads outside of a
-//! rank, and edges are no more than the file lists. [`OnDisk`] needs memory for the operations under way only. Opening it
-//! needs 4 bytes per operation of the largest rank.
+//! The bytes of a program are those of `txt2bin`. The whole file is checked before it is used: no index is outside its
+//! rank, and there are no more edges than the file lists. [`OnDisk`] needs memory only for active operations. Opening a
+//! file needs 4 bytes per operation of the largest rank.
 //!
 //! # Not modelled
 //! Files that LogGOPSim's option `--save-mem` has overwritten: they are refused.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: files of `txt2bin`, damaged files, the same finish times from memory and from a file.
+//! `programs/tests/programs.rs`: files of `txt2bin`, damaged files, equal finish times of a program in memory and in a
+//! file.
 
 mod layout;
 mod on_disk;

@@ -1,22 +1,23 @@
 //! Traces of liballprof: the MPI calls of each rank as lines of text.
 //!
 //! # Source
-//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim" (HPDC 2010): its generator `schedgen` reads these files
-//! (`spcl/LogGOPSim`, `src/Schedgen/process_trace.cpp`). The fields are those that it takes.
+//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim" (HPDC 2010): its generator `schedgen` reads these files (`spcl/LogGOPSim`,
+//! `src/Schedgen/process_trace.cpp`). The fields are those that `schedgen` uses.
 //!
 //! # Parameters
-//! None: the files have the time on the wall alone, in microseconds. Sizes are bytes.
+//! None: the files have only wall-clock times, in microseconds. Sizes are bytes.
 //!
 //! # Guarantees
-//! A file is read in one pass. Each line is a call with all its fields, or the trace is refused with the line.
+//! A file is read in one pass. Each line is a call with all its fields. Otherwise the trace is refused, and the refusal names the line.
 //!
 //! # Not modelled
-//! Communicators of communicators, grids and groups: the files do not say which ranks are members. The members of a communicator
-//! from all ranks follow from the colours and keys of all ranks, if only one such communicator fits its calls. Calls on others are
-//! listed, and the trace is refused. Whether an `MPI_Test` completed its request is not in the files either: such a request has no completion.
+//! Communicators made from split communicators, grids and groups, because the files do not have their members. If a communicator is a split
+//! of all ranks, its members follow from the colours and keys of all ranks, provided that only one split matches its calls. Calls on other
+//! communicators are listed, and the trace is refused. The files also do not say if an `MPI_Test` completed its request: this request then
+//! has no completion.
 //!
 //! # Validation
-//! `programs/tests/programs/liballprof.rs`: sends against receives of a run of Sweep3D on 4 ranks, damaged files.
+//! `programs/tests/programs/liballprof.rs`: sends compared with receives in a run of Sweep3D on 4 ranks, damaged files.
 
 use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::Operation;
@@ -29,13 +30,13 @@ pub struct Liballprof;
 
 /// The first line of a file, without its version.
 const HEAD: &[u8] = b"# collprof";
-/// The first line of the version that this reader knows.
+/// The beginning of the first line, with the version that this reader supports.
 const VERSION: &[u8] = b"# collprof 0.9 ";
 /// The numbers that this reader gives to communicators.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: 2 };
 /// The distance between two requests of an array \[bytes\].
 const REQUEST: u32 = 8;
-/// Calls that move no data, and of which no later call needs to know.
+/// Calls that move no data and have no effect on later calls.
 const IGNORED: [&str; 17] = [
     "Init",
     "Init_thread",
@@ -55,9 +56,9 @@ const IGNORED: [&str; 17] = [
     "Get_address",
     "Address",
 ];
-/// Beginnings of further such calls. Sizes of datatypes are in each call that uses them.
+/// Prefixes of more calls without effect. Each call that uses a datatype has its size.
 const IGNORED_KINDS: [&str; 6] = ["Type_", "Group_", "Op_", "Info_", "Errhandler_", "Attr_"];
-/// The numbers of this reader for created communicators, and for those of later calls.
+/// The first numbers that this reader gives to created communicators, and to the communicators of later calls.
 const CREATED: i64 = 16;
 const NAMED: i64 = i64::MIN;
 
@@ -93,7 +94,7 @@ impl TraceFormat for Liballprof {
     }
 }
 
-/// Reads the file of a rank: `(rank, ranks)` are its number and how many there are.
+/// Reads the file of a rank. `(rank, ranks)` are its number and the number of ranks.
 fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Recorder, Refusal> {
     let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if bytes.starts_with(HEAD) && !first.starts_with(VERSION) {
@@ -138,23 +139,23 @@ fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Reco
     Ok(recorder)
 }
 
-/// The remedy for recordings that lack something.
+/// The remedy for recordings with missing information.
 const OTHERWISE: &str = "record the program with the library of `capture`, or with DUMPI";
 
 fn damaged(what: &str) -> Problem {
     (what.to_owned(), "the file is cut off or damaged: copy it again".to_owned())
 }
 
-/// The creations of communicators of a rank so far.
+/// The communicators that a rank has created so far.
 #[derive(Default)]
 struct Comms {
     created: i64,
     is_freed: bool,
-    /// A creation followed the end of a communicator: it may have the number of the ended one.
+    /// True if a communicator was created after another one was freed: it may have the same number.
     is_reused: bool,
 }
 
-/// The fields of a call behind its name: its begin, its arguments, its end.
+/// The fields of a call after its name: begin time, arguments, end time.
 struct Call<'a> {
     name: &'a str,
     fields: Vec<&'a str>,
@@ -172,7 +173,7 @@ impl Call<'_> {
         text.parse().map_err(|_| damaged(&format!("field {} is `{text}`, which is no number", field + 1)))
     }
 
-    /// Part `part` of a field of numbers with commas.
+    /// Number `part` of a field with several numbers, which are separated by commas.
     fn part(&self, field: usize, part: usize) -> Result<i64, Problem> {
         let text = self.fields.get(field).copied().unwrap_or_default();
         let number = text.split(',').nth(part).and_then(|number| number.parse().ok());
@@ -186,7 +187,7 @@ impl Call<'_> {
         whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(digits.parse().ok()?)
     }
 
-    /// The computation since the call before.
+    /// Records the computation since the previous call.
     fn time(&self, last: &mut Option<u64>, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         let wrong = |text: &str| damaged(&format!("`{text}` is no time"));
         let [Some(begin), Some(end)] = [self.fields.first(), self.fields.last()] else {
@@ -215,8 +216,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The communicator of a field: its number, the place of the rank and its size. A communicator of all ranks counts as that
-    /// of the program, as in `schedgen`.
+    /// The communicator in a field, which has its number, the number of the rank in it, and its size. A communicator with all ranks is
+    /// treated as `MPI_COMM_WORLD`, as in `schedgen`.
     fn comm(&self, field: usize, recorder: &mut Recorder) -> Result<i64, Problem> {
         let (place, size) = (self.part(field, 1)?, self.part(field, 2)?);
         if size == self.ranks {
@@ -244,7 +245,7 @@ impl Call<'_> {
         Ok(handle)
     }
 
-    /// A duplicate or a split of a communicator. The number of the new one is not in the file.
+    /// Records a duplicate or a split of a communicator. The number of the new communicator is not in the file.
     fn create(&mut self, call: &'static str, how: How, recorder: &mut Recorder) -> Result<(), Problem> {
         let parent = self.comm(1, recorder)?;
         self.comms.created += 1;
@@ -254,7 +255,7 @@ impl Call<'_> {
         recorder.create(call, parent, how, new)
     }
 
-    /// Bytes of the count in a field and the datatype behind it.
+    /// Bytes from the count in a field and the datatype in the next field.
     fn bytes(&self, field: usize) -> Result<u64, Problem> {
         let [count, size] = [self.int(field)?, self.part(field + 1, 1)?].map(u64::try_from);
         let (Ok(count), Ok(size)) = (count, size) else { return Err(damaged("a size is negative")) };
@@ -280,12 +281,12 @@ impl Call<'_> {
         u32::try_from(self.int(field)?).map_err(|_| damaged("the root is negative"))
     }
 
-    /// Peer, bytes and tag of a message whose buffer is in a field.
+    /// Peer, bytes and tag of a message, from the field of its buffer on.
     fn message(&self, buffer: usize, is_receive: bool) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((self.peer(buffer + 3, is_receive)?, self.bytes(buffer + 1)?, self.tag(buffer + 4, is_receive)?))
     }
 
-    /// Hands the call to the recorder; `false` if this reader does not know it.
+    /// Passes the call to the recorder. Returns `false` if this reader does not support the call.
     fn take(&mut self, recorder: &mut Recorder) -> Result<bool, Problem> {
         match self.name {
             "Comm_dup" => self.create("Comm_dup", How::Duplicate, recorder)?,
@@ -300,12 +301,12 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Messages and collectives; `false` if it is neither.
+    /// Records messages and collectives. Returns `false` if the call is neither.
     fn moves_data(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         Ok(self.records_message(name, recorder)? || self.records_collective(name, recorder)?)
     }
 
-    /// Messages and waits for them; `false` if it is neither.
+    /// Records messages and waits for them. Returns `false` if the call is neither.
     fn records_message(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         match name {
             "Send" | "Rsend" | "Ssend" | "Bsend" => {
@@ -321,7 +322,8 @@ impl Call<'_> {
             "Isend" | "Irecv" => {
                 let is_receive = name == "Irecv";
                 let request = self.int(7)?;
-                // the request is an address: another operation there follows one whose completion is not in the file
+                // the request is an address: if another operation uses the same address, the completion of the earlier one is not in the
+                // file
                 recorder.free(request);
                 let comm = self.comm(6, recorder)?;
                 recorder.start(is_receive, false, self.message(1, is_receive)?, comm, request)
@@ -331,7 +333,7 @@ impl Call<'_> {
                 let comm = self.comm(11, recorder)?;
                 recorder.exchange(send, receive, comm, None)
             }
-            // a wait for a request that has ended waits for nothing
+            // a wait for a request that has already ended has no effect
             "Wait" => {
                 recorder.complete_if_known(self.int(1)?);
                 Ok(())
@@ -346,7 +348,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Collectives; `false` if it is none.
+    /// Records collectives. Returns `false` if the call is not a collective.
     fn records_collective(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter};
         match name {

@@ -8,15 +8,15 @@
 //!
 //! # Guarantees
 //! A line is a job of 18 numbers between white space. A line that begins with `;` is a comment. As `; Name: value` before the first job it
-//! is a field of the header. -1 means that the field is missing. A line that is no job is reported with its number and the reason, and the reader
-//! continues with the next one. Memory: one job.
+//! is a field of the header. -1 means that the field is missing. If a line is not a valid job, the reader reports its number and the
+//! reason, and continues with the next line. Only one job is in memory at a time.
 //!
 //! # Not modelled
-//! Wait time, used time and memory, requested memory, status, user, group, partition, preceding job and think time. These fields may
-//! be any numbers, and are not kept.
+//! Wait time, used time and memory, requested memory, status, user, group, partition, preceding job and think time. These fields may have
+//! any numbers, and the reader ignores them.
 //!
 //! # Validation
-//! Below: the fields of a line, faults with their places. `programs/tests/programs/fuzz.rs`: damaged files.
+//! Below: the fields of a line, faults with their line numbers. `programs/tests/programs/fuzz.rs`: damaged files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -44,9 +44,9 @@ const NAMES: [&str; FIELDS] = [
     "preceding job",
     "think time",
 ];
-/// Places of the fields that are kept.
+/// Indices of the fields that are used.
 const KEPT: [usize; 8] = [0, 1, 3, 4, 7, 8, 13, 14];
-/// The first bytes of a text in UTF-8 that some editors write, and of a file that gzip has packed.
+/// The first bytes that some editors write in UTF-8 text, and the first bytes of a gzip file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
 /// The greatest number of a field: 2^34. As seconds it is 544 years, and its billionths fit into 64 bits.
@@ -68,7 +68,7 @@ pub struct Job {
     pub queue: Option<u64>,
 }
 
-/// A line that is no job.
+/// A line that is not a valid job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub line: usize,
@@ -79,13 +79,13 @@ pub struct Damage {
 /// The kinds of [`Damage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DamageKind {
-    /// It has more or fewer than 18 fields, or a field is no number.
+    /// The line has more or fewer than 18 fields, or a field is not a number.
     Malformed,
-    /// The job was submitted before the one above it.
+    /// The job was submitted before the job in the line above.
     Backwards,
 }
 
-/// Whether a file is packed by gzip, as those of the archive are.
+/// True if a file is compressed with gzip, like the files of the archive.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP)
 }
@@ -201,7 +201,7 @@ fn no_number(word: &str) -> String {
     format!("`{shown}` is no number")
 }
 
-/// `None` for any number, in any notation.
+/// Accepts any number in any notation and returns `None`, for fields that are not used.
 fn any_number(word: &str) -> Result<Option<u64>, String> {
     match word.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(None),
@@ -209,7 +209,7 @@ fn any_number(word: &str) -> Result<Option<u64>, String> {
     }
 }
 
-/// A number of the file in billionths; `None` for -1.
+/// A number of the file times 10^9; `None` for -1.
 fn number(word: &str) -> Result<Option<u64>, String> {
     let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
     let is_missing = |digits: &str| digits.bytes().all(|digit| digit == b'0');

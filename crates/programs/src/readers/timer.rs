@@ -1,4 +1,4 @@
-//! The computations of a rank: the times between its calls, by one of the clocks of the trace.
+//! The computations of a rank: the times between its calls, measured by one of the clocks of the trace.
 
 use super::trace_files::Clock;
 use crate::mpi::{Assumed, Problem, Recorder};
@@ -11,19 +11,20 @@ pub type Times = [u64; 2];
 pub struct Clocks {
     pub processor: Option<Times>,
     pub wall: Option<Times>,
-    /// Times since the call before, by processor and wall, in calls that the trace counts and does not record \[ns\].
+    /// Time since the previous call in calls that the trace counts but does not record: processor time and wall-clock
+    /// time \[ns\].
     pub unrecorded: [u64; 2],
 }
 
 /// Measures the time between two calls of a rank.
 pub struct Timer {
     clock: Option<Clock>,
-    /// When the call before ended \[ns\].
+    /// End of the previous call \[ns\].
     last: Option<u64>,
 }
 
 impl Timer {
-    /// Without a `clock` that of the processor, where the call has it.
+    /// Without a `clock`, processor time is used if the call has it.
     pub const fn new(clock: Option<Clock>) -> Self {
         Self { clock, last: None }
     }

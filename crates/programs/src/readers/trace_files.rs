@@ -1,48 +1,48 @@
-//! The files of a trace as its format reads them: names and bytes, the files of the ranks in order, and the clock that was asked for.
+//! Access of a trace format to its files: names and bytes, the files of the ranks in order, and the requested clock.
 
 use crate::mpi::Converted;
 use weft_units::Refusal;
 
 weft_units::words! {
-    /// The clock by which computations are timed.
+    /// The clock that measures computations.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Clock {
-        /// The time that the processor worked for the rank.
+        /// Processor time of the rank.
         Processor = "processor",
-        /// The time that passed.
+        /// Wall-clock time.
         Wall = "wall",
     }
 }
 
 impl Clock {
-    /// The clock of a name.
+    /// The clock with a name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Processor, Self::Wall].into_iter().find(|clock| clock.name() == name)
     }
 }
 
-/// The files of a trace. They are loaded one at a time, so that one of them is in memory.
+/// The files of a trace. They are loaded one at a time, so only one file is in memory.
 pub trait Files {
     /// Their names, without folders.
     fn names(&self) -> &[String];
 
-    /// The bytes of file `place` of the names.
+    /// Loads the bytes of file number `place` in `names`.
     fn load(&mut self, place: usize) -> Result<Vec<u8>, Refusal>;
 }
 
-/// A format that is read, and not written.
+/// A format that Weft reads but does not write.
 pub trait TraceFormat: Sync {
     fn name(&self) -> &'static str;
 
-    /// Whether a file of this name that begins with `head` belongs to a trace of this format.
+    /// True if a file with this name and beginning belongs to a trace of this format.
     fn fits(&self, name: &str, head: &[u8]) -> bool;
 
-    /// Reads a trace. Without a `clock` computations are timed by that of the processor, where the trace has it.
+    /// Reads a trace. Without a `clock`, computations are measured in processor time if the trace has it.
     fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal>;
 }
 
-/// The files of the ranks, in their order: `rank_of` gives the rank in the name of a file. Refuses sets with gaps, and sets of
-/// other sizes than `wanted`.
+/// The files of the ranks in the order of ranks. `rank_of` returns the rank from the name of a file. Refuses a set of files
+/// with gaps, or with a number of files other than `wanted`.
 pub fn by_rank(
     names: &[String],
     wanted: Option<u32>,
@@ -69,7 +69,7 @@ pub fn by_rank(
     Ok(found.into_iter().map(|(_, place)| place).collect())
 }
 
-/// The number at the end of a name without its ending, and the part before it.
+/// The number at the end of a file name without its extension, and the part before the number.
 pub fn number_of<'a>(name: &'a str, ending: &str) -> Option<(&'a str, u32)> {
     let stem = name.strip_suffix(ending)?;
     let digits = stem.bytes().rev().take_while(u8::is_ascii_digit).count();

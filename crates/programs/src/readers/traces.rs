@@ -3,11 +3,11 @@
 
 pub use super::trace_files::{Clock, Files, TraceFormat};
 
-/// All formats; the first that fits a file reads it.
+/// All formats. The first format that matches a file reads it.
 pub const FORMATS: &[&dyn TraceFormat] =
     &[&super::capture::Capture, &super::dumpi::Dumpi, &super::liballprof::Liballprof, &super::chakra::Chakra];
 
-/// The format of a name.
+/// The format with a name.
 pub fn named(name: &str) -> Option<&'static dyn TraceFormat> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }

@@ -1,5 +1,5 @@
-//! VEF: the sends and collectives of a program, each with the event that it follows. **Unverified**: no file of its own tools was at
-//! hand, so that this reader follows a description alone.
+//! VEF: the sends and collectives of a program, each with the event that it follows. **Unverified**: we had no file from VEF's own
+//! tools, so this reader only follows a description.
 //!
 //! # Source
 //! F. J. Andujar et al., "VEF traces" (CLUSTER 2015, doi 10.1109/CLUSTER.2015.141); the fields are those that
@@ -9,16 +9,17 @@
 //! None. Times are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! A message has a receive at its destination, posted from the start, with its number as tag. Records with the same dependency are one
-//! computation after the other. Times are rounded to whole nanoseconds. A program is written only if VEF can hold all of it: each
-//! operation follows one other, receives follow none, and no computation comes last. A written file is read as the same program.
+//! Each message has a receive at its destination. The receive is posted at the start, and its tag is the number of the message. The
+//! delays of records with the same dependency become one computation after the other. Times are rounded to whole nanoseconds. A
+//! program is written only if VEF can express all of it: each operation depends on one other operation, receives depend on none, and
+//! no computation is last. A written file is read as the same program.
 //!
 //! # Not modelled
-//! Blocks of different sizes: of those of a collective the largest holds, and of an all-to-all the mean. Reduce-scatter, which
-//! the format lacks.
+//! Blocks of different sizes: the largest size is used for a collective, and the mean size for an all-to-all. Reduce-scatter, which
+//! is not in the format.
 //!
 //! # Validation
-//! `programs/tests/programs/vef.rs`: round trips, hand-worked dependencies, damaged files. No validation against a peer.
+//! `programs/tests/programs/vef.rs`: round trips, dependencies computed by hand, damaged files. No validation against another tool.
 
 mod rank;
 mod write;
@@ -76,7 +77,7 @@ enum After {
     Collective(u32),
 }
 
-/// The collectives of a file: by their numbers, and how many each communicator has.
+/// The collectives of a file by their numbers, and the number of collectives of each communicator.
 struct Collectives {
     known: HashMap<u32, Shared>,
     of_comm: Vec<u32>,
@@ -93,7 +94,7 @@ struct Head {
     messages: u32,
     comms: u32,
     collectives: u32,
-    /// Tasks of all collectives: a line for each.
+    /// Number of participating tasks over all collectives: the file has a line for each.
     parts: u64,
 }
 
@@ -117,7 +118,7 @@ impl Reader<'_> {
         let mut lines = text.lines();
         self.line = 1;
         let head = self.head(lines.next().unwrap_or_default())?;
-        // a rank takes memory: the file must have a line of communicator 0 that names each
+        // each rank needs memory, so the file must be long enough for the line of communicator 0 that lists all ranks
         if u64::from(head.ranks) > bytes.len() as u64 || u64::from(head.comms) > bytes.len() as u64 {
             return Err(self.damaged("the file is shorter than its first line says"));
         }

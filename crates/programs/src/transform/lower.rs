@@ -1,21 +1,21 @@
-//! A program whose collectives have become messages, and whose messages are among all ranks.
+//! Converts a program: collectives become messages, and messages use only the communicator of all ranks.
 
 use crate::collectives::Rules;
 use crate::form::{Draft, Kind, Op, Ops, Program, RankProgram, When};
 use std::collections::HashMap;
 use weft_units::Refusal;
 
-/// Most operations of a program whose collectives are messages: they take 60 bytes each, 6 GB together.
+/// Most operations of a converted program. Each takes 60 bytes, so these take 6 GB together.
 const MOST: usize = 100_000_000;
 
-/// Numbers for the tags of communicators and collectives, which must not meet those of other messages.
+/// Tags for messages of communicators and collectives. They must differ from the tags of other messages.
 struct Tags {
     known: HashMap<(u32, u32), u32>,
     next: u32,
 }
 
 impl Tags {
-    /// Above every tag of messages among all ranks.
+    /// Begins above every tag of messages in the communicator of all ranks.
     fn new(program: &Program) -> Self {
         let plain = |op: &&Op| op.comm() == 0 && op.kind() != Kind::Compute;
         let tags = program.ranks.iter().flat_map(|rank| rank.ops.ops().iter().filter(plain).filter_map(Op::tag));
@@ -41,8 +41,8 @@ impl Tags {
     }
 }
 
-/// The program with its collectives as messages by `rules`. A collective begins and ends with a computation of 0 ns, which
-/// keep its dependencies.
+/// The program with its collectives expanded into messages by `rules`. A collective begins and ends with a computation of
+/// 0 ns. These computations keep its dependencies.
 pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
     program.check()?;
     rules.check(program)?;
@@ -72,7 +72,7 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
 
 fn lower_rank(ranks: u32, rank: u32, of: &RankProgram, rules: &Rules, tags: &mut Tags) -> Result<Ops, Refusal> {
     let mut draft = Draft::default();
-    // first and last operation of each: they differ for collectives only
+    // first and last new operation for each operation: they differ only for collectives
     let mut ends: Vec<(u32, u32)> = Vec::with_capacity(of.ops.len());
     for op in of.ops.ops() {
         ends.push(match op.kind() {
@@ -104,7 +104,7 @@ fn number_of(of: &RankProgram, comm: u16) -> u32 {
     usize::from(comm).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
 
-/// A message of communicator `comm` as one among all ranks.
+/// Converts a message of communicator `comm` to a message in the communicator of all ranks.
 fn message(of: &RankProgram, op: &Op, context: u32, comm: u16, tags: &mut Tags) -> Result<Op, Refusal> {
     let op = match op.tag() {
         Some(tag) => op.tagged(tags.of(context, tag)?),
@@ -161,7 +161,7 @@ mod tests {
     use crate::loggops;
     use std::sync::Arc;
 
-    /// Four ranks: an all-reduce of all, then one in each half, with messages between.
+    /// Four ranks: an all-reduce of all ranks, then one in each half, with messages between the two.
     fn program() -> Program {
         let of = |rank: u32| {
             let mut calls = Calls::default();
@@ -193,7 +193,8 @@ mod tests {
         let [plain, flat] = [program(), lowered].map(|program| loggops::run(&program, &rules, at).unwrap());
         assert_eq!(plain.finish, flat.finish);
         assert_eq!((plain.messages, plain.bytes), (flat.messages, flat.bytes));
-        // recursive doubling of 4 ranks sends 2 messages per rank, of 2 ranks 1, and each sends one of its own
+        // recursive doubling sends 2 messages per rank with 4 ranks, and 1 with 2 ranks; each rank also sends one other
+        // message
         assert_eq!((plain.messages, plain.bytes), (4 * (2 + 1 + 1), 4 * (200 + 100 + 8)));
     }
 }

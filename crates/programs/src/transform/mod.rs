@@ -1,4 +1,4 @@
-//! Programs made of programs: without collectives, parts of them, on other ranks, several side by side, with other times of computations.
+//! Conversions of programs: without collectives, cut to a time window, on other ranks, several copies, with scaled computations.
 
 mod cut;
 mod lower;

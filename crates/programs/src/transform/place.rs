@@ -1,4 +1,4 @@
-//! Ranks on nodes, and copies of a program side by side.
+//! Placement of ranks on nodes, and several copies of a program.
 
 use crate::form::{Draft, Kind, Op, Program, RankProgram, When};
 use rand_pcg::Pcg32;
@@ -6,22 +6,23 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::collections::HashMap;
 use weft_units::Refusal;
 
-/// Most ranks and operations that copies may have together: they take 60 bytes each, so that this many take 6 GB.
+/// Most ranks and operations of all copies together. Each takes 60 bytes, so these take 6 GB together.
 const MOST: u64 = 100_000_000;
 
-/// Which node each rank is on.
+/// The node of each rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placement {
-    /// Rank after rank, `per_node` on each node.
+    /// Consecutive ranks, with `per_node` ranks on each node.
     Linear { per_node: u32 },
-    /// As linear, with the ranks in a random order.
+    /// Like `Linear`, with the ranks in a random order.
     Random { per_node: u32, seed: u64 },
     /// The node of each rank.
     Given(Vec<u32>),
 }
 
 impl Placement {
-    /// The node of each of `ranks` ranks among `nodes` nodes (`None`: as many as are needed), and how many nodes there are.
+    /// The node of each of `ranks` ranks, and the number of nodes. `nodes` is the wanted number of nodes; `None` means as
+    /// many as necessary.
     fn nodes(&self, ranks: u32, nodes: Option<u32>) -> Result<(Vec<u32>, u32), Refusal> {
         let path = "the placement";
         let places = match self {
@@ -57,11 +58,11 @@ impl Placement {
     }
 }
 
-/// The program of the nodes: node k does what its ranks do, each on a processor of its own. Messages inside of a node are
-/// messages of the node to itself. The program must have no collectives.
+/// The program with nodes as ranks: node k has the operations of all its ranks, each on a separate processor. Messages
+/// inside a node become messages of the node to itself. The program must not have collectives.
 pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Result<Program, Refusal> {
     let (places, count) = placement.nodes(program.len(), nodes)?;
-    // far more nodes than ranks would need memory for nothing
+    // far more nodes than ranks would waste memory
     if u64::from(count) > 64 * u64::from(program.len()) + 65_536 {
         let what = format!("{count} nodes for {} ranks are mostly idle", program.len());
         let help = match nodes {
@@ -99,7 +100,7 @@ pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Re
     Ok(Program { ranks })
 }
 
-/// An operation of `rank` with the node of its peer. Where nodes have several ranks, tags also tell these apart.
+/// An operation of `rank` with the node of its peer. If nodes have several ranks, the tags distinguish the ranks.
 fn moved(
     op: &Op,
     rank: u32,
@@ -131,7 +132,7 @@ fn moved(
     Ok(op.tagged(*tags.entry((from, to, tag)).or_insert(next)))
 }
 
-/// `copies` of a program side by side: the ranks of copy k follow those of copy k - 1.
+/// A program with `copies` copies of a program: the ranks of copy k follow those of copy k - 1.
 pub fn tile(program: &Program, copies: u32) -> Result<Program, Refusal> {
     let ranks = program.len();
     if copies == 0 || ranks.checked_mul(copies).is_none_or(|all| all == u32::MAX) {

@@ -1,4 +1,4 @@
-//! A program whose computations take another time.
+//! Scales the computation times of a program.
 
 use crate::form::{Kind, Op, Ops, Program, RankProgram};
 use std::collections::HashMap;

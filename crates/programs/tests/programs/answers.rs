@@ -1,4 +1,4 @@
-//! Files of LogGOPSim: its finish times, and the same bytes from text to binary and back.
+//! Files of LogGOPSim: finish times equal to those of LogGOPSim, and equal bytes after conversion from text to binary form and back.
 
 use crate::support::{DEFAULTS, data, read, run};
 use std::sync::Arc;
@@ -29,7 +29,8 @@ fn finish_times_are_those_that_loggopsim_prints() {
     assert_eq!(broadcast.finish, ranks);
 }
 
-/// Rank 1 computes for 50 ns, then sends to rank 2. The message of rank 0 comes from 10 ns on, and takes 99 ns after its first byte.
+/// Rank 1 computes for 50 ns, then sends to rank 2. The first byte of the message from rank 0 arrives at 10 ns, and the rest takes
+/// 99 ns.
 #[test]
 fn interfaces_of_nodes_receive_while_processors_compute() {
     let program = read(
@@ -48,7 +49,7 @@ fn interfaces_of_nodes_receive_while_processors_compute() {
     assert_eq!(finish(1, ["0ns", "0ns"]), [0.0, 109.0, 50.0 + 10.0 + 99.0]);
     // two ranks of a node: 3 ns, and half a nanosecond for each byte
     assert_eq!(finish(2, ["3ns", "500ps"]), [0.0, 53.0, 159.0]);
-    // in LogGOPSim the processor of rank 1 takes in the bytes after its computation, and then sends
+    // in LogGOPSim the processor of rank 1 processes the bytes after its computation, and then sends
     let at = Parameters::new(times, 1 << 20).unwrap();
     assert_eq!(run(&program, at).unwrap().finish, [0, 149, 149 + 10 + 99]);
 }
@@ -65,8 +66,8 @@ fn text_becomes_the_bytes_of_txt2bin_and_comes_back() {
     assert_eq!(readers::named("goal").map(Format::name), Some("goal"));
 }
 
-/// Made by ATLAHS of two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 of each rank. Its tags count
-/// the messages in steps of 10^9, so that they exceed 32 bits.
+/// A file made by ATLAHS for two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 messages of each rank.
+/// The tags count the messages in steps of 10^9, so they need more than 32 bits.
 #[test]
 fn a_program_of_nccl_has_its_bytes_and_ends() {
     let program = read(&data("nccl_2gpus.goal"));

@@ -1,4 +1,4 @@
-//! Generated applications: messages and bytes against arithmetic.
+//! Generated applications: messages and bytes are compared with arithmetic.
 
 use weft_programs::form::{Kind, Op, Operation, Program};
 use weft_programs::generators::{GeneratorConfig, Made, ProgramFile};
@@ -30,7 +30,8 @@ fn sent(program: &Program) -> u64 {
 
 #[test]
 fn a_transform_has_the_blocks_of_the_recorded_one() {
-    // tests/data/traces: 128^3 numbers of 16 bytes on 8 x 8 ranks have blocks of 65,536 bytes, 2 all-to-alls each way
+    // tests/data/traces: 128^3 numbers of 16 bytes on 8 x 8 ranks have blocks of 65,536 bytes, with 2 all-to-alls in each
+    // direction
     let program = example("big_fft", 0);
     let of = |op: &&Op| op.kind() == Kind::Collective(Operation::AllToAll);
     let all: Vec<Op> = program.ranks[9].ops.ops().iter().filter(of).copied().collect();
@@ -44,7 +45,8 @@ fn a_transform_has_the_blocks_of_the_recorded_one() {
 
 #[test]
 fn nekbone_sends_faces_edges_and_corners_of_its_elements() {
-    // 4 elements of order 8: 33 points of a side. 6 faces, 12 edges, 8 corners, 8 bytes a point; 27 ranks, 3 iterations
+    // 4 elements of order 8 have 33 points per side. There are 6 faces, 12 edges, 8 corners, 8 bytes per point, 27 ranks and
+    // 3 iterations
     let program = example("nekbone", 0);
     assert_eq!(sends(&program, 0).len(), 3 * 26);
     assert_eq!(sent(&program), 27 * 3 * 8 * (6 * 33 * 33 + 12 * 33 + 8));
@@ -63,17 +65,19 @@ fn multigrid_has_the_levels_of_the_recorded_one() {
     // 64 ranks, 6 faces, 2 smoothings down and 2 up
     let faces: u64 = [256, 64, 16, 4, 1].iter().map(|points| 8 * points).sum();
     assert_eq!(sent(&program), 64 * 6 * 4 * faces);
-    // with corners: a cube of n + 2 points of a side without its inside
+    // with corners: the surface of a cube of n + 2 points per side
     let shell = |n: u64| 8 * ((n + 2).pow(3) - n.pow(3));
     assert_eq!(sent(&example("multigrid", 1)), 27 * 4 * [16, 8, 4, 2, 1].into_iter().map(shell).sum::<u64>());
 }
 
 #[test]
 fn boxes_send_their_ghost_cells_to_the_owners_of_their_neighbours() {
-    // a box of 16 cells of a side and 2 ghosts: the shell around it. One box for each of 27 ranks: all neighbours are others.
+    // a box of 16 cells per side with 2 layers of ghost cells: the shell around the box. Each of 27 ranks has one box, so all
+    // neighbours are on other ranks.
     let shell = 8 * (20u64.pow(3) - 16u64.pow(3));
     assert_eq!(sent(&example("fill_boundary", 0)), 2 * 27 * shell);
-    // 4 x 4 x 4 boxes for 8 ranks: Morton's order deals cubes of 2 x 2 x 2. A box shares a rank with 7 of its neighbours.
+    // 4 x 4 x 4 boxes for 8 ranks: Morton order assigns cubes of 2 x 2 x 2 boxes. A box is on the same rank as 7 of its
+    // neighbours.
     let dealt = example("fill_boundary", 1);
     assert_eq!(sends(&dealt, 0).len(), 2 * 8 * (26 - 7));
     let inner = 8 * (3 * 16 * 16 * 2 + 3 * 16 * 4 + 8);

@@ -1,4 +1,5 @@
-//! Recordings of Weft's own library: records that tests write, damaged files. `tests/test_capture.py` reads a recording.
+//! Recordings of Weft's own library: records written by tests, and damaged files. `tests/test_capture.py` reads a real
+//! recording.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -10,7 +11,7 @@ use weft_programs::readers::capture::stream::Kind;
 use weft_programs::readers::traces::{Clock, TraceFormat};
 use weft_units::Refusal;
 
-/// The file of a rank while it is written. Each call begins 10 ns after the one before and takes 5 ns.
+/// The file of a rank under construction. Each call begins 10 ns after the previous one and takes 5 ns.
 #[derive(Clone)]
 struct File {
     bytes: Vec<u8>,
@@ -96,14 +97,15 @@ fn wildcards_take_their_source_from_the_status_and_messages_to_nobody_are_none()
 
 #[test]
 fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests() {
-    // the clock of the processor runs at twice the speed of that on the wall: 10 ns between two calls are 20 there
+    // the processor clock runs twice as fast as the wall clock: 10 ns between two calls are 20 ns of processor time
     let polls = File::new(0, 1).call(Kind::Poll, &[2, 3, 4]).call(Kind::Pause, &[1, 2]);
     let file = polls.call(Kind::Barrier, &[0, 0]);
     let computed = |clock: Option<Clock>| {
         let converted = read_all(vec![file.clone().end()], clock).unwrap();
         converted.program.ranks[0].ops.ops().iter().copied().filter(|op| op.kind() == Of::Compute).collect::<Vec<_>>()
     };
-    // Each of the two records takes 15 ns on this clock, as calls do. So 40 ns are between the calls around them.
+    // Each of the two records takes 15 ns on this clock, like a call. So there are 40 ns between the calls around
+    // them.
     assert_eq!(computed(Some(Clock::Wall)), [Op::compute(40 - 3 - 1), Op::compute(10)]);
     assert_eq!(computed(None), [Op::compute(80 - 4 - 2), Op::compute(20)]);
     let converted = read_all(vec![file.clone().end()], None).unwrap();
@@ -112,7 +114,7 @@ fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests(
 
 #[test]
 fn communicators_have_the_ranks_that_they_list() {
-    // ranks 1 and 0 are ranks 0 and 1 of the communicator; each rank numbers it as it likes
+    // ranks 1 and 0 are ranks 0 and 1 of the communicator, which has a different number at each rank
     let of = |rank: u32, number: i64, peer: i64| {
         let file = File::new(rank, 2).call(Kind::Comm, &[number, 1, 0]);
         file.call(Kind::Sendrecv, &[number, peer, 3, 8, peer, 3, 8, peer, 3, 8])
@@ -205,14 +207,14 @@ fn damaged_sets_are_refused_with_the_place_and_a_remedy() {
             "rank-00001.wcap: the file is of another run than rank-00000.wcap",
         ),
         (vec![unended.clone()], "rank-00000.wcap: the file ends before MPI_Finalize"),
-        // the file has a head of 32 bytes, and records of 40 bytes and 8 per word
+        // the file has a header of 32 bytes; a record has 40 bytes plus 8 bytes per word
         (vec![whole[..whole.len() - 1].to_vec()], "rank-00000.wcap, byte 128: the file ends within this record"),
         (change(32 + 40 + 4, 1), "rank-00000.wcap, byte 72: a record of Barrier has 1 words"),
         (
             change(128 + 40 + 24, 9),
             "rank-00000.wcap, byte 128: sends, their bytes, receives and collectives are [0, 0, 0, 1]",
         ),
-        // the begin of the barrier by the clock of the processor is 230 ns
+        // the barrier begins at 230 ns of processor time
         (change(72 + 24, 1), "rank-00000.wcap, byte 72: the processor clock runs backwards here, by 209 ns"),
     ];
     for (bytes, start) in wrong {
@@ -279,7 +281,7 @@ fn a_file_with_every_kind_of_record_is_read() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Changed and cut files.
+    /// Changed and truncated files are refused or are programs.
     #[test]
     fn changed_files_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

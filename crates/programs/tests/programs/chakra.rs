@@ -1,4 +1,5 @@
-//! Chakra: nodes that tests write, damaged files. `tests/test_traces.py` reads traces of ASTRA-sim.
+//! Chakra: nodes written by tests, and damaged files. `tests/test_traces.py` reads traces of
+//! ASTRA-sim.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -9,7 +10,7 @@ use weft_programs::readers::chakra::Chakra;
 use weft_programs::readers::traces::{Clock, TraceFormat};
 use weft_units::Refusal;
 
-/// A whole number as protobuf writes it.
+/// The bytes of a whole number in protobuf.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number >= 128 {
@@ -20,7 +21,8 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A field that is a whole number, or one that has a length.
+/// The bytes of a field that is a whole number. The next function has those of a field with a
+/// length.
 fn number(field: u64, value: u64) -> Vec<u8> {
     [varint(field << 3), varint(value)].concat()
 }
@@ -34,7 +36,8 @@ fn attribute(name: &str, value: u64) -> Vec<u8> {
     block(10, &[block(1, name.as_bytes()), number(9, value)].concat())
 }
 
-/// A node with its length: number, kind, nodes that it waits for, microseconds, attributes.
+/// The bytes of a node after its length. Arguments: number, kind, nodes that it depends on,
+/// microseconds, attributes.
 pub fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str, u64)]) -> Vec<u8> {
     let mut bytes = [number(1, id), number(3, kind), number(7, micros)].concat();
     after.iter().for_each(|&earlier| bytes.extend(number(4, earlier)));
@@ -75,7 +78,7 @@ fn in_group(id: u64, group: u64) -> Vec<u8> {
 
 #[test]
 fn collectives_are_of_the_group_that_they_name() {
-    // Each rank in its order: [0, 1] and [3, 2].
+    // The groups of the ranks in the order of ranks: [0, 1] and [3, 2].
     let pairs = [0, 0, 1, 1].map(|group| file(&[in_group(1, group), in_group(3, group)]));
     let of_file = read_with(&pairs, &[("step.json", r#"{"0": [0, 1], "1": [3, 2]}"#), ("system.json", "{}x")]).unwrap();
     let comms = |number, members: [u32; 2], me| vec![Comm { number, members: members.into(), me }];
@@ -97,7 +100,7 @@ fn collectives_are_of_the_group_that_they_name() {
         assert_eq!(rank.comms, other.comms);
         assert_eq!(rank.ops.ops()[1..], *other.ops.ops());
     }
-    // A list without members is that of all ranks, whose order is that of the files.
+    // A group without members has all ranks, in the order of the files.
     let escaped = r#"["[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 2}]"]"#;
     let all = [0, 1].map(|_| file(&[groups(1, escaped), in_group(2, 0)]));
     let all = read(&all).unwrap();
@@ -160,7 +163,7 @@ fn nodes_keep_their_dependencies_and_collectives_their_sizes() {
 #[test]
 fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     let message_of = |nodes: &[Vec<u8>]| read(&[file(nodes)]).unwrap_err().to_string();
-    // the head has 1 + 7 bytes
+    // the header has 1 + 7 bytes
     assert!(
         message_of(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no comm_dst that fits")
     );
@@ -197,7 +200,7 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Changed bytes of a whole file, and any bytes.
+    /// Valid files with changed bytes, and random bytes.
     #[test]
     fn any_bytes_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

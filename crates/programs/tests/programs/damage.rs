@@ -1,10 +1,11 @@
-//! Files that are cut off, changed, or random: an error with a place, never a panic, a hang, or much memory.
+//! Truncated, changed and random files: readers return an error with a place, and never panic, hang or use much
+//! memory.
 
 use crate::support::{DEFAULTS, data, read, run};
 use proptest::prelude::*;
 use weft_programs::readers::{self, Format, goal::Goal, goal_binary};
 
-/// How many times as many rounds `make test-all` runs (WEFT_TEST_ROUNDS).
+/// Factor for the number of rounds, which `make test-all` sets (WEFT_TEST_ROUNDS).
 pub fn rounds() -> u32 {
     std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -93,7 +94,7 @@ fn what_loggopsim_has_overwritten_is_named() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file with some bytes changed is refused, or it is a program that finishes, gets stuck, or takes too long.
+    /// A file with some changed bytes is refused, or it is a program that finishes, gets stuck, or runs too long.
     #[test]
     fn a_changed_file_never_panics(
         name in prop::sample::select(vec!["binomial_bcast_np16_1024B.goal", "binomial_bcast_np16_1024B.bin", "llamp_non_blocking.goal"]),
@@ -129,7 +130,7 @@ proptest! {
         }
     }
 
-    /// Any bytes, with the head of a binary file.
+    /// Random bytes after the header of a binary file.
     #[test]
     fn any_bytes_never_panic(tail in prop::collection::vec(any::<u8>(), 0..400), ranks in 0u32..3) {
         let mut bytes = 4223u64.to_le_bytes().to_vec();

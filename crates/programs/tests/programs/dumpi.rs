@@ -1,4 +1,4 @@
-//! DUMPI: the reference dump of its own tools record by record, calls that tests write, damaged files.
+//! DUMPI: comparison with the reference dump of DUMPI's own tools record by record, calls written by tests, damaged files.
 
 use crate::damage::rounds;
 use crate::recorded::{Arg, Memory, Rank, convert};
@@ -27,7 +27,7 @@ pub fn selftest() -> Memory {
     Memory { names, bytes }
 }
 
-/// A record as `dumpi2ascii` writes it. The calls are those of the reference dump.
+/// The text of a record in the form of `dumpi2ascii`. It supports the calls in the reference dump.
 fn dumped(record: &Record) -> String {
     let call = record.call().unwrap();
     let seconds = |ns: u64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
@@ -125,7 +125,7 @@ fn the_reference_trace_is_a_ring_with_two_collectives() {
         assert_eq!(messages, world);
     }
     assert_eq!(assumptions.keys().collect::<Vec<_>>(), [&Assumed::ProcessorClock]);
-    // the clock on the wall: rank 0 waits 16 us between MPI_Init and MPI_Comm_rank (... .737670 to .737694 are 24 us)
+    // wall-clock time: rank 0 waits 16 us between MPI_Init and MPI_Comm_rank (... .737670 to .737694 are 24 us)
     let wall = Dumpi.read(&mut selftest(), Some(Clock::Wall)).unwrap();
     assert_eq!(wall.program.ranks[0].ops.op(0), Op::compute(24_000));
 }
@@ -160,7 +160,7 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
     assert_eq!(converted.assumptions.get(&Assumed::WildcardKept), Some(&1));
 }
 
-/// HPC Challenge cancels receives from any source and ignores their statuses. A message may have come before.
+/// HPC Challenge cancels receives from any source and ignores their statuses. A message may have arrived before the cancel.
 #[test]
 fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_meets() {
     let mut ranks = [Rank::new(), Rank::new()];
@@ -177,7 +177,7 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
     let counted = |assumed: Assumed| converted.assumptions.get(&assumed).copied();
     use Assumed::{Cancelled, CancelledLate, SendUnmatched};
     assert_eq!([Cancelled, CancelledLate, SendUnmatched].map(counted), [Some(1), Some(1), None]);
-    // of two that fit, the first would wait for a send behind the barrier
+    // two receives match, but the first would have to wait for a send after the barrier
     let mut ranks = [Rank::new(), Rank::new()];
     for request in [5, 6] {
         ranks[0].call(IRECV, &irecv(-1, -1, 2, request)).call(24, &[Arg::Int(request)]);
@@ -186,7 +186,7 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
     ranks[1].call(52, &[Arg::Half(2)]).call(0, &irecv(0, 3, 2, 0)[..5]).call(52, &[Arg::Half(2)]);
     let converted = convert(&Dumpi, &ranks, None).unwrap();
     assert_eq!(messages(&converted, 0)[1], Op::receive(Some(1), 8, Some(3)));
-    // a receive of another tag takes none
+    // a receive with another tag matches no message
     let mut ranks = [Rank::new(), Rank::new()];
     ranks[0].call(IRECV, &irecv(-1, 4, 2, 5)).call(24, &[Arg::Int(5)]);
     ranks[0].call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
@@ -276,7 +276,7 @@ fn rows_of_a_grid_exchange_blocks_of_their_own_sizes() {
         let op = of.ops.ops().iter().find(|op| op.kind() == Kind::Collective(Operation::AllToAll)).unwrap();
         let row = rank as u32 / 2 * 2;
         assert_eq!(of.comms[usize::from(op.comm()) - 1].members.to_vec(), [row, row + 1]);
-        // by sender, then by receiver
+        // the sizes are ordered by sender, then by receiver
         assert_eq!(of.ops.sizes(op.sizes()).unwrap().to_vec(), [8, 24, 16, 32]);
     }
     assert!(!converted.assumptions.contains_key(&Assumed::SizesOfReceivers));
@@ -329,7 +329,7 @@ fn a_trace_without_a_rank_names_it() {
         files.bytes.push(Vec::new());
     });
     assert!(twice.contains("testtrace-0001.bin and other-0001.bin are both of rank 1"), "{twice}");
-    // without a .meta nothing says that a rank is missing, and the conversion says so
+    // without a .meta file a missing rank is not detected, and the conversion reports this assumption
     let mut files = selftest();
     files.names.pop();
     files.bytes.pop();
@@ -369,7 +369,7 @@ fn every_beginning_of_a_file_is_refused_with_its_place() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Files with some bytes changed are refused, or are a program.
+    /// Files with some changed bytes are refused, or are valid programs.
     #[test]
     fn a_changed_trace_never_panics(
         changes in prop::collection::vec((0usize..4, any::<prop::sample::Index>(), any::<u8>()), 1..6),
@@ -383,7 +383,7 @@ proptest! {
         let _ = Dumpi.read(&mut files, Some(Clock::Wall));
     }
 
-    /// Any calls with any numbers.
+    /// Random calls with random numbers.
     #[test]
     fn any_calls_never_panic(calls in prop::collection::vec((0u16..294, prop::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..60)), 0..6)) {
         let mut rank = Rank::new();

@@ -1,7 +1,7 @@
-//! Valid files with random changes: each reader answers with a program or a refusal, in bounded memory.
+//! Valid files with random changes: each reader returns a program or a refusal, in bounded memory.
 //!
-//! `WEFT_FUZZ_INPUTS=10000000 cargo test -p weft-programs --test programs fuzz` runs ten million inputs of each reader. A reader that
-//! panics names the number of the input, with which `WEFT_FUZZ_FIRST` begins again.
+//! `WEFT_FUZZ_INPUTS=10000000 cargo test -p weft-programs --test programs fuzz` runs ten million inputs of each reader. If a reader
+//! panics, the message has the number of the input. Set `WEFT_FUZZ_FIRST` to this number to begin there.
 
 use crate::recorded::{Arg, Memory, Rank};
 use crate::{capture, chakra, damage, dumpi, liballprof, vef};
@@ -12,12 +12,13 @@ use weft_programs::readers::{Format, swf, vef::Vef};
 
 /// Inputs of each reader in a usual run.
 const INPUTS: u64 = 2000;
-/// No input may take so long, on a machine that is busy with other work.
+/// Limit for the time of an input. It is long, because the machine may be busy with other work.
 const MOST_TIME: Duration = Duration::from_secs(20);
-/// The peak memory of the process \[MB\]. The files have kilobytes; the other tests of this process need some.
+/// Limit for the peak memory of the process \[MB\]. The files have only kilobytes, but other tests of this process also need
+/// memory.
 const MOST_MEMORY: f64 = 1000.0;
 
-/// Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014): an input follows from its number.
+/// Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014): an input is determined by its number.
 struct Random(u64);
 
 impl Random {
@@ -34,10 +35,10 @@ impl Random {
     }
 }
 
-/// Numbers at which arithmetic goes wrong.
+/// Numbers that often cause overflow or sign errors.
 const EDGES: [i64; 12] =
     [0, 1, -1, -2, 255, 32_768, 65_535, i32::MAX as i64, u32::MAX as i64, 1 << 32, i64::MAX, i64::MIN];
-/// Words of files of text.
+/// Words for changes of text files.
 const WORDS: [&str; 10] = ["-1", "0", "4294967295", "9223372036854775807", "", ":", ",", "1e9", "\n", "G1"];
 
 /// Changes a file in one place.
@@ -70,7 +71,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Peak memory of this process \[MB\], where the system knows it.
+/// Peak memory of this process \[MB\], if the system provides it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -81,7 +82,7 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Reads changed files; `read` says whether it has read a program.
+/// Reads changed files. `read` returns true if it has read a program.
 fn fuzz(reader: &str, valid: &Memory, mut read: impl FnMut(Memory) -> bool) {
     let first = from_environment("WEFT_FUZZ_FIRST").unwrap_or(0);
     let inputs = from_environment("WEFT_FUZZ_INPUTS").unwrap_or(INPUTS * u64::from(damage::rounds()));

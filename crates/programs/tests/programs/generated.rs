@@ -1,4 +1,4 @@
-//! Generated programs: their bytes and times against arithmetic.
+//! Generated programs: bytes and times are compared with arithmetic.
 
 use crate::support::DEFAULTS;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let (gathers, gathered) = of_kind(program, Operation::AllGather, 4);
     let (scatters, scattered) = of_kind(program, Operation::ReduceScatter, 4);
     assert_eq!((gathers, scatters), (2560, 2560));
-    // each sends M (t - 1) / t: a gather its block to 3 others, a scatter 3 of 4 shares
+    // each rank sends M (t - 1) / t: in a gather its block to 3 others, in a scatter 3 of 4 shares
     let tensor = (gathered * 3) as f64 + scattered as f64 * 0.75;
     near(tensor, 5120.0 * 134_217_728.0 * 0.75, 1e-9);
     near(tensor, 515.4e9, 1e-4);
@@ -71,7 +71,8 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let pipeline = sent(4);
     assert_eq!((pipeline.len(), pipeline.iter().sum::<u64>()), (640, 640 * 33_554_432));
     near(pipeline.iter().sum::<u64>() as f64, 21.47e9, 1e-3);
-    // data: 2.139 G parameters at a rank in 54 buckets of 40 M; of 4 and 2 bytes each, half is sent among 2 ranks
+    // data: 2.139 G parameters at a rank in 54 buckets of 40 M; with 4 and 2 bytes each, and half of them is sent if there are 2
+    // ranks
     let (buckets, reduced) = of_kind(program, Operation::ReduceScatter, 2);
     let (gathered_again, parameters) = of_kind(program, Operation::AllGather, 2);
     assert_eq!((buckets, gathered_again), (54, 54));
@@ -199,7 +200,8 @@ fn a_ring_all_reduce_takes_the_time_of_its_formula() {
                    "collectives": {"algorithms": {"all_reduce": {"ring": {}}}}}"#;
     let (made, rules) = made(text);
     let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
-    // 14 rounds of 1,000 bytes. A round: sent for o = 1,500, first byte 2,500 later; o + 999 * 6 = 7,494 to take it in.
+    // 14 rounds of 1,000 bytes. A round: the send takes o = 1,500, the first byte arrives 2,500 later, and the receiver needs o
+    // + 999 * 6 = 7,494.
     assert_eq!(answer.finish, [14 * (1500 + 2500 + 7494); 8]);
     assert_eq!((answer.messages, answer.bytes), (14 * 8, 14 * 8 * 1000));
 }
@@ -260,7 +262,7 @@ fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
     let made = example("gromacs");
     let count =
         |rank: usize, kind: fn(&Op) -> bool| made.program.ranks[rank].ops.ops().iter().filter(|op| kind(op)).count();
-    // 3 steps: 2 directions of 3 dimensions, there and back, and the positions to the mesh
+    // 3 steps: 2 directions of 3 dimensions, for positions and for forces, and the positions to the mesh
     assert_eq!(count(0, |op| op.kind() == Kind::Send), 3 * (12 + 1));
     // a mesh rank has 24 / 8 = 3 particle ranks
     assert_eq!(count(24, |op| op.kind() == Kind::Send), 3 * 3);
@@ -284,7 +286,7 @@ fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
 
 #[test]
 fn random_access_sends_8_bytes_for_every_update_of_another_rank() {
-    // 8 ranks of 256 words: 8,192 updates, of which 7 of 8 leave their rank, within 3 standard deviations of 30
+    // 8 ranks of 256 words make 8,192 updates, and 7 of 8 updates leave their rank, within 3 standard deviations of 30
     let made = example("random_access");
     assert!((line(&made, "bytes") / 8.0 - 8192.0 * 7.0 / 8.0).abs() < 90.0, "{}", line(&made, "bytes"));
 }

@@ -1,4 +1,5 @@
-//! Programs whose finish times are worked out by hand. L 100, o 10, g 20, G 2, O 0, S 100 unless the test says otherwise.
+//! Programs with finish times computed by hand. L is 100, o 10, g 20, G 2, O 0 and S 100 unless the test says otherwise. A
+//! receiver "takes in" a message while its processor and interface are busy with it.
 
 use crate::support::{finish, read, run};
 use serde_json::json;
@@ -38,7 +39,7 @@ fn a_rendezvous_lets_its_sender_go_on_when_the_receive_has_matched() {
     // the computation of 5 runs until 115. Taken in until 110 + 10 + 200 = 320.
     let program = two("s: send 101b to 1\nc: calc 5\nc requires s", "recv 101b from 0");
     assert_eq!(finish(&program, AT), [115, 320]);
-    // An eager message lets it go on at 10.
+    // With an eager message the computation begins at 10.
     let eager = two("s: send 100b to 1\nc: calc 5\nc requires s", "recv 100b from 0");
     assert_eq!(finish(&eager, AT), [15, 110 + 10 + 198]);
 }
@@ -84,8 +85,9 @@ fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_sto
 
 #[test]
 fn wildcards_take_the_first_message_that_has_come() {
-    // Rank 1 computes for 50, so that the message of rank 2 comes first: at 110, taken in until 120. That of rank 1 comes at
-    // 50 + 110 = 160, until 170. The first receive takes the first message, and 1,000 of computation follow it.
+    // Rank 1 computes for 50, so the message of rank 2 arrives first: at 110, taken in until 120. The message of rank 1 arrives
+    // at 50 + 110 = 160, and is taken in until 170. The first receive takes the first message, and 1,000 of computation follow
+    // it.
     let program = "num_ranks 3\nrank 0 {\na: recv 1b from -1 tag -1\nb: recv 1b from -1 tag 7\nc: calc 1000\nc requires a\n}\n\
                    rank 1 {\nc: calc 50\ns: send 1b to 0 tag 7\ns requires c\n}\nrank 2 {\nsend 1b to 0 tag 3\n}\n";
     // The computation begins at 120 and ends at 1,120; the second message is taken in after it, until 1,130.
@@ -96,13 +98,14 @@ fn wildcards_take_the_first_message_that_has_come() {
 fn a_receive_with_a_tag_leaves_earlier_messages_of_other_tags() {
     let program =
         two("send 1b to 1 tag 5\nsend 1b to 1 tag 6", "a: recv 1b from 0 tag 6\nb: recv 1b from 0 tag 5\nb requires a");
-    // sent at 0 and at 20, arrivals at 110 and 130; the second one frees the receive of the first, which is there already
+    // sent at 0 and at 20, arrivals at 110 and 130; the end of the second receive releases the receive of the first message,
+    // which has already arrived
     assert_eq!(finish(&program, AT), [30, 140]);
 }
 
 #[test]
 fn operations_that_are_free_at_the_same_time_start_sends_first() {
-    // A send, a receive and a computation are free at 0. The send is first: the computation begins at 10.
+    // A send, a receive and a computation are ready at 0. The send is first, so the computation begins at 10.
     let program = two("calc 100\nsend 1b to 1", "recv 1b from 0");
     assert_eq!(finish(&program, AT), [110, 120]);
 }

@@ -1,4 +1,5 @@
-//! Every example of every registered generator, algorithm and table keeps the laws (`src/laws`).
+//! Checks that every example of every registered generator, algorithm and table obeys the laws
+//! (`src/laws`).
 
 use weft_programs::collectives::{AlgorithmConfig, TableConfig};
 use weft_programs::generators::GeneratorConfig;

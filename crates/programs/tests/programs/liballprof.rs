@@ -1,4 +1,4 @@
-//! liballprof: calls that tests write, damaged files. `tests/test_traces.py` reads recordings.
+//! liballprof: calls written by tests, and damaged files. `tests/test_traces.py` reads real recordings.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -12,7 +12,7 @@ use weft_units::Refusal;
 pub const HEAD: &str = "# collprof 0.9 output file\n# Init clockdiff: 0.000000\n\nMPI_Init:-:140:141:1000.000000\n";
 pub const END: &str = "MPI_Finalize:9000.5:-\n";
 
-/// Reads a trace whose ranks have these lines between their first and last.
+/// Reads a trace with these lines between the first and the last line of each rank.
 fn read(ranks: &[&str]) -> Result<Converted, Refusal> {
     let names = (0..ranks.len()).map(|rank| format!("pmpi-rank-{rank}.txt")).collect();
     let bytes = ranks.iter().map(|lines| format!("{HEAD}{lines}{END}").into_bytes()).collect();
@@ -122,7 +122,7 @@ fn read_owned(lines: &[String]) -> Result<Converted, Refusal> {
 
 #[test]
 fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
-    // the communicator that a rank makes and no later call uses has 4 ranks, and fits none of the calls
+    // no later call uses the created communicator of 4 ranks, and it matches none of the calls
     let converted = read_owned(&halves(|_| String::new())).unwrap();
     for rank in 0..4 {
         let of = &converted.program.ranks[rank];
@@ -138,7 +138,7 @@ fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
 #[test]
 fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
     let message_of = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
-    // a second handle of the same size, which no creation explains
+    // a second handle of the same size, for which there is no creation
     let found = message_of(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
     let wanted = "the trace: 0 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
                   not follow for 1 MPI_Barrier (record the program";
@@ -175,7 +175,7 @@ fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Fields in any order.
+    /// Random fields in random order.
     #[test]
     fn any_fields_never_panic(
         name in prop::sample::select(vec!["Send", "Recv", "Isend", "Irecv", "Wait", "Waitall", "Sendrecv", "Bcast", "Reduce",

@@ -1,4 +1,4 @@
-//! Programs from files and generators against known answers.
+//! Programs from files and generators are compared with known results.
 
 mod answers;
 mod applications;

@@ -1,4 +1,4 @@
-//! DUMPI files that tests write call by call.
+//! DUMPI files that tests build call by call.
 
 use std::cell::RefCell;
 use weft_programs::mpi::Converted;
@@ -32,10 +32,11 @@ pub enum Arg<'a> {
     Statuses(&'a [(i32, i32, bool, i32)]),
 }
 
-/// The file of a rank while it is written. Each call begins 10 ns after the one before and takes 5 ns.
+/// The file of a rank under construction. Each call begins 10 ns after the previous one and takes 5
+/// ns.
 pub struct Rank {
     bytes: Vec<u8>,
-    /// When the next call begins \[ns\].
+    /// Begin of the next call \[ns\].
     pub now: RefCell<u32>,
 }
 

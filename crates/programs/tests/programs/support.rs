@@ -1,4 +1,4 @@
-//! Functions that the tests share.
+//! Functions that several test files use.
 
 use std::sync::Arc;
 use weft_programs::collectives::Rules;

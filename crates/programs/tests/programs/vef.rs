@@ -1,4 +1,4 @@
-//! VEF: hand-worked dependencies, round trips, damaged files.
+//! VEF: dependencies computed by hand, round trips, damaged files.
 
 use crate::damage::rounds;
 use crate::support::{finish, run};
@@ -7,7 +7,8 @@ use weft_programs::form::{Op, Operation, Program, When};
 use weft_programs::loggops::Parameters;
 use weft_programs::readers::{self, Format, vef::Vef};
 
-/// A message in each direction, then a barrier and a broadcast from task 2 of two communicators, and a message behind it.
+/// A message in each direction, then a barrier and a broadcast from task 2 in two communicators, and a message after the
+/// broadcast.
 pub const EXAMPLE: &str = "VEF 4 3 2 2 6 FALSE
 C0 0 1 2 3
 C1 2 0
@@ -68,7 +69,7 @@ fn sends_that_follow_one_event_share_the_processor() {
 
 #[test]
 fn a_written_file_is_the_file_that_was_read() {
-    // each record behind what it follows, messages before collectives where both may come
+    // each record comes after the records that it depends on; messages come before collectives if both are possible
     assert_eq!(String::from_utf8(Vef.write(&read(EXAMPLE)).unwrap()).unwrap(), EXAMPLE);
     let all = "VEF 2 0 1 7 14 TRUE
 C0 0 1
@@ -143,7 +144,7 @@ fn wrong_lines_are_refused_with_their_number() {
     }
     for length in 0..EXAMPLE.len() - 1 {
         let read = Vef.read("file", &EXAMPLE.as_bytes()[..length]);
-        // the head counts all lines, so that none can be cut off unseen
+        // the header has the number of all lines, so a missing line is detected
         assert!(read.is_err() || EXAMPLE[length..].trim_end().bytes().all(|byte| byte.is_ascii_digit()), "{length}");
     }
 }
@@ -151,7 +152,7 @@ fn wrong_lines_are_refused_with_their_number() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file with some bytes changed is refused, or a program that is written and read again.
+    /// A file with some changed bytes is refused, or it is a program that can be written and read again.
     #[test]
     fn a_changed_file_never_panics(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
         let mut bytes = EXAMPLE.as_bytes().to_vec();

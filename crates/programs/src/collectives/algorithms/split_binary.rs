@@ -7,9 +7,9 @@
 //! `segment`: bytes of a segment.
 //!
 //! # Guarantees
-//! The root sends the first half of the vector down a binary tree of the first half of the ranks, and the second half down a tree of the
-//! other ranks. Then rank k of each tree sends its half to rank k of the other tree. A rank without a partner gets the second half from the
-//! root.
+//! The root sends the first half of the vector down a binary tree of the first half of the ranks. It sends the second half down a tree of
+//! the other ranks. Then rank k of each tree sends its half to rank k of the other tree. A rank without a partner gets the second half from
+//! the root.
 //!
 //! # Not modelled
 //! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.

@@ -1,4 +1,4 @@
-//! The records of one file, handed to a recorder.
+//! Passes the records of one file to a recorder.
 
 use super::stream::{Kind, Record, Stream};
 use crate::form::Operation;
@@ -8,7 +8,7 @@ use crate::readers::trace_files::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// Numbers of the format.
+/// Numbers of the predefined communicators in the format.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: -1 };
 const ANY: i64 = -1;
 const NOBODY: i64 = -2;
@@ -46,7 +46,7 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
-        // the file is refused for that call, and later records may depend on it
+        // the file is refused because of that call, and later records may depend on it
         if !refused.is_empty() {
             continue;
         }
@@ -91,7 +91,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Refuses a record with another number of words than its kind has.
+    /// Refuses a record with the wrong number of words for its kind.
     fn check(&self) -> Result<(), Problem> {
         let (words, length) = (self.record.count(), self.words());
         let fits = match length {
@@ -101,12 +101,13 @@ impl Call<'_> {
         if fits { Ok(()) } else { Err(damaged(&format!("a record of {:?} has {words} words", self.kind))) }
     }
 
-    /// The word with the first of two times that are no computation, in records that are no calls.
+    /// Index of the first of two words with times that are not computation, in records that are not
+    /// calls.
     fn times_at(&self) -> Option<usize> {
         [(Kind::Poll, 1), (Kind::Pause, 0)].into_iter().find(|each| each.0 == self.kind).map(|each| each.1)
     }
 
-    /// The words that a kind has. `Sendrecv` has those of a send and a receive.
+    /// The number of words of a kind. `Sendrecv` has the words of a send and of a receive.
     const fn words(&self) -> Words {
         match self.kind {
             Kind::Init | Kind::File | Kind::Probe => Words::Exactly(0),
@@ -131,7 +132,7 @@ impl Call<'_> {
         self.record.word(place)
     }
 
-    /// A word that is no size where it is negative.
+    /// A word that must be a size: refuses a negative number.
     fn size(&self, place: usize) -> Result<u64, Problem> {
         size(self.word(place))
     }
@@ -146,12 +147,12 @@ impl Call<'_> {
         On { comm: self.word(0), request }
     }
 
-    /// Peer, bytes and tag of a message whose peer is in a word.
+    /// Peer, bytes and tag of a message, from the word of its peer on.
     fn message(&self, peer_at: usize) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((peer(self.word(peer_at))?, self.size(peer_at + 2)?, tag(self.word(peer_at + 1))?))
     }
 
-    /// The status of a receive, which begins at a word.
+    /// The status of a receive, from word `place` on.
     fn done(&self, place: usize) -> Result<Completion, Problem> {
         let tag = u32::try_from(self.word(place + 1)).unwrap_or(0);
         Ok(Completion { peer: peer(self.word(place))?, tag, bytes: self.size(place + 2)?, is_cancelled: false })
@@ -226,7 +227,7 @@ impl Call<'_> {
         }
     }
 
-    /// The sizes of all blocks, at a rank that knows them.
+    /// The sizes of all blocks, if the rank of the file knows them.
     fn blocks(&self) -> Result<Option<Vec<u64>>, Problem> {
         if self.record.count() == 3 { Ok(None) } else { self.sizes(3..self.record.count()).map(Some) }
     }
@@ -237,7 +238,7 @@ impl Call<'_> {
         recorder.create_of(members, self.word(0))
     }
 
-    /// Requests that have ended.
+    /// Completes the requests that have ended.
     fn complete(&self, recorder: &mut Recorder) {
         for place in (0..self.record.count()).step_by(5) {
             let is_cancelled = self.word(place + 4) != 0;
@@ -273,10 +274,10 @@ impl Call<'_> {
     }
 }
 
-/// How many words a record has.
+/// Number of words of a record.
 enum Words {
     Exactly(usize),
-    /// So many, and any number of further groups of the second size.
+    /// The first number of words, then any number of groups with the second number of words.
     From(usize, usize),
 }
 

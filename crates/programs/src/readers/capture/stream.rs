@@ -5,12 +5,12 @@ use weft_units::Refusal;
 
 /// First bytes of a file.
 pub const MAGIC: [u8; 8] = *b"WEFTCAP\0";
-/// The version of the format that this reader knows.
+/// The version of the format that this reader supports.
 const VERSION: u32 = 1;
-/// Bytes of the head of a file, and of the head of a record.
+/// Bytes of the header of a file, and of the header of a record.
 const HEAD: usize = 32;
 const RECORD: usize = 40;
-/// Bytes of a number of a record.
+/// Bytes of a word of a record.
 const WORD: usize = 8;
 
 /// Kinds of records, with the numbers of `capture/record.h`.
@@ -37,15 +37,16 @@ kinds! {
     Init = 1,
     /// Sums of the file: sends, their bytes, receives, collectives.
     Finalize = 2,
-    /// Unsuccessful tests and all probes that do not wait: how many, and their time by wall and processor.
+    /// Unsuccessful tests and all non-blocking probes: their number, and their wall-clock and processor
+    /// time.
     Poll = 3,
-    /// A call that the format can't hold: its name.
+    /// The name of a call that the format can't record.
     Refused = 4,
     /// A new communicator: its number, and its ranks.
     Comm = 5,
     /// A file was opened.
     File = 6,
-    /// A time in which no call was recorded, on the wall and by the clock of the processor.
+    /// A time in which no calls were recorded, in wall-clock and processor time.
     Pause = 7,
     Send = 16,
     Recv = 17,
@@ -81,7 +82,7 @@ kinds! {
 pub struct Head {
     pub rank: u32,
     pub ranks: u32,
-    /// The number of the run, equal in all its files.
+    /// The number of the run, which is equal in all its files.
     pub run: u64,
 }
 
@@ -117,12 +118,12 @@ impl Head {
 /// A record of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
-    /// The byte of the file at which it begins.
+    /// The byte of the file at which the record begins.
     pub place: usize,
-    /// The number of its kind, and the kind if this reader knows it.
+    /// The number of its kind. The next field is the kind, if this reader supports it.
     pub number: u16,
     pub kind: Option<Kind>,
-    /// Whether another thread than that of `MPI_Init` called.
+    /// True if the call came from another thread than `MPI_Init`.
     pub is_of_other_thread: bool,
     pub wall: Times,
     pub processor: Times,
@@ -130,7 +131,7 @@ pub struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// How many words it has.
+    /// Number of words of the record.
     pub const fn count(&self) -> usize {
         self.words.len() / WORD
     }
@@ -159,7 +160,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The records behind the head of a file.
+    /// The records after the header of a file.
     pub const fn new(file: &'a str, bytes: &'a [u8]) -> Self {
         Self { file, bytes, at: HEAD }
     }

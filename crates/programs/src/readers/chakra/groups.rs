@@ -22,22 +22,23 @@ type Lists = HashMap<String, Arc<[u32]>>;
 /// The groups of a trace.
 pub(super) struct Groups {
     ranks: u32,
-    /// Members by name, as the file of groups has them.
+    /// Members of each group by name, from the file of groups.
     of_file: Lists,
-    /// Numbers of the groups of collectives, from 1: two groups of one name have different members.
+    /// Numbers of the groups of collectives, from 1. Two groups may have the same name and different members.
     numbers: BTreeMap<(String, Arc<[u32]>), u32>,
-    /// Names in collectives whose members are listed nowhere.
+    /// Names of groups in collectives without a list of members.
     unlisted: BTreeSet<String>,
 }
 
-/// The place of a collective: communicator of its rank, number in the communicator, ranks of the communicator.
+/// The place of a collective: number of the communicator at its rank, number of the collective in the communicator, number of
+/// ranks of the communicator.
 pub(super) struct Place {
     pub comm: u16,
     pub instance: u32,
     pub ranks: u32,
 }
 
-/// An entry of PyTorch's list. Without members it is the group of all ranks.
+/// An entry of PyTorch's list. An entry without members is the group of all ranks.
 #[derive(Deserialize)]
 struct Listed {
     pg_name: String,
@@ -55,7 +56,7 @@ impl Groups {
             if !name.ends_with(ENDING) {
                 continue;
             }
-            // a folder may have other files of JSON
+            // the folder may also have other JSON files
             let Ok(lists) = serde_json::from_slice::<BTreeMap<String, Vec<u32>>>(&files.load(place)?) else { continue };
             if let Some((other, _)) = &found {
                 let what = format!("{other} and {name} both list groups of ranks");
@@ -70,7 +71,7 @@ impl Groups {
         Ok(Self { ranks, of_file, numbers: BTreeMap::new(), unlisted: BTreeSet::new() })
     }
 
-    /// Refuses groups without members, unless the only one can be that of all ranks.
+    /// Refuses groups without members, except a single group, which can be that of all ranks.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.unlisted.is_empty() || (self.unlisted.len() == 1 && self.numbers.is_empty()) {
             return Ok(());
@@ -81,7 +82,8 @@ impl Groups {
         Err(Refusal::new("the trace", what, COPY))
     }
 
-    /// Adds the groups of a rank whose collectives it does not call, so that the check of the program finds what is missing.
+    /// Adds groups that have this rank as a member, but no collectives of this rank. The check of the program then finds the
+    /// missing collectives.
     pub fn complete(&self, rank: u32, comms: &mut Vec<Comm>) {
         for ((_, members), &number) in &self.numbers {
             if comms.iter().all(|comm| comm.number != number) {
@@ -91,16 +93,16 @@ impl Groups {
     }
 }
 
-/// The groups of a rank while its file is read.
+/// The groups of a rank, during the reading of its file.
 pub(super) struct OfRank<'a> {
     groups: &'a mut Groups,
     rank: u32,
-    /// Members by name, as PyTorch listed them for this rank.
+    /// Members of each group by name, from PyTorch's list for this rank.
     listed: Lists,
     comms: Vec<Comm>,
     /// Communicators by name.
     places: HashMap<String, u16>,
-    /// Collectives so far of all ranks, then of each communicator.
+    /// Number of collectives so far: first of the communicator of all ranks, then of each other communicator.
     collectives: Vec<u32>,
 }
 
@@ -110,7 +112,7 @@ impl<'a> OfRank<'a> {
         Self { groups, rank, listed, comms, places, collectives: vec![0] }
     }
 
-    /// Takes the groups that a node lists, if it is PyTorch's node of them. A list of another form lists nothing.
+    /// Adds the groups that a node lists, if it is PyTorch's node of groups. Ignores a list in another form.
     pub fn list(&mut self, node: &Node) -> Result<(), Problem> {
         if node.name != INIT {
             return Ok(());
@@ -180,7 +182,7 @@ fn comm_of(number: u32, members: &Arc<[u32]>, rank: u32) -> Option<Comm> {
     Some(Comm { number, members: Arc::clone(members), me })
 }
 
-/// The entries of PyTorch's list, which writers wrap in the text of a list of Python or JSON.
+/// The entries of PyTorch's list. Writers wrap the list in the text of a Python or JSON list.
 fn listed(inputs: &[u8]) -> Vec<Listed> {
     let text = Inputs::decode(inputs).map(|inputs| inputs.values).unwrap_or_default();
     let Some(list) = text.find("[{").zip(text.rfind("}]")).and_then(|(first, last)| text.get(first..last + 2)) else {
@@ -189,7 +191,7 @@ fn listed(inputs: &[u8]) -> Vec<Listed> {
     serde_json::from_str(list).or_else(|_| serde_json::from_str(&list.replace("\\\"", "\""))).unwrap_or_default()
 }
 
-/// Members that are ranks of the trace, each of them once.
+/// Checks that all members are ranks of the trace, and that each occurs once.
 fn checked(group: &str, members: Vec<u32>, ranks: u32) -> Result<Arc<[u32]>, Problem> {
     if let Some(outside) = members.iter().find(|&&member| member >= ranks) {
         let what = format!("group {group} has rank {outside}, and there are files of {ranks} ranks");

@@ -1,5 +1,5 @@
-//! The messages of Chakra's `et_def.proto` (`mlcommons/chakra`, `schema/protobuf`), as far as this reader takes them. Other
-//! fields are skipped, as protobuf allows. The names and numbers are those of the schema.
+//! The messages of Chakra's `et_def.proto` (`mlcommons/chakra`, `schema/protobuf`), with only the fields that this reader
+//! uses. Other fields are skipped, as protobuf allows. The names and numbers are those of the schema.
 
 use prost::{Message, Oneof};
 
@@ -19,7 +19,7 @@ pub struct AttributeProto {
     pub value: Option<Value>,
 }
 
-/// A single value: writers differ in the kind of number that they take.
+/// A single value. Writers use different types of numbers.
 #[derive(Clone, PartialEq, Oneof)]
 pub enum Value {
     #[prost(int32, tag = "7")]
@@ -49,7 +49,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as a whole number from 0; a text of digits is one.
+    /// The value as a non-negative whole number; a text of digits also counts as a number.
     pub fn number(&self) -> Option<u64> {
         match self {
             Self::Int32(number) | Self::Sint32(number) | Self::Sfixed32(number) => u64::try_from(*number).ok(),
@@ -93,7 +93,7 @@ pub struct Node {
     pub data_deps: Vec<u64>,
     #[prost(uint64, tag = "7")]
     pub duration_micros: u64,
-    /// An [`Inputs`], which is read of few nodes.
+    /// The bytes of an [`Inputs`]. They are decoded only for few nodes.
     #[prost(bytes = "vec", tag = "8")]
     pub inputs: Vec<u8>,
     #[prost(message, repeated, tag = "10")]
@@ -106,7 +106,7 @@ impl Node {
         self.attr.iter().find(|attr| attr.name == name)?.value.as_ref()
     }
 
-    /// The value of an attribute that is a number from 0.
+    /// The value of an attribute that is a non-negative number.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name)?.number()
     }

@@ -1,15 +1,15 @@
-//! The calls that a DUMPI file may have, in the order of their numbers, with the layout of their arguments.
+//! The calls in DUMPI files, in the order of their numbers, with the layout of their arguments.
 
 use std::sync::OnceLock;
 
-/// A line per call: its name without `MPI_`, and a letter per argument.
+/// The text has a line per call: its name without `MPI_`, and a letter per argument.
 ///
-/// `b`, `h`, `i`, `q` are whole numbers of 8, 16, 32, 64 bits. `B`, `H`, `I` are lists of such, `J` is a list of lists of 32 bits.
-/// `S` is a list of statuses, `s` a text, `A` a list of texts. Fields in brackets are there at the root only. `-` is nothing, and
-/// `!` is a call whose layout is not known.
+/// `b`, `h`, `i`, `q` are whole numbers of 8, 16, 32, 64 bits. `B`, `H`, `I` are lists of 8, 16 and 32 bits, `J` is a list of
+/// lists of 32 bits. `S` is a list of statuses, `s` a text, `A` a list of texts. Fields in brackets exist only at the root. `-`
+/// means no arguments, and `!` is a call with an unknown layout.
 const TEXT: &str = include_str!("calls.txt");
 
-/// The number behind the last record.
+/// The number that follows the last record.
 pub const END: u16 = 293;
 
 /// A call.

@@ -1,4 +1,4 @@
-//! The calls of one DUMPI file, handed to a recorder.
+//! Passes the calls of one DUMPI file to a recorder.
 
 use super::stream::{Record, Status, Stream};
 use super::types::Types;
@@ -9,11 +9,11 @@ use crate::readers::trace_files::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// Numbers of the format.
+/// Numbers of the predefined communicators in the format.
 const HANDLES: Handles = Handles { world: 2, own: 3, none: 1 };
 const NO_REQUEST: i64 = 1;
 const ANY: i64 = -1;
-/// Beginnings of calls that move data without messages, or between programs.
+/// Prefixes of calls that move data without messages, or between programs.
 const REFUSED: [&str; 10] = [
     "Accumulate",
     "Get",
@@ -26,7 +26,7 @@ const REFUSED: [&str; 10] = [
     "Comm_remote_",
     "Grequest_",
 ];
-/// Calls that only begin like those.
+/// Calls with one of these prefixes that move no data.
 const ASKS: [&str; 5] = ["Get_count", "Get_elements", "Get_processor_name", "Get_version", "Get_address"];
 
 /// Reads the file of a rank.
@@ -73,7 +73,7 @@ impl Call<'_> {
         self.record.int(argument)
     }
 
-    /// `count` items of a datatype \[bytes\].
+    /// Size of `count` items of a datatype \[bytes\].
     fn bytes_of(&self, count: i64, datatype: i64) -> Result<u64, Problem> {
         let size = self.types.size(datatype).ok_or_else(|| {
             let what =
@@ -83,7 +83,7 @@ impl Call<'_> {
         Ok(u64::try_from(count).unwrap_or(0).saturating_mul(size))
     }
 
-    /// The bytes of a count and the datatype behind it.
+    /// The bytes from a count and the datatype in the next argument.
     fn bytes(&self, argument: usize) -> Result<u64, Problem> {
         self.bytes_of(self.int(argument), self.int(argument + 1))
     }
@@ -116,7 +116,7 @@ impl Call<'_> {
         self.record.statuses(argument).next().map(completion)
     }
 
-    /// Hands the call to the recorder.
+    /// Passes the call to the recorder.
     fn take(&self, recorder: &mut Recorder) -> Result<(), Problem> {
         let Some(call) = self.record.call() else { return Ok(()) };
         match call.name {
@@ -155,7 +155,8 @@ impl Call<'_> {
         }
     }
 
-    /// Completions and other calls on requests; `false` if it is none.
+    /// Records completions and other calls on requests. Returns `false` if the call is none of
+    /// these.
     fn completes(&self, name: &str, recorder: &mut Recorder) -> bool {
         let all = |recorder: &mut Recorder, statuses: usize| {
             let mut statuses = self.record.statuses(statuses);
@@ -198,7 +199,7 @@ impl Call<'_> {
         true
     }
 
-    /// Groups and communicators; `false` if it is neither.
+    /// Records calls on groups and communicators. Returns `false` if the call is neither.
     fn makes_group(&self, name: &'static str, recorder: &mut Recorder) -> Result<bool, Problem> {
         let (first, second) = (self.int(0), self.int(1));
         let numbers = |argument: usize| self.record.list(argument).to_vec();
@@ -245,7 +246,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Collectives. The rest of the calls request facts, and change nothing.
+    /// Records collectives. The remaining calls only request information, and change nothing.
     fn collective(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
         match name {
@@ -257,7 +258,7 @@ impl Call<'_> {
             "Allgather" => recorder.collective(AllGather, 0, self.bytes(2)?, self.int(4)),
             "Alltoall" => recorder.collective(AllToAll, 0, self.bytes(2)?, self.int(4)),
             "Gather" | "Scatter" => {
-                // the arguments of the root alone are those that its peers see
+                // only the arguments of the root are those that its peers use
                 let bytes = if self.record.list(5).is_empty() { self.bytes(1)? } else { self.bytes(5)? };
                 let operation = if name == "Gather" { Gather } else { Scatter };
                 recorder.collective(operation, self.root(3)?, bytes, self.int(4))
@@ -293,7 +294,7 @@ fn completion(status: Status) -> Completion {
     }
 }
 
-/// A rank as MPI numbers it. Negative numbers mean any source, or no rank.
+/// A rank number of MPI. Negative numbers mean any source, or no rank.
 fn peer(number: i64, is_receive: bool) -> Peer {
     match u32::try_from(number) {
         Ok(number) => Peer::Rank(number),
@@ -310,7 +311,7 @@ fn tag(number: i64, is_receive: bool) -> Result<Option<u32>, Problem> {
     }
 }
 
-/// The ranks of triples of first, last and stride.
+/// The ranks given by triples of first rank, last rank and stride.
 fn ranges(numbers: &[i64]) -> Result<Vec<i64>, Problem> {
     let mut ranks = Vec::new();
     for triple in numbers.chunks_exact(3) {

@@ -3,7 +3,7 @@
 use super::calls::{self, Call, END};
 use weft_units::Refusal;
 
-/// The first eight bytes of a file, and those before its index.
+/// The first eight bytes of a file, and the eight bytes before its index.
 pub const MAGIC: u64 = 0xffaa_dd44_554d_5049;
 /// Bits of the mask of a record.
 const STATUS: u8 = 0x03;
@@ -11,9 +11,9 @@ const CPU: u8 = 0x04;
 const WALL: u8 = 0x08;
 const THREAD: u8 = 0x40;
 const COUNTERS: u8 = 0x80;
-/// The oldest version whose records are read: earlier ones have errors that depend on the version.
+/// The oldest supported version. Records of earlier versions have errors that depend on the version.
 const OLDEST: [u8; 3] = [0, 6, 9];
-/// The newest major version whose layouts are known. Records have no lengths, so another layout could be read as wrong numbers.
+/// The newest major version with known layouts. Records have no lengths, so another layout could be read as wrong numbers.
 const NEWEST: u8 = 13;
 
 /// When a call began and when it ended \[ns\].
@@ -29,14 +29,14 @@ pub struct Status {
     pub tag: i64,
 }
 
-/// How many numbers a status has in [`Record`].
+/// Number of values of a status in [`Record`].
 const STATUS_NUMBERS: usize = 5;
 
-/// A record. The same one is filled again for each call.
+/// A record. The same object is reused for each call.
 #[derive(Debug, Default)]
 pub struct Record {
     pub number: u16,
-    /// Where it begins in the file \[bytes\].
+    /// Position of the record in the file \[bytes\].
     pub place: usize,
     pub thread: u16,
     pub cpu: Option<Times>,
@@ -50,19 +50,19 @@ impl Record {
         calls::call(self.number)
     }
 
-    /// All numbers of an argument; none where the record lacks it.
+    /// All numbers of an argument; empty if the record lacks the argument.
     pub fn list(&self, argument: usize) -> &[i64] {
         let Some(&end) = self.ends.get(argument) else { return &[] };
         let start = argument.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.numbers[start..end]
     }
 
-    /// An argument that is one number; 0 where the record lacks it.
+    /// An argument that is one number; 0 if the record lacks the argument.
     pub fn int(&self, argument: usize) -> i64 {
         self.list(argument).first().copied().unwrap_or(0)
     }
 
-    /// The statuses of an argument; none where the program ignored them.
+    /// The statuses of an argument; empty if the program ignored them.
     pub fn statuses(&self, argument: usize) -> impl Iterator<Item = Status> + '_ {
         self.list(argument).chunks_exact(STATUS_NUMBERS).map(|numbers| Status {
             bytes: numbers[0],
@@ -83,7 +83,7 @@ pub struct Stream<'a> {
     file: &'a str,
     bytes: &'a [u8],
     at: usize,
-    /// Where the records must end.
+    /// Position at which the records must end.
     end: usize,
     cpu_bias_s: u64,
     wall_bias_s: u64,
@@ -93,7 +93,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Reads what is around the records.
+    /// Reads the header, the index and the table of sizes, which are around the records.
     pub fn open(file: &'a str, bytes: &'a [u8]) -> Result<Self, Refusal> {
         let mut stream = Self {
             file,
@@ -137,8 +137,8 @@ impl<'a> Stream<'a> {
         Ok(stream)
     }
 
-    /// Where the table of sizes (0 for none), the header and the records begin. The index is a list of places at the end of the
-    /// file, which grew at its beginning from version to version.
+    /// Positions of the table of sizes (0 if there is none), of the header and of the records. The index is a list of positions
+    /// at the end of the file. Newer versions added entries at the beginning of this list.
     fn index(&self) -> Result<[usize; 3], Refusal> {
         let word = |back: usize| {
             let start = self.bytes.len().checked_sub(8 * back)?;
@@ -162,7 +162,7 @@ impl<'a> Stream<'a> {
         Refusal::new(format!("{}, byte {place}", self.file), what, help)
     }
 
-    /// Reads the next record; `false` behind the last one.
+    /// Reads the next record. Returns `false` after the last record.
     pub fn next(&mut self, record: &mut Record) -> Result<bool, Refusal> {
         let place = self.at;
         record.number = self.u16()?;
@@ -213,7 +213,7 @@ impl<'a> Stream<'a> {
             match letter {
                 b'-' => continue,
                 b'(' => {
-                    // the rank, ..., the root and the communicator come before
+                    // the rank, ..., the root and the communicator are the previous arguments
                     let before = record.ends.len();
                     is_left_out = record.int(0) != record.int(before - 2);
                     continue;
@@ -270,10 +270,10 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// A number of items of at least `width` bytes each, which the rest of the file can hold.
+    /// Reads a number of items of at least `width` bytes each. Refuses a number that is too large for the rest of the file.
     fn count(&mut self, width: usize) -> Result<usize, Refusal> {
         let (place, count) = (self.at, self.u32()? as i32);
-        // the recorder writes a negative number where a list is not there
+        // the recorder writes a negative number if there is no list
         let count = usize::try_from(count).unwrap_or(0);
         if count.saturating_mul(width) > self.bytes.len() - self.at {
             let what = format!("a list has {count} items, and the file has {} more bytes", self.bytes.len() - self.at);

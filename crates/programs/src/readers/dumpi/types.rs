@@ -1,17 +1,17 @@
-//! Sizes of datatypes. The table of a file has the last size of each number. A program frees datatypes and makes others under
-//! the same number, so the calls that make them count first.
+//! Sizes of datatypes. The table of a file has the last size of each datatype number. But a program may free a datatype and
+//! make another one with the same number. So the calls that make datatypes have priority over the table.
 
 use super::stream::Record;
 use std::collections::HashMap;
 
 /// The sizes of the datatypes of a rank.
 pub struct Types {
-    /// By number \[bytes\], from the table of the file.
+    /// Sizes by datatype number \[bytes\], from the table of the file.
     table: Vec<u32>,
     made: HashMap<i64, u64>,
 }
 
-/// A number that is no length is none.
+/// A length; a negative number counts as 0.
 fn length(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
@@ -21,25 +21,25 @@ impl Types {
         Self { table, made: HashMap::new() }
     }
 
-    /// How many sizes the file has.
+    /// Number of sizes in the table of the file.
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// The size of a datatype now \[bytes\].
+    /// The present size of a datatype \[bytes\].
     pub fn size(&self, datatype: i64) -> Option<u64> {
         let in_table =
             || usize::try_from(datatype).ok().and_then(|place| self.table.get(place)).map(|&size| size.into());
         self.made.get(&datatype).copied().or_else(in_table)
     }
 
-    /// Keeps the size of a datatype that this call makes.
+    /// Stores the size of a datatype that this call makes.
     pub fn take(&mut self, name: &str, record: &Record) {
         let int = |argument: usize| record.int(argument);
         let sum = |argument: usize| {
             record.list(argument).iter().fold(0u64, |sum, &number| sum.saturating_add(length(number)))
         };
-        // old datatype, new datatype, and how many items of the old one the new one has
+        // old datatype, new datatype, and the number of items of the old datatype in the new one
         let (old, new, items) = match name {
             "Type_contiguous" => (int(1), int(2), length(int(0))),
             "Type_vector" | "Type_hvector" | "Type_create_hvector" => {
@@ -59,7 +59,7 @@ impl Types {
                 self.keep(int(4), size);
                 return;
             }
-            // a part of an array that is dealt out: the table of the file has its size
+            // a part of a distributed array: the table of the file has its size
             "Type_create_darray" => {
                 self.made.remove(&int(9));
                 return;

@@ -4,7 +4,7 @@ use crate::form::{Op, When};
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// A statement outside of the blocks of ranks.
+/// A statement outside the blocks of ranks.
 pub enum Token {
     Ranks(u32),
     Rank(u32),
@@ -23,7 +23,7 @@ pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
-    /// Tags above 32 bits: for each remainder the tag and how many operations have it.
+    /// Tags of more than 32 bits: for each value of the lower 32 bits, the tag and the number of operations with this tag.
     pub folded: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         self.options(op, kind != b"calc")
     }
 
-    /// `tag T`, `cpu C` and `nic K` behind an operation.
+    /// Reads `tag T`, `cpu C` and `nic K` after an operation.
     fn options(&mut self, mut op: Op, is_message: bool) -> Result<Op, Refusal> {
         loop {
             self.skip_blanks()?;
@@ -176,7 +176,8 @@ impl<'a> Reader<'a> {
         Ok(Some(number))
     }
 
-    /// A tag; the largest number is any. Of a larger tag the lower 32 bits count, as for `txt2bin`, if no other tag has them.
+    /// Reads a tag; the largest 32-bit number means any tag. For a longer tag the lower 32 bits are used, as in `txt2bin`, if
+    /// no other tag has the same.
     fn tag(&mut self) -> Result<u32, Refusal> {
         self.skip_blanks()?;
         if self.text[self.at..].starts_with(b"-1") {
@@ -206,7 +207,7 @@ impl<'a> Reader<'a> {
         self.refusal(&what, &format!("give the messages of the file tags below {}", u32::MAX))
     }
 
-    /// A whole number that fits into `T`.
+    /// Reads a whole number that fits into `T`.
     fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, Refusal> {
         self.skip_blanks()?;
         let (start, mut number) = (self.at, 0u64);
@@ -228,7 +229,7 @@ impl<'a> Reader<'a> {
         self.refusal(&what, "write a smaller number")
     }
 
-    /// The letters, digits and underscores from here on.
+    /// Reads the letters, digits and underscores from the present position.
     fn word(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let length =

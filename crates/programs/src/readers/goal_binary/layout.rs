@@ -13,18 +13,18 @@ pub const HEAD: usize = 14;
 /// Bytes of a node.
 pub const NODE: usize = 39;
 
-/// Where the operations of a rank are in a file.
+/// The location of the operations of a rank in a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Rank {
-    /// Place of its first byte in the file.
+    /// Position of its first byte in the file.
     start: u64,
     pub nodes: u32,
     pub roots: u32,
-    /// Entries of the list of successors.
+    /// Number of entries of the list of successors.
     entries: u64,
 }
 
-/// A node as it is stored.
+/// A stored node, which is an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
     pub predecessors: u32,
@@ -34,7 +34,8 @@ pub struct Node {
     pub tag: u32,
     pub cpu: u8,
     pub nic: u8,
-    /// How many successors of its finish there are, and the place of the first; the same of its start.
+    /// Number of successors of its finish, and the index of the first. The next field has the same for
+    /// its start.
     pub after_finish: (u32, u32),
     pub after_start: (u32, u32),
 }
@@ -45,7 +46,7 @@ pub fn broken(file: &str, place: &str, what: String) -> Refusal {
     Refusal::new(path, what, "the file is cut off or damaged: copy or convert it again")
 }
 
-/// Bytes of a file; a refusal where it can't be read.
+/// Reads bytes of a file. Returns a refusal if they can't be read.
 pub fn read<const N: usize>(storage: &(impl Storage + ?Sized), at: u64) -> Result<[u8; N], Refusal> {
     let mut bytes = [0; N];
     storage.read_at(at, &mut bytes)?;
@@ -56,7 +57,7 @@ fn number(storage: &(impl Storage + ?Sized), at: u64) -> Result<u32, Refusal> {
     Ok(u32::from_le_bytes(read(storage, at)?))
 }
 
-/// The ranks of a file. Refuses a file in which the place of a rank is beyond the end of the file.
+/// The ranks of a file. Refuses a file if the position of a rank is beyond the end of the file.
 pub fn ranks(file: &str, storage: &(impl Storage + ?Sized)) -> Result<Vec<Rank>, Refusal> {
     let length = storage.length();
     if length < HEAD as u64 {
@@ -154,7 +155,7 @@ impl Rank {
             for when in [When::Finish, When::Start] {
                 let (count, first) = node.after(when);
                 edges += u64::from(count);
-                // an empty list may name any place
+                // an empty list may have any position
                 let end = if count == 0 { 0 } else { u64::from(first) + u64::from(count) };
                 if end.max(edges) > self.entries {
                     let what = format!(
@@ -203,7 +204,7 @@ impl Node {
         }
     }
 
-    /// The operation; the kind has been checked.
+    /// The operation of the node. Its kind was checked before.
     pub fn op(&self) -> Op {
         let kind = match self.kind {
             1 => Kind::Send,

@@ -1,16 +1,16 @@
-//! Ranks of a binary GOAL file that stay in the file.
+//! Ranks of a binary GOAL file that are read from the file during a run.
 
 use super::layout::{self, NODE, Node, Rank};
 use crate::form::{Cursor, Op, When};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Where the bytes of a file are: in memory, or behind a file that the caller has opened.
+/// Access to the bytes of a file, which is in memory or was opened by the caller.
 pub trait Storage {
     /// Length of the file \[bytes\].
     fn length(&self) -> u64;
 
-    /// Fills `bytes` from place `at` on.
+    /// Fills `bytes` with the bytes of the file from position `at`.
     fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), Refusal>;
 }
 
@@ -49,11 +49,11 @@ impl Storage for std::fs::File {
     }
 }
 
-/// Bytes of a page of the cache, and how many pages each rank keeps.
+/// Bytes of a page of the cache, and number of pages of each rank.
 const PAGE: u64 = 4096;
 const PAGES: usize = 8;
 
-/// A rank of a file. It keeps 32 KiB of the file in memory.
+/// A rank of a file. It has 32 KiB of the file in memory.
 pub struct OnDisk<S> {
     storage: Arc<S>,
     rank: Rank,
@@ -73,7 +73,7 @@ pub fn open<S: Storage>(file: &str, storage: S) -> Result<Vec<OnDisk<S>>, Refusa
 }
 
 impl<S: Storage> OnDisk<S> {
-    /// Bytes of the file, through the cache; zeros once reading has failed.
+    /// Bytes of the file, read through the cache; zeros after reading has failed.
     fn bytes<const N: usize>(&mut self, at: u64) -> [u8; N] {
         let mut bytes = [0; N];
         for (place, byte) in bytes.iter_mut().enumerate() {

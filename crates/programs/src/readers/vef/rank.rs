@@ -5,15 +5,15 @@ use crate::form::{Comm, Draft, Kind, Op, RankProgram, When};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A record of a task: its predecessor, its delay \[ns\] behind that, and its operation. A collective has the number of the file as
-/// its instance.
+/// A record of a task: its predecessor, its delay \[ns\] after the predecessor, and its operation. The instance of a collective is
+/// its number in the file.
 pub struct Step {
     pub after: After,
     pub delay: u64,
     pub op: Op,
 }
 
-/// Shared data of all tasks of a collective.
+/// Data of a collective that are the same for all its tasks.
 pub struct Shared {
     pub comm: usize,
     pub instance: u32,
@@ -29,7 +29,7 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// The operations of task `number`. The error says which dependency has no sense.
+    /// The operations of task `number`. The error names an invalid dependency.
     pub fn finish(
         self,
         number: u32,
@@ -91,7 +91,8 @@ impl Rank {
     }
 }
 
-/// The operations of a task by the numbers of the file. Messages have ascending numbers, since the file has them in that order.
+/// The operations of a task by their numbers in the file. Messages have ascending numbers, because the file lists them in that
+/// order.
 #[derive(Default)]
 struct Events {
     sent: Vec<(u32, u32)>,
@@ -100,7 +101,7 @@ struct Events {
 }
 
 impl Events {
-    /// Keeps an operation of a record; `false` for a collective that the task has already.
+    /// Stores an operation of a record. Returns `false` for a collective that the task already has.
     fn insert(&mut self, event: After, index: u32) -> bool {
         match event {
             After::Nothing => true,
@@ -138,7 +139,7 @@ fn named(event: After) -> String {
     }
 }
 
-/// The communicators of a task, and for each communicator of the file its number at the task.
+/// The communicators of a task and, for each communicator of the file, its number at the task.
 fn own_comms(task: u32, comms: &[Arc<[u32]>]) -> (Vec<Comm>, Vec<u16>) {
     let (mut own, mut numbers) = (Vec::new(), vec![0]);
     for (number, members) in (1..).zip(&comms[1..]) {

@@ -1,4 +1,4 @@
-//! A program as a file of VEF.
+//! Writes a program as a VEF file.
 
 use super::{After, OPERATIONS};
 use crate::form::{Kind, Op, Operation, Program, RankProgram, When};
@@ -9,7 +9,7 @@ use weft_units::Refusal;
 
 /// An operation of the program: its rank and its number there.
 type Place = (u32, u32);
-/// Order of the records that may follow.
+/// Sort key of the records that may be written next.
 type Order = (u8, u64, u64, u32);
 
 const HELP: &str = "write .goal, which holds every program";
@@ -57,7 +57,7 @@ fn refused(rank: u32, op: u32, what: &str) -> Refusal {
     Refusal::new(format!("rank {rank}, operation {op}"), what, HELP)
 }
 
-/// Predecessor of each send and collective. Refuses what the format can't hold.
+/// Predecessor of each send and collective. Refuses programs that the format can't express.
 fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Refusal> {
     let mut found = HashMap::new();
     for (rank, of) in (0..).zip(&program.ranks) {
@@ -112,7 +112,8 @@ fn context(of: &RankProgram, op: &Op) -> u32 {
     usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
 
-/// The send of each receive, in their order by sender, receiver, communicator and tag.
+/// The send of each receive. Sends and receives with the same sender, receiver, communicator and tag match in their
+/// order.
 fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
     let mut channels: HashMap<(u32, u32, u32, Option<u32>), VecDeque<Place>> = HashMap::new();
     for (rank, of) in (0..).zip(&program.ranks) {
@@ -142,7 +143,8 @@ fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
     }
 }
 
-/// The records in an order in which each follows those that it depends on: messages by their tags where these differ.
+/// The records in an order in which each record follows those that it depends on. Messages are ordered by their tags
+/// if these differ.
 fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
     let mut tags = HashMap::new();
     for &(rank, index) in records.after.keys() {
@@ -182,7 +184,7 @@ fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
     }
 }
 
-/// The file while it is written.
+/// A file under construction.
 struct File<'a> {
     program: &'a Program,
     records: &'a Records,
@@ -194,7 +196,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Writes the record of an operation; returns the kind of its dependency.
+    /// Writes the record of an operation. Returns the kind of its dependency.
     fn line(&mut self, place: Place, lines: &mut String) -> Result<u8, Refusal> {
         let of = &self.program.ranks[place.0 as usize];
         let op = of.ops.op(place.1);
@@ -241,7 +243,7 @@ impl File<'_> {
     }
 }
 
-/// The bytes that a task of a collective sends and receives, as the format has them.
+/// The bytes that a task of a collective sends and receives, by the definition of the format.
 fn sizes(operation: Operation, bytes: u64, ranks: u64, is_root: bool) -> (u64, u64) {
     let all = bytes.saturating_mul(ranks);
     match (operation, is_root) {
