@@ -100,8 +100,8 @@ impl Row for Message {
     }
 }
 
-/// The earliest rows. The log keeps one row more than requested, to detect that rows are missing. The choice of these rows does not depend
-/// on the order in which rows are added.
+/// The earliest rows. The log keeps one row more than requested, to detect that rows are missing. The choice of the rows that a log keeps
+/// does not depend on the order in which rows are added.
 #[derive(Debug, Clone, Kept)]
 pub struct Log<R> {
     #[kept(fixed)]
@@ -141,8 +141,8 @@ pub struct Activity {
 /// The name of a job, and the activity of the job.
 pub type OfJob = (Arc<str>, Activity);
 
-/// The rows of all jobs, each with the index of its job. The flag is true if `most` rows are enough for all of them. If not, all returned
-/// rows end before the cycle of the first row that has no room.
+/// The rows of all jobs, each with the index of its job. The flag of the result is true if `most` rows are enough for all jobs. If not, all
+/// returned rows end before the cycle of the first row that has no room.
 pub fn joined<R: Row>(jobs: &[OfJob], most: usize, of: impl Fn(&Activity) -> &Log<R>) -> (Vec<(usize, R)>, bool) {
     let mut all: Vec<(R, usize)> =
         jobs.iter().enumerate().flat_map(|(job, (_, own))| of(own).rows().iter().map(move |&row| (row, job))).collect();

@@ -83,7 +83,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         best
     }
 
-    /// The cycle in which the packet at the head of VC `v` of input `i` was created or injected. Call it only for arbiters by age.
+    /// The cycle in which the packet at the head of VC `v` of input `i` was created or injected. Call this method only if arbiters decide
+    /// by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `v` a VC of it.
@@ -94,7 +95,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         unsafe { *self.ages.hot(i * V + v as usize) }
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Ties are decided round robin. Call it only for arbiters by age.
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Ties are decided round robin. Call this method only if arbiters
+    /// decide by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `vcs` are VCs of it.

@@ -58,8 +58,8 @@ pub struct Probes {
     pub departures: bool,
     /// Heads whose route depended on the queues of their router (`at_head`).
     pub routed: bool,
-    /// Flits that begin to wait for a channel. The engine counts them for [`Channels::queued`]. The engine does not report these flits to
-    /// the agents. If this is false, each call of `queued` counts the flits in the queues.
+    /// Flits that begin to wait for a channel. The engine counts these flits for [`Channels::queued`]. The engine does not report these
+    /// flits to the agents. If `queued` is false, each call of [`Channels::queued`] counts the flits in the queues.
     pub queued: bool,
 }
 
@@ -76,7 +76,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
     /// Called while no packet is in flight in the network. Returns a period if, while the network stays idle, timer `who` only sets itself
-    /// again, one period later, each time it ends. The engine then skips these ends of the timer. An agent that counts the ends of a timer
+    /// again, one period later, each time it ends. The engine then skips the ends of this timer. An agent that counts the ends of a timer
     /// returns `None`, the default: the engine then skips none.
     fn rests(&self, _who: usize, _channels: &dyn Channels) -> Option<u64> {
         None
@@ -117,7 +117,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     fn depart(&mut self, _batch: &Departures) {}
 
     /// Called when `flits` flits leave an input because their packet is discarded. `packet`: the packet, if its tail is among these flits.
-    /// Agents that count packets in flight subtract it here, as they do at a delivery.
+    /// Agents that count packets in flight subtract the packet here, as they do at a delivery.
     fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
 
     /// Called when an end of a link fails or returns.
@@ -212,9 +212,9 @@ pub trait Channels {
     /// Sets the state that the channel's energy account uses. The state does not decide whether packets may take the channel: only `open`
     /// and `close` do.
     fn enter(&mut self, channel: usize, state: LinkState);
-    /// Closes a channel: from now on no head may take a VC of the channel. Packets that hold one keep it until they have passed;
-    /// [`Agents::drained`] is called when the last of them has left the router. At that time, flits that were granted the link may still
-    /// wait for it (`free_for`).
+    /// Closes a channel: from now on no head may take a VC of the channel. Packets that hold a VC keep it until they have passed;
+    /// [`Agents::drained`] is called when the last of them has left the router. When `drained` is called, flits that were granted the link
+    /// may still wait for it (`free_for`).
     fn close(&mut self, channel: usize);
     /// Opens a closed channel: heads may take its VCs from now on, even if it has not drained. If heads may wait for the channel, call
     /// `look_again` afterwards.
@@ -251,8 +251,8 @@ pub trait Channels {
     fn credit_latency(&self, channel: usize) -> u64;
 
     // ---- timers -----------------------------------------------------------------------------------------------------
-    /// Sets timer `who` to end at cycle `at`, which must be later than now. A new setting replaces an earlier one. Each channel has one
-    /// timer, whose number is that of the channel. The timers of the routers follow, with the next numbers.
+    /// Sets timer `who` to end at cycle `at`, which must be later than now. A new setting of a timer replaces an earlier one. Each channel
+    /// has one timer, whose number is that of the channel. The timers of the routers follow, with the next numbers.
     fn set_timer(&mut self, who: usize, at: u64);
 
     // ---- knowledge of routers
@@ -339,8 +339,8 @@ pub trait Network {
     fn credits_are_home(&self, channel: u32) -> bool;
     /// The same as [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
-    /// Flits per cycle that the channel can carry. This capacity is the bandwidth of the channel. If the credits of the buffer at its far
-    /// end permit only a lower rate, it is that rate.
+    /// Flits per cycle that the channel can carry. This capacity is the bandwidth of the channel. If the credits of the buffer at the
+    /// channel's far end permit only a lower rate, the capacity is that rate.
     fn throughput(&self, channel: u32) -> f64;
     /// Whether the link of the channel, or a router at one of its ends, has failed.
     fn is_broken(&self, channel: u32) -> bool;

@@ -9,17 +9,18 @@ use std::fmt::Debug;
 /// The configuration of a switch allocator, and the allocator itself.
 ///
 /// # Safety
-/// The loop carries out the moves without checking them. `allocate` returns the number of moves that it has entered in this call. Moves are
-/// numbered from 0, without a gap. Each call enters each input and each output at most once. An allocator changes the records of `Ports`
-/// only through functions of `Ports`. Exceptions are the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers`.
+/// The loop carries out the moves without checking them. `allocate` returns the number of moves that it has entered in this call. Moves of
+/// an allocator are numbered from 0, without a gap. Each call enters each input and each output at most once. An allocator changes the
+/// records of `Ports` only through functions of `Ports`. Exceptions are the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and
+/// `offers`.
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs to `outputs`, and enters each matched pair as a move. Each output has a head that may get a VC, or a flit that may
     /// cross the switch ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched at most once. Uncontended flits
     /// have already crossed (`kernel/src/shortcuts/uncontended.rs`). Therefore an allocator must match an uncontended pair in its first
     /// iteration. The round-robin pointers of the input, the output and the VC must then move past the pair (`take_turns` in that file).
-    /// Returns the number of moves. `S`: selects the heads and flits that may cross in this step. The functions of `Ports` apply it, so an
-    /// allocator seldom needs it. Implementations should be inlined, so that the compiler need not store the ports in memory. The loop
-    /// calls the compiled function once per step.
+    /// Returns the number of moves. `S`: selects the heads and flits that may cross in this step. The functions of `Ports` apply this
+    /// selection, so an allocator seldom needs it. Implementations should be inlined, so that the compiler need not store the ports in
+    /// memory. The loop calls the compiled function once per step.
     ///
     /// # Safety
     /// `outputs` are ports of the router.
@@ -43,9 +44,9 @@ pub trait AllocatorModel {
         Self: Sized;
 }
 
-/// Compiles an allocator from a crate outside Weft for the loop. `kernel::face::widths::compiler` makes it. This crate does not know the
-/// types of the loop, and the loop does not know the type of the allocator. The types of the loop and of the allocator are therefore hidden
-/// behind `Any`.
+/// Compiles an allocator from a crate outside Weft for the loop. `kernel::face::widths::compiler` makes a `Compiler`. This crate does not
+/// know the types of the loop, and the loop does not know the type of the allocator. The types of the loop and of the allocator are
+/// therefore hidden behind `Any`.
 #[derive(Debug, Clone, Copy)]
 pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
 

@@ -1,9 +1,9 @@
 //! The board: routers post small numbers on it, and routers anywhere in the network read them after a delay.
 //!
-//! Every router posts its numbers in the same cycles, `every` cycles apart. The numbers are those at the start of the cycle. A reader in
-//! cycle t gets the numbers of the last post at or before t - `delay`; before the first post arrives, all numbers are 0. Blocks post and
-//! read in parallel. Between two meetings, blocks advance by a window of at most `delay` cycles (`network/simulation.rs`). Therefore the
-//! numbers that a reader gets were posted before the last meeting.
+//! Every router posts its numbers in the same cycles, `every` cycles apart. The posted numbers are those at the start of the cycle. A
+//! reader in cycle t gets the numbers of the last post at or before t - `delay`; before the first post arrives, all numbers are 0. Blocks
+//! post and read in parallel. Between two meetings, blocks advance by a window of at most `delay` cycles (`network/simulation.rs`).
+//! Therefore the numbers that a reader gets were posted before the last meeting.
 
 use crate::base::kept::Kept;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -255,8 +255,8 @@ impl Clocks {
         at
     }
 
-    /// The packets that the clock creates before cycle `until`. The first of them is created in cycle `next`. `waits`: the clock has to
-    /// wait after one more packet.
+    /// The packets that the clock creates before cycle `until`. The first of these packets is created in cycle `next`. `waits`: the clock
+    /// has to wait after one more packet.
     pub fn backlog(
         &self,
         mut clock: Clock,

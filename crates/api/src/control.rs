@@ -1,5 +1,5 @@
-//! Control packets: single flits by which the agents of a policy communicate. The engine transports, counts and records them. Only the
-//! policy interprets the content of control packets.
+//! Control packets: single flits by which the agents of a policy communicate. The engine transports, counts and records control packets.
+//! Only the policy interprets the content of control packets.
 
 use crate::base::kept::Value;
 
@@ -11,7 +11,7 @@ pub type Body = u128;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Frame {
     pub body: Body,
-    /// Number of links that it has crossed.
+    /// Number of links that the packet has crossed.
     pub hops: u8,
     /// Number of the frame among the control packets sent from the same block, if a recording receives them.
     pub number: Option<u32>,
@@ -29,7 +29,7 @@ pub enum Wire {
     None,
 }
 
-/// A frame that has arrived at input `port` of its block. Without a link, it has arrived at the router of that port.
+/// A frame that has arrived at input `port` of its block. Without a link, the frame has arrived at the router of that port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Arrival {
     pub port: u32,
@@ -58,7 +58,7 @@ pub struct ControlCount {
     pub packets: Vec<u64>,
     /// Names of the kinds.
     pub kinds: Vec<&'static str>,
-    /// Number of links that they crossed. The flit counts of channels include one flit for each of these crossings.
+    /// Number of links that the control packets crossed. The flit counts of channels include one flit for each of these crossings.
     pub flit_hops: u64,
 }
 

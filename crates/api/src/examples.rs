@@ -1,4 +1,4 @@
-//! Examples that each model declares in its own file. Tests run all of them, so no other list is needed for a new model.
+//! Examples that each model declares in its own file. Tests run all examples, so no other list is needed for a new model.
 
 use serde::de::DeserializeOwned;
 use weft_topology::{Graph, TopologyConfig};
@@ -22,7 +22,7 @@ pub struct Example<M> {
     pub bounds: Vec<Bound>,
 }
 
-/// The load that a routing accepts if only the links limit it, derived by hand. Usually it is the routing's worst case.
+/// The load that a routing accepts if only the links limit it, derived by hand. Usually the bound is for the routing's worst case.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub topology: TopologyConfig,
@@ -33,12 +33,12 @@ pub struct Bound {
 /// Accepted load \[flits/terminal/cycle\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Accepts {
-    /// The network accepts all offered load up to this load. At higher offered loads it still accepts no more than this load.
+    /// The network accepts all offered load up to this load. At higher offered loads the network still accepts no more than this load.
     UpTo(f64),
     /// The network accepts every offered flit up to this load.
     AtLeast(f64),
     /// With detours the network can carry up to this load, which is more than minimal paths can carry. A routing that chooses by queue
-    /// lengths reaches at least half of it.
+    /// lengths reaches at least half of this load.
     WithDetours(f64),
 }
 

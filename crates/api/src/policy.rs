@@ -230,7 +230,7 @@ pub trait PolicyModel {
     /// Builds the policy for a network with these properties. Refuses parameters and networks with which the policy cannot work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
 
-    /// Configurations that differ in behaviour, and that switch links off and on within 4,000 cycles of 1 ns. Tests run all of them, with
+    /// Configurations that differ in behaviour, and that switch links off and on within 4,000 cycles of 1 ns. Tests run all examples, with
     /// the examples of all routings that are compatible with the policy.
     fn examples() -> Vec<Self>
     where

@@ -84,8 +84,8 @@ pub trait QueueingModel {
     /// Whether the scheme supports this network.
     fn fits(&self, graph: &Graph) -> bool;
 
-    /// Whether the lane depends on the output that the packet will request at the next router. If so, the routing must be able to compute
-    /// all its hops ahead.
+    /// Whether the lane depends on the output that the packet will request at the next router. If the lane depends on it, the routing must
+    /// be able to compute all its hops ahead.
     fn looks_ahead(&self) -> bool {
         false
     }
@@ -94,7 +94,7 @@ pub trait QueueingModel {
     fn queues(&self, graph: &Graph) -> u32;
 
     /// Number of parts into which the scheme divides the memory of a port, if the routing has this number of VC classes at the port. By
-    /// default it is the number of queues for each class.
+    /// default this number is the number of queues for each class.
     fn parts(&self, graph: &Graph, classes: u32) -> u32 {
         self.queues(graph) * classes
     }

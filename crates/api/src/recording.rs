@@ -269,12 +269,12 @@ pub struct ControlArrival {
     pub block: u32,
     pub number: u32,
     pub cycle: u64,
-    /// Number of links that it has crossed.
+    /// Number of links that the control packet has crossed.
     pub hops: u8,
 }
 
-/// The part of a recording in one block of routers. By default its methods do nothing. The joined result of all parts must not depend on
-/// which routers share a block. For example, a part can keep integers that are added up, or events that are sorted.
+/// The part of a recording in one block of routers. By default the methods of a recorder do nothing. The joined result of all parts must
+/// not depend on which routers share a block. For example, a part can keep integers that are added up, or events that are sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
     /// Called when a channel changes its power state.
@@ -286,7 +286,7 @@ pub trait Recorder: Kept + Any + Debug + Send {
 
     /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel the method is called
     /// when the packet is created. For a channel between routers the method is called when the head leaves, and for a channel to a terminal
-    /// when the tail leaves. `vc`: the VC of the channel. For an injection channel it is 0, because packets follow each other on that
+    /// when the tail leaves. `vc`: the VC of the channel. For an injection channel `vc` is 0, because packets follow each other on that
     /// channel. Called only if [`Recording::HEARS_PATHS`].
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 

@@ -6,8 +6,8 @@
 //! A packet stores data for its routing: `target`, `phase`, `dim`, `lane` and two flags are for the routing only. Random choices are hashes
 //! of (seed, packet, place), so results do not depend on the order of events.
 //!
-//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. These checks call the
-//! same functions of the routing as the loop.
+//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. Checks and
+//! explanations call the same functions of the routing as the loop.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -90,11 +90,11 @@ pub struct RingEntry {
 pub struct Needs {
     /// Number of VC classes for each link class.
     pub classes: Classes,
-    /// VC classes on which packets enter rings that keep a bubble. `classes` includes all of them.
+    /// VC classes on which packets enter rings that keep a bubble. `classes` includes the classes of ring entries.
     pub ring_entries: Vec<RingEntry>,
     /// A packet leaves its source only if the buffer behind its first hop has room for this number of packets in addition to it.
     pub free_beside_first: u32,
-    /// A head may wait for more room behind an output than its packet needs. Each returned credit then lets it choose again.
+    /// A head may wait for more room behind an output than its packet needs. Each returned credit then lets the head choose again.
     pub waits_for_room: bool,
     pub decides: Decides,
     /// The sensor for the congestion of an output; `None` if the routing reads no queues.
@@ -133,10 +133,10 @@ impl Needs {
 
 /// A routing algorithm, built for one network.
 pub trait Routing: Debug + Send + Sync {
-    /// Needs of the routing. The engine calls this once per run.
+    /// Needs of the routing. The engine calls this method once per run.
     fn needs(&self) -> Needs;
 
-    /// A different number for each router. The engine passes it to the routing as `at` and in `Packet::dest`. By default these are
+    /// A different number for each router. The engine passes the number to the routing as `at` and in `Packet::dest`. By default these are
     /// coordinates on the grid of the network. Without a grid, they are coordinates in its groups, then in its tree, and otherwise the
     /// numbers of the routers. A routing that needs another view than the first available one overrides this method
     /// ([`coordinates`](super::coordinates)).
@@ -169,7 +169,7 @@ pub trait Routing: Debug + Send + Sync {
     /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it requests no output now. The
     /// method is called again when a flit has moved, or when a credit, a VC or a link becomes available. `turn` decides ties: its value
     /// differs between the heads of a router, and changes from cycle to cycle. Data that the method writes into the packet belong to this
-    /// hop. The next call for the same head overwrites them.
+    /// hop. The next call for the same head overwrites these data.
     fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &mut Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,
@@ -184,8 +184,8 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// Called when a head at `at` has got a VC for `hop`. The routing may record the hop in the packet ([`Needs::remembers`]). Checks and
-    /// explanations also call this, for each hop of `next` and `steps`. (If two classes share their VCs, as in [`RingEntry`], the loop does
-    /// not know which of them the head used, and passes the lower one.)
+    /// explanations also call this method, for each hop of `next` and `steps`. (If two classes share their VCs, as in [`RingEntry`], the
+    /// loop does not know which of them the head used, and passes the lower one.)
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
     /// Information for the power policy about a hop that a head at `at` has chosen in an earlier step and takes now. The packet is in its
@@ -239,8 +239,8 @@ pub trait Routing: Debug + Send + Sync {
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
     /// The hops that may be taken while all queues are empty: the first of `steps`, and all others with the same cost. The list may contain
-    /// further hops: by default it is all of `steps`. A routing returns only these hops if `steps` has many others, such as one over each
-    /// intermediate.
+    /// further hops: by default it is all of `steps`. A routing returns only the hops of an idle network if `steps` has many others, such
+    /// as one over each intermediate.
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }
@@ -374,18 +374,18 @@ pub struct About {
     /// The graphs on which the routing works, in words, and a test whether a graph is one of them.
     pub routes: &'static str,
     pub fits: fn(&Graph) -> bool,
-    /// The information about dark links that it can use.
+    /// The information about dark links that the routing can use.
     pub links: &'static [LinkKnowledge],
-    /// Whether its heads use the links that a policy switches on to replace failed links.
+    /// Whether heads use the links that a policy switches on to replace failed links.
     pub takes_replacements: bool,
-    /// Whether it can be used for one leg of a longer path.
+    /// Whether the routing can be used for one leg of a longer path.
     pub can_be_a_leg: bool,
     /// Whether long paths need only as many VC classes as short paths.
     pub few_classes: bool,
 }
 
 impl About {
-    /// Whether it works on this graph, or on each of its planes.
+    /// Whether the routing works on this graph, or on each of its planes.
     pub fn routes_graph(&self, graph: &Graph) -> bool {
         (self.fits)(graph.plane())
     }
@@ -401,19 +401,19 @@ pub trait RoutingModel {
     /// that offers one of these kinds. If `Nothing` is among them, the routing is also compatible with policies under which packets wait
     /// for links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
-    /// Whether its heads use the links of subnetworks that a policy switches on to replace failed links. If so, `aim` returns the leg of
-    /// each packet.
+    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. If so, `aim` returns the leg of each
+    /// packet.
     const TAKES_REPLACEMENTS: bool = false;
-    /// Whether the routing can be used for one leg of a longer path, provided that its rings keep no bubble. If so, it returns every hop
-    /// ahead. Such a routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. Such a routing
-    /// needs no other calls, for example of `taken`. (Values that it writes into other fields at a broken link are not kept.) `dim` and
-    /// `lane` are 0 at the beginning of a leg. There is one exception: after a first leg that failures made longer, `lane` is the number of
-    /// VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
+    /// Whether the routing can be used for one leg of a longer path, provided that its rings keep no bubble. If so, the routing returns
+    /// every hop ahead. Such a routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. Such a
+    /// routing needs no other calls, for example of `taken`. (Values that the routing writes into other fields at a broken link are not
+    /// kept.) `dim` and `lane` are 0 at the beginning of a leg. There is one exception: after a first leg that failures made longer, `lane`
+    /// is the number of VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
-    /// Whether long paths need only as many VC classes as short paths. If another routing is refused because it needs too many, the message
-    /// proposes this one.
+    /// Whether long paths need only as many VC classes as short paths. If another routing is refused because it needs too many VC classes,
+    /// the message proposes this one.
     const FEW_CLASSES: bool = false;
-    /// All these properties, for the registry.
+    /// All these properties of a routing, for the registry.
     const ABOUT: About = About {
         routes: Self::ROUTES,
         fits: Self::fits,

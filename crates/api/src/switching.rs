@@ -1,11 +1,11 @@
 //! The protocols with which a policy switches channels off. The offers of a policy determine which protocol is safe:
 //!
 //! - [`CloseFirst`] is for policies under which packets wait for links that are off. With this protocol, the policy first closes the
-//!   channel. The packets that hold it finish, and their flits leave; then the channel goes off. A head that arrives in the meantime waits,
-//!   so the policy has to switch the channel on again.
+//!   channel. The packets that hold the channel finish, and their flits leave; then the channel goes off. A head that arrives in the
+//!   meantime waits, so the policy has to switch the channel on again.
 //! - [`DrainFirst`] is for policies whose dark links are avoided by routings. First, routings are informed to avoid the channel. The
 //!   channel stays open for the packets that have already chosen it. When these packets have left and all credits have returned, the
-//!   channel closes and goes off. Therefore no head ever waits for it.
+//!   channel closes and goes off. Therefore no head ever waits for a channel that is off.
 //! - [`CloseBeside`] is for policies that keep a member of each trunk open. The policy closes another member, and heads choose an open
 //!   member instead. The closed member goes off when the packets that hold it have left and all its credits have returned.
 //!
@@ -21,7 +21,7 @@ use crate::policy::{LinkKnowledge, Offers};
 pub struct CloseFirst(());
 
 impl CloseFirst {
-    /// The protocol of a policy with these offers. If packets do not wait for links, it panics when the policy is compiled.
+    /// The protocol of a policy with these offers. If packets do not wait for links, the function panics when the policy is compiled.
     pub const fn of(offers: &Offers) -> Self {
         assert!(
             offers.packets_wait_for_links,
@@ -30,7 +30,8 @@ impl CloseFirst {
         Self(())
     }
 
-    /// Closes the channel: from now on heads wait for it. Packets that hold it finish; then the engine calls `drained` of the agents.
+    /// Closes the channel: from now on heads wait for it. Packets that hold the channel finish; then the engine calls `drained` of the
+    /// agents.
     pub fn close(self, channels: &mut dyn Channels, channel: usize) {
         channels.close(channel);
     }
@@ -69,7 +70,7 @@ impl DrainFirst {
         self.is_unused(gates, channel) && gates.credits_are_home(channel)
     }
 
-    /// Whether no head requests the channel and no packet holds it. Flits may still be in flight on it.
+    /// Whether no head requests the channel and no packet holds it. Flits may still be in flight on the channel.
     pub fn is_unused<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
         !gates.is_wanted(channel) && !gates.is_held(channel)
     }
@@ -91,7 +92,7 @@ impl DrainFirst {
 pub struct CloseBeside(());
 
 impl CloseBeside {
-    /// The protocol of a policy with these offers. If no member stays open, it panics when the policy is compiled.
+    /// The protocol of a policy with these offers. If no member stays open, the function panics when the policy is compiled.
     pub const fn of(offers: &Offers) -> Self {
         assert!(offers.always_carries, "no member stays open under this policy: take CloseFirst or DrainFirst");
         assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");

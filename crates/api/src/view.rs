@@ -31,8 +31,8 @@ pub enum HopNote {
 /// The data that a routing may read about its packet's present router, about the other routers of its group
 /// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and from the board.
 pub trait View {
-    /// Congestion of output `port` of this router [flits], measured by the sensor that the routing has declared. For a trunk it is the mean
-    /// over the members.
+    /// Congestion of output `port` of this router [flits], measured by the sensor that the routing has declared. For a trunk the congestion
+    /// is the mean over the members.
     fn read(&self, port: u16) -> i32;
     /// Capacity of the buffers of all VCs behind output `port` of this router [flits].
     fn capacity(&self, port: u16) -> u32;
@@ -46,8 +46,8 @@ pub trait View {
     /// hop over this member. `turn` decides ties. The number is 0 if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
     /// The hop to request if no member has a VC that a head may take. The hop leads over a member that is waking; if none is waking, over a
-    /// member that is off. The request wakes a member that is off. Under a policy that keeps a member open (`Offers::always_carries`) it
-    /// leads over an open member.
+    /// member that is off. The request wakes a member that is off. Under a policy that keeps a member open (`Offers::always_carries`), the
+    /// hop leads over an open member.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u16) -> LinkState;

@@ -1,5 +1,5 @@
-//! The hops that packets may take at each router. Checks, bounds and explanations use them to follow packets before a run; the loop never
-//! uses them.
+//! The hops that packets may take at each router. Checks, bounds and explanations use these hops to follow packets before a run; the loop
+//! never uses them.
 
 use super::routing::{AnyRouting, Hop, Routing, draw};
 use crate::base::hash::below;
@@ -72,7 +72,7 @@ impl<'a> Outcomes<'a> {
         Self::new(1, move |_| packet)
     }
 
-    /// Number of outcomes.
+    /// Number of possible outcomes.
     pub fn count(&self) -> usize {
         self.count
     }

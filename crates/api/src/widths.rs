@@ -1,5 +1,5 @@
 //! The widths of a tree: the number of links up that each router of a level uses, counted from the first. An overseer publishes the widths
-//! as one number. A routing uses them, and records in a packet which links up it has chosen.
+//! as one number. A routing uses the widths, and records in a packet which links up it has chosen.
 //!
 //! A link belongs to the router at its lower end. The upper router's digits, up to the level of the link, show the links up that were
 //! chosen by the packets that cross this link, in either direction. The reason is that the path down to a leaf has the same digits as the

@@ -83,7 +83,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// The use of the network by one program of a workload. The program's share of the energy is computed from it.
+/// The use of the network by one program of a workload. The program's share of the energy is computed from its usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Number of cores that the program occupied, times the cycles for which it ran. If terminals belong to only one program, each terminal
@@ -163,9 +163,9 @@ pub struct NewPacket {
 /// Packets that terminals wait for under a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Awaits {
-    /// These packets in one word, for messages.
+    /// The awaited packets in one word, for messages.
     pub what: &'static str,
-    /// The change to a scenario that avoids such waiting.
+    /// The change to a scenario that avoids waiting for these packets.
     pub remedy: &'static str,
 }
 
@@ -225,14 +225,14 @@ pub trait WorkloadModel {
         false
     }
 
-    /// Number of consecutive terminals of the job that share a state, such as the terminals of a node. The engine puts them into one block
-    /// if possible. `planes`: the same as in [`JobSite`].
+    /// Number of consecutive terminals of the job that share a state, such as the terminals of a node. The engine puts these terminals into
+    /// one block if possible. `planes`: the same as in [`JobSite`].
     fn terminals_together(&self, _planes: u32) -> u32 {
         1
     }
 
     /// Cycles after which terminals that share a state affect each other, at least 1; they may then be in several blocks. Blocks exchange
-    /// messages at least once in that time. `None`: they affect each other at once, so they must be in one block.
+    /// messages at least once in that time. `None`: the terminals affect each other at once, so they must be in one block.
     fn notes_after(&self, _cycle_fs: u128) -> Option<Cycles> {
         None
     }
@@ -259,7 +259,7 @@ pub trait WorkloadModel {
     /// Builds the workload for a job that passed `check`.
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal>;
 
-    /// Configurations that differ in behaviour. Tests run all of them, alone and together with others.
+    /// Configurations that differ in behaviour. Tests run all these configurations, alone and together with others.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -396,7 +396,7 @@ pub trait Workload: Debug + Send + Sync {
 pub struct Backlog {
     /// Number of packets that wait at the source, including replies. A reply that the source may not send yet does not count.
     pub packets: u64,
-    /// Number of flits of these packets.
+    /// Number of flits in the waiting packets.
     pub flits: u64,
     /// Packets that the source created in the window without a request.
     pub in_window: Amount,
@@ -438,7 +438,7 @@ impl JobSources {
 }
 
 /// The sources of a job's terminals in one block, as network interfaces call them. `due` of a source is the first cycle in which it has to
-/// be asked for its next packet, or [`NOT_DUE`]. The network interface stores it; the source updates it at every call.
+/// be asked for its next packet, or [`NOT_DUE`]. The network interface stores `due`; the source updates it at every call.
 pub trait Sources: Kept + Debug + Send + Sync {
     /// The first cycle in which `source` is due.
     fn start(&mut self, source: usize) -> u64;
@@ -466,7 +466,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// ([`Self::take_woken`]).
     fn act(&mut self, _now: u64) {}
 
-    /// Number of these events so far. The number is an estimate of the work that flit-hops do not include.
+    /// Number of events that have occurred at these sources by themselves so far. The number is an estimate of the work that flit-hops do
+    /// not include.
     fn acts(&self) -> u64 {
         0
     }

@@ -73,8 +73,8 @@ const BUTTERFLY_8_QUEUES: Network = Network {
     },
     ..BUTTERFLY_1_QUEUE
 };
-/// The same network with one queue at each interface, which sends whole packets. Compared with the previous case, it shows the cost of
-/// queues at interfaces.
+/// The same network with one queue at each interface, which sends whole packets. Compared with the previous case, this case shows the cost
+/// of queues at interfaces.
 const BUTTERFLY_8_LANES: Network = Network {
     name: "butterfly-512-8-lanes",
     adjust: |spec| {

@@ -39,7 +39,7 @@ pub struct Row {
     pub ratio: Option<f64>,
 }
 
-/// Takes the samples of a case. BookSim runs between them, if it is requested and supports the network.
+/// Takes the samples of a case. BookSim runs between the samples, if it is requested and supports the network.
 pub fn row(case: &Case, plan: &Plan) -> Result<Row, Box<dyn Error>> {
     let peer = plan.booksim.as_ref().and_then(|binary| Some((case.booksim()?, binary)));
     let (mut samples, mut peers) = (Vec::new(), Vec::new());

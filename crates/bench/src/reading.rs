@@ -1,5 +1,5 @@
-//! A power policy that reads every link repeatedly, and never finds anything to do. Compared with a network that is always on, it shows the
-//! cost of agents. The policy is written in the same way as in a crate outside Weft.
+//! A power policy that reads every link repeatedly, and never finds anything to do. Compared with a network that is always on, the policy
+//! shows the cost of agents. The policy is written in the same way as in a crate outside Weft.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -114,8 +114,8 @@ fn cpu_seconds() -> f64 {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0.0, |time| std::time::Duration::from(time).as_secs_f64())
 }
 
-/// Predicts the time of the observed windows on this number of threads. `alone`: the time that they take on one thread with the same blocks
-/// [s]. `units`: number of rows or groups of the network.
+/// Predicts the time of the observed windows on this number of threads. `alone`: the time that the windows take on one thread with the same
+/// blocks [s]. `units`: number of rows or groups of the network.
 pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, costs: Costs) -> Prediction {
     let shares = Shares::of(&observed.hops, threads, units);
     let (blocks, share, threads_used) = (observed.blocks, shares.blocks_of_thread, shares.threads);

@@ -66,7 +66,7 @@ use weft_traffic::injection::{AddedInjection, InjectionConfig, InjectionModel};
 use weft_traffic::pattern::{AddedPattern, PatternConfig, PatternModel};
 use weft_units::outside::{Addition, Configuration};
 
-/// Runs the suite of routings on a routing that is in no registry. Messages use `name` for it.
+/// Runs the suite of routings on a routing that is in no registry. Messages call the routing `name`.
 ///
 /// # Panics
 /// Panics if the routing does not conform; the message names the fault.

@@ -55,7 +55,7 @@ pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result
 /// without interruption. The network is divided into the blocks of the checkpoint, even if `how` differs; the threads of `how` share these
 /// blocks. Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of the numbers in the bytes, but not all.
 /// Therefore pass only unchanged bytes that this build of the engine has written. `weft run` stores a checksum and an identifier of the
-/// build with them. The bytes are freed as soon as they have been read.
+/// build with the bytes. The bytes of the checkpoint are freed as soon as they have been read.
 pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,

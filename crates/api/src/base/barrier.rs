@@ -12,7 +12,7 @@ pub struct Barrier {
     poisoned: AtomicBool,
 }
 
-/// A guard that a thread holds while it uses a barrier. If the thread panics, the other threads no longer wait for it.
+/// A guard that a thread holds while it uses a barrier. If the thread that holds the guard panics, the other threads no longer wait for it.
 pub struct Poison<'a>(pub &'a Barrier);
 
 impl Drop for Poison<'_> {

@@ -6,7 +6,7 @@ use nix::{
     unistd::Pid,
 };
 
-/// Restricts the calling thread to this core. Returns whether the operating system has accepted this.
+/// Restricts the calling thread to this core. Returns whether the operating system has accepted the restriction.
 #[cfg(target_os = "linux")]
 pub fn pin(core: usize) -> bool {
     let mut only = CpuSet::new();

@@ -182,7 +182,7 @@ kept_as! {
     };
 }
 
-/// The text equal to this one that lives as long as the program. There are few different texts of this kind, because they are names in the
+/// The text that equals `read` and lives as long as the program. There are few different texts of this kind, because they are names in the
 /// source code.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -218,7 +218,7 @@ impl Kept for AtomicU32 {
     }
 }
 
-/// Saved as the counted values and their counts. A bucket of the histogram is saved as one of its values.
+/// A histogram is saved as the counted values and their counts. A bucket of the histogram is saved as one of its values.
 impl Kept for Histogram<u64> {
     fn keep(&self, to: &mut Writer) {
         let counted: Vec<(u64, u64)> =

@@ -4,7 +4,7 @@
 /// Returns `number`. The compiler then assumes that the number is below `LIMIT`, so it needs no mask to index an array of this length.
 ///
 /// # Safety
-/// `number` is below `LIMIT`. Builds with debug assertions check this; the tests use such builds.
+/// `number` is below `LIMIT`. Builds with debug assertions check that `number` is below the limit; the tests use such builds.
 #[inline(always)]
 pub unsafe fn below<const LIMIT: usize>(number: usize) -> usize {
     debug_assert!(number < LIMIT, "number {number} of {LIMIT}");
@@ -18,7 +18,7 @@ pub trait Hot<T> {
     /// The element at an index.
     ///
     /// # Safety
-    /// `index` is less than the length of the list. Builds with debug assertions check this; the tests use such builds.
+    /// `index` is less than the length of the list. Builds with debug assertions check the index; the tests use such builds.
     unsafe fn hot(&self, index: usize) -> &T;
 
     /// The element at an index, for writing.

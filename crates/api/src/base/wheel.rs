@@ -4,8 +4,8 @@
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
 
-/// Marks an empty slot. The end of a chunk never has this value. Like the end of a full chunk, the value is a multiple of the chunk size,
-/// so that one test detects both cases.
+/// Marks an empty slot. The end of a chunk never has the value of an empty slot. Like the end of a full chunk, the value is a multiple of
+/// the chunk size, so that one test detects both cases.
 const EMPTY: u32 = 0;
 
 /// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events within a cycle has no
@@ -23,7 +23,7 @@ pub struct Wheel<T, const N: usize> {
 }
 
 impl<T: Copy + Default, const N: usize> Wheel<T, N> {
-    /// `events`: the most events that can be in flight at once. Memory is reserved for them, but touched only when it is needed.
+    /// `events`: the most events that can be in flight at once. Memory is reserved for these events, but touched only when it is needed.
     pub fn new(horizon: u64, events: usize) -> Self {
         const { assert!(N.is_power_of_two()) };
         let slots = horizon.max(2).next_power_of_two();

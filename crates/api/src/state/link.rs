@@ -198,7 +198,7 @@ impl Account {
         self.flits.0.fill(0);
     }
 
-    /// Adds the flits that were sent since the last call. All of them were sent in state `present`.
+    /// Adds the flits that were sent since the last call. All these flits were sent in state `present`.
     pub fn count(&mut self, present: LinkState, flits: u32) {
         self.flits[present] += u64::from(flits.wrapping_sub(self.counted));
         self.counted = flits;

@@ -1,4 +1,4 @@
-//! The state of the network: one record for each port, terminal and router. Packets and segments are in pools.
+//! The state of the network: one record for each port, terminal and router. Packets and segments are stored in pools.
 //!
 //! Indices are local to a block. A port of a router has the index `base(router) + p`; the [`OutputUnit`]s of injection channels follow
 //! those of the routers. An output port takes one cache line, and an input port two (V = 8). The second line is used only if queues form or
@@ -58,7 +58,7 @@ pub enum ChannelEnd {
     Ejection,
     /// The channel leads from a terminal into an input port of this block: `router` is the terminal.
     Injection,
-    /// No link is connected.
+    /// No link is connected to the port.
     Unused,
 }
 
@@ -252,7 +252,7 @@ impl<const V: usize> OutputUnit<V> {
     }
 
     /// Sends a flit that could be on the link in cycle `earliest`; it leaves after the flits that already wait for the link. Returns the
-    /// cycle in which it leaves.
+    /// cycle in which the flit leaves.
     #[inline(always)]
     pub fn depart(&mut self, earliest: u64) -> u64 {
         let depart = self.departure(earliest);
@@ -355,7 +355,7 @@ impl<const V: usize> InputUnit<V> {
         if self.queued >> v & 1 != 0 { *self.tail.at(v) } else { *self.head.at(v) }
     }
 
-    /// Appends segment `id` to the queue of VC `v`. Returns the segment before it, or `NONE` if the new segment is the head.
+    /// Appends segment `id` to the queue of VC `v`. Returns the segment before the new one, or `NONE` if the new segment is the head.
     #[inline(always)]
     pub fn join(&mut self, v: usize, id: u32) -> u32 {
         let last = self.last(v);
@@ -522,7 +522,7 @@ pub const NO_JOB: u16 = u16::MAX;
 pub struct Terminal {
     /// The cycle in which the terminal asks its source for the next packet.
     pub due: u64,
-    /// The cycle in which a sleeping terminal wakes to do so. If the wheel has other alarms of the terminal, they are out of date.
+    /// The cycle in which a sleeping terminal wakes to do so. If the wheel has other alarms of the terminal, these are out of date.
     pub alarm: u64,
     /// The packet that the terminal injects now, or `NONE`.
     pub packet: u32,

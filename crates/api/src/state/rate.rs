@@ -215,7 +215,7 @@ impl Pace {
         whole(ready.max((next_free, self.rest)))
     }
 
-    /// Takes the next flit. Returns the cycle in which it is complete, and the new `next_free`.
+    /// Takes the next flit. Returns the cycle in which the flit is complete, and the new `next_free`.
     #[inline]
     pub fn take(&mut self, next_free: u64, ready: Fine) -> (u64, u64) {
         let Rate { flits, cycles } = self.rate;

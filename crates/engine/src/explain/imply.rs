@@ -78,7 +78,8 @@ pub struct Implied {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenLinks {
     pub links: usize,
-    /// Whether this is because some terminals are cut off without them. If not, the reason is that the routing has no tables without them.
+    /// Whether these links count as working because some terminals would otherwise be cut off. If not, the reason is that the routing has
+    /// no tables without them.
     pub cut_off: bool,
 }
 

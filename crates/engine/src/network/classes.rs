@@ -480,7 +480,7 @@ impl Spec {
     }
 
     /// Checks whether requests that occupy buffers at terminals may wait for each other in a cycle. If so, returns the job, the reason, and
-    /// the remedy. Returns `None` if they can't.
+    /// the remedy. Returns `None` if such requests can't wait for each other in a cycle.
     fn circle_of_classes(&self) -> Option<(usize, String, String)> {
         let sets = self.sets_of_classes();
         let waits: Vec<(usize, Vec<u8>)> = (0..)

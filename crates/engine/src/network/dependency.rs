@@ -374,7 +374,7 @@ impl<'a> Dependencies<'a> {
     /// The check for routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait for each
     /// other forever only if escape channels do. There is an edge from one escape channel to another if a packet that arrived on the first
     /// may have the second as its escape. With virtual cut-through a blocked packet occupies only one buffer, so it may leave the escape
-    /// channels and return. Worms occupy more than one, so `assemble` refuses them.
+    /// channels and return. Worms occupy more than one buffer, so `assemble` refuses them.
     fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
         walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
     }

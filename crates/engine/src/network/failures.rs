@@ -160,7 +160,8 @@ impl Fault {
 /// Reaction times to faults, for networks in which the routing handles faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultTimes {
-    /// Time for which a head that chooses in every step waits after it has lost its escape. After this time its packet is discarded.
+    /// Time for which a head that chooses in every step waits after it has lost its escape. After the waiting time the packet of the head
+    /// is discarded.
     pub patience: Cycles,
     /// Time until all routers have new tables, if the routing uses tables. The first tables already exclude all parts that are broken from
     /// the start.

@@ -40,8 +40,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// The cycle from which the span is judged: its middle. If there is a period, the span is judged from the beginning of the last half of
-    /// its whole periods (at least one period). `None` if the span contains no whole period.
+    /// The cycle from which the span is judged, which is its middle. If there is a period, the span is judged from the beginning of the
+    /// last half of its whole periods (at least one period). `None` if the span contains no whole period.
     pub fn judged_from(&self, period: Option<u64>) -> Option<u64> {
         let cycles = self.to - self.from;
         let Some(period) = period else { return Some(self.from + cycles / 2) };

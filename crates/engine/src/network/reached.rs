@@ -1,4 +1,4 @@
-//! The lanes of a queueing scheme that packets reach. To find them, packets between all terminals are followed through the network.
+//! The lanes of a queueing scheme that packets reach. To find these lanes, packets between all terminals are followed through the network.
 //!
 //! Most routings return one hop per router, and most schemes ignore the source. In this case packets from many sources to one destination
 //! share the rest of their paths, and each part is followed only once. Packets of other routings are followed pair by pair. If a pair has

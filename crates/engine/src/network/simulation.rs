@@ -61,7 +61,7 @@ pub struct Simulation {
     pub(crate) bundles: SleepAccounts,
 }
 
-/// The blocks that `how` requests. If it requests none, a number of blocks that suits the size of the network.
+/// The blocks that `how` requests. If `how` requests none, the network gets a number of blocks that suits its size.
 fn usual_division(spec: &Spec, how: Execution, net: &Net) -> Division {
     let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
     assemble::partition(spec, wanted, net.needs.reads_group)
@@ -186,7 +186,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.flit_hops).sum()
     }
 
-    /// Advances to cycle `until`. Between two cycles before `until`, it may begin to use new tables of the routing.
+    /// Advances to cycle `until`. Between two cycles before `until`, the simulation may begin to use new tables of the routing.
     pub fn advance(&mut self, until: u64) {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);

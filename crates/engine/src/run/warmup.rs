@@ -258,7 +258,7 @@ impl Simulation {
         (0..spec.classes.len()).map(of_class).collect()
     }
 
-    /// The first cycle of the window. The first call decides it.
+    /// The first cycle of the window. The first call decides the first cycle of the window.
     fn start_of_window(&mut self, spec: &Spec, course: &mut Course) -> u64 {
         if let Some(start) = course.settling.as_ref().and_then(|settling| settling.start) {
             return start;

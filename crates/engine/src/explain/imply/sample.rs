@@ -1,10 +1,10 @@
 //! A sample of the paths, for networks with too many paths to follow.
 //!
 //! The sample is taken eight times, each time from every router that sends. The destinations and intermediates of a sample are at equal
-//! distances in the list of all of them. They are shifted from router to router by a fixed step (a rank-1 lattice, shifted at random: I. H.
-//! Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). All destinations and intermediates therefore occur about equally
-//! often, and the loads of channels have far less noise than with independent random choices. The error of the mean is computed from the
-//! spread of the eight samples.
+//! distances in the list of all of them. The positions are shifted from router to router by a fixed step (a rank-1 lattice, shifted at
+//! random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). All destinations and intermediates therefore occur about
+//! equally often, and the loads of channels have far less noise than with independent random choices. The error of the mean is computed
+//! from the spread of the eight samples.
 //!
 //! The load of the busiest channel of a sample is too high on average, because this channel is the busiest partly by chance. The channel
 //! that is busiest in seven samples has a load in the eighth that is too low on average, because another channel may have a higher load.
@@ -79,7 +79,7 @@ struct Sample {
     means: Means,
     load: Vec<f64>,
     cuts: Option<Cuts>,
-    /// The offset of its lattice, and the step by which the lattice is shifted from router to router.
+    /// The offset of the sample's lattice, and the step by which the lattice is shifted from router to router.
     shift: f64,
     step: usize,
     /// The offset of its intermediates, independent of its destinations.

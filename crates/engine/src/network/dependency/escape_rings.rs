@@ -1,8 +1,8 @@
 //! Checks routings whose packets may always escape into a ring that visits every router (M. Garcia et al., ICPP 2012).
 //!
-//! Outside the rings packets may depend on each other in any order. A ring keeps a bubble, so its packets move on. Each packet in the ring
-//! passes its destination router within one round and leaves the ring there. Therefore room in the ring becomes free again and again, and a
-//! packet that waits outside eventually enters it. This needs whole packets in a buffer (`network/bubbles.rs`), and that
+//! Outside the rings packets may depend on each other in any order. A ring keeps a bubble, so the packets of the ring move on. Each packet
+//! in the ring passes its destination router within one round and leaves the ring there. Therefore room in the ring becomes free again and
+//! again, and a packet that waits outside eventually enters it. This needs whole packets in a buffer (`network/bubbles.rs`), and that
 //! - each ring is one: its hops lead from router to router, visit all, and no two rings share VCs;
 //! - a packet between routers, outside the rings, may enter one at each router, unless it is delivered there;
 //! - a packet in a ring may move on in it at each router, unless it is delivered there.
@@ -50,7 +50,7 @@ impl Dependencies<'_> {
         Ok(())
     }
 
-    /// Follows a ring for one round; returns the nodes of its channels. Adds an edge from each of these nodes to the next.
+    /// Follows a ring for one round; returns the nodes of its channels. Adds an edge from the node of each channel to the next.
     fn along(&mut self, ring: &EscapeRing) -> Result<Vec<Node>, Lost> {
         let routers = self.graph.routers();
         let hop =
