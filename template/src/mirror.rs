@@ -38,7 +38,7 @@ pub struct Images {
     share: f64,
 }
 
-/// Range of the random numbers that are compared with the share; it limits the precision of the share.
+/// Range of the random numbers that are compared with the share; the range limits the precision of the share.
 const FINE: u32 = 1 << 30;
 
 impl PatternModel for Mirror {

@@ -63,7 +63,7 @@ fn example(e: &PolicyExample, load: f64) -> Spec {
     spec
 }
 
-/// Loads at which links go off, go on and are fully used. The networks of a policy take them in turn.
+/// Loads at which links go off, go on and are fully used. The networks of a policy take these loads in turn.
 const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 
 /// Checks that the account of every channel is complete.

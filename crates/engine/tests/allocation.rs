@@ -55,12 +55,12 @@ fn check_no_allocation(what: &str, spec: &Spec) {
     }
 }
 
-/// Number of allocations in these cycles.
+/// Number of allocations in the cycles of the test.
 fn allocations(spec: &Spec, blocks: usize) -> u64 {
     let trace = std::env::var_os("WEFT_TRACE_ALLOCATION").is_some();
     let mut sim = Simulation::new(spec, Execution::new(1, blocks)).expect("a network");
     sim.advance(2000);
-    let steps = rounds(2); // called before the count, because it reads the environment, which allocates
+    let steps = rounds(2); // called before the count, because `rounds` reads the environment, which allocates
     let (before, hops) = (ALLOCATIONS.get(), sim.flit_hops());
     TRACE.set(trace);
     // in steps, as in `run`

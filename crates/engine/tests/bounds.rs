@@ -47,7 +47,7 @@ fn reaches(spec: &mut Spec, bound: f64) {
 }
 
 /// For adaptive routings: `imply` returns the bound of the minimal paths, which detours exceed; no routing exceeds `bound`. A choice by
-/// queues reaches at least half of it.
+/// queues reaches at least half of this bound.
 #[track_caller]
 fn takes_detours(spec: &mut Spec, bound: f64) {
     let got = beyond(spec, bound);

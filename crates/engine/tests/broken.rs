@@ -31,7 +31,7 @@ fn of_the_links_between_two_routers_those_of_one_class_may_fail_alone() {
         spec.faults = vec![Fault { what: what([1, 0]), at: 1000, until: Some(3000) }];
         let out = run(&spec);
         let between = out.channels.iter().filter(|c| (c.from, c.to) == (Some(0), Some(1)));
-        // flits that are on the link when it fails still cross it
+        // flits that are on the link when the link fails still cross it
         let is_off = |class: u8| {
             let mut of = between.clone().filter(|c| c.class == class).map(|c| c.cycles[LinkState::Off]);
             let (off, others) = (of.next().expect("a link"), of.next());

@@ -83,7 +83,7 @@ fn sleeping_members_of_a_trunk_wake_when_they_are_needed() {
 
 #[test]
 fn a_head_that_must_go_on_over_a_sleeping_link_wakes_it() {
-    // After a local misroute, OFAR takes only a global link of the router that it reaches. All these global links may be off.
+    // After a local misroute, OFAR takes only a global link of the router that it reaches. All global links of that router may be off.
     const OFAR: &str = r#"{"dragonfly_ofar": {"trigger": "unavailable", "ring": {"rings": 2, "directions": 1}}}"#;
     for seed in [3, 5, 2437] {
         let mut spec = spec(DRAGONFLY, OFAR);

@@ -202,8 +202,8 @@ fn a_misfit_is_refused_with_a_remedy_that_works() {
 
 #[test]
 fn marks_begin_at_the_first_queue_with_a_chance() {
-    // A port has 2 VCs of 8 flits: 16. Four such ports and the port of the terminal have 80. With a speedup of 2, granted flits can fill
-    // the next buffer.
+    // A port has 2 VCs of 8 flits: 16. Four such ports and the port of the terminal have buffers for 80 flits. With a speedup of 2, granted
+    // flits can fill the next buffer.
     let mut spec = mixed(EARLY);
     let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
     // the ramp is from 1 KB to 8 KB, in flits of 1 KB: the second flit is the first with a chance of a mark, and all are marked above the

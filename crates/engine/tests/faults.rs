@@ -391,7 +391,7 @@ fn a_router_that_returns_knows_what_it_has_missed() {
     let mut spec = row(6, r#""initial": "all_on""#);
     spec.set_load(0.05);
     phases(&mut spec, 0, 1_000_000);
-    // while it is dead, some links go off and others break
+    // while router 4 is dead, some links go off and others break
     spec.faults = vec![dead(4, 300, Some(9000)), fault(2, 3, 5000, Some(7000))];
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(9000);
@@ -453,7 +453,7 @@ fn a_routing_without_a_choice_loses_what_the_link_would_carry() {
     let packets: f64 = 0.05 * 8.0 * 12_000.0;
     let sigma = (expected * (1.0 - expected) / packets).sqrt();
     assert!((share_lost(&spec) - expected).abs() < 4.0 * sigma, "{} of {expected}", share_lost(&spec));
-    // when the link has returned, it carries these packets again
+    // when the link has returned, the link carries these packets again
     let mut spec = spec;
     spec.faults[0].until = Some(7000);
     let expected = 0.5 * 5.0 / 12.0;

@@ -140,7 +140,7 @@ fn in_a_surge_links_wake_at_the_end_of_its_activation_epoch_and_are_on_when_they
     assert!(waking > 4, "{waking} links wake");
     sim.advance(end + WAKE + 2);
     assert_eq!((links(&sim, LinkState::Waking), links(&sim, LinkState::On)), (0, before + waking));
-    // the higher load was present in three fifths of that epoch; it is present in all of the next ones
+    // the higher load was present in three fifths of that epoch, and is present in all of the next epochs
     sim.advance(end + 3 * EPOCH);
     let (on, bound) = (links(&sim, LinkState::On), 28.0 * 1.2 / 1.6);
     assert!(on as f64 > bound, "{on} links for load 0.6, of which {bound} are needed");

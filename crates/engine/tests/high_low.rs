@@ -95,8 +95,8 @@ fn a_packet_through_a_low_link_crosses_at_once_and_changes_nothing() {
 }
 
 /// From cycle 2,000 on, 4 terminals send one flit per cycle each. The flits of cycle c arrive at the router in cycle c + 1, because their
-/// link takes 1 cycle. The link sends one of them every 12 cycles, and none waits after the switch. Therefore 46 flits wait after 12 cycles
-/// with 4 flits each; at most 2 have left.
+/// link takes 1 cycle. The link sends one of these flits every 12 cycles, and none waits after the switch. Therefore 46 flits wait after 12
+/// cycles with 4 flits each; at most 2 have left.
 #[test]
 fn the_change_begins_when_enough_flits_wait() {
     for blocks in [1, 2] {

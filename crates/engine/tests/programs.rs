@@ -91,7 +91,7 @@ fn a_ping_pong_takes_its_time_to_the_cycle() {
 }
 
 /// The most flits of a message of `flits` that one of two interfaces sends, in packets of `packet`: those of the first interface, which
-/// sends every second packet. If the number of packets is odd, it also sends the last one, which may be short.
+/// sends every second packet. If the number of packets is odd, the first interface also sends the last packet, which may be short.
 fn half(flits: u64, packet: u64) -> u64 {
     let pairs = flits.div_ceil(packet) / 2;
     if flits.div_ceil(packet).is_multiple_of(2) { pairs * packet } else { flits - pairs * packet }
@@ -205,8 +205,8 @@ fn a_ring_takes_all_its_steps() {
 }
 
 /// L is 4: a message of n flits arrives n + 3 cycles after it left, and the executor counts L + (n - 1) G for its bytes. In the executor an
-/// interface begins at the start of a send, in the engine when the processor has done its part. With an overhead they therefore agree only
-/// if a rank waits for an answer after each send.
+/// interface begins at the start of a send, in the engine when the processor has done its part. With an overhead, engine and executor
+/// therefore agree only if a rank waits for an answer after each send.
 #[test]
 fn an_ideal_network_is_that_of_the_executor() {
     let at = |overhead| Parameters {

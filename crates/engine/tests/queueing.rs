@@ -40,15 +40,15 @@ fn on(spec: &Spec, class: &str) -> Vec<u8> {
 #[test]
 fn outputs_at_the_next_router_are_counted_by_hand() {
     // Groups of 4 routers with 2 terminals and 2 global links each, with minimal routing. After a local link of the source group (on VC
-    // class 0) a packet goes to 2 global links or 2 terminals; in the destination group (on class 1) to 2 terminals. After a global link it
-    // goes to 3 local links or 2 terminals. From a terminal it goes to 3 local and 2 global links, or to the other terminal.
+    // class 0) a packet goes to 2 global links or 2 terminals; in the destination group (on class 1) to 2 terminals. After a global link a
+    // packet goes to 3 local links or 2 terminals. From a terminal a packet goes to 3 local and 2 global links, or to the other terminal.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![4, 2], vec![5]));
     assert_eq!(lanes(&spec).from_terminals, 6);
 
     // Dimension order on a 4x4 mesh with one terminal per router. After a link of dimension 0 a packet continues straight on, goes up or
     // down in dimension 1, or goes to the terminal; after a link of dimension 1 it continues straight on or goes to the terminal. From a
-    // terminal it goes to 4 links.
+    // terminal a packet goes to 4 links.
     let spec = under(MESH_4X4, DOR, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "dim0"), on(&spec, "dim1")), (vec![4], vec![2]));
     assert_eq!(lanes(&spec).from_terminals, 4);
@@ -149,7 +149,7 @@ fn cold(queueing: &str, hot: f64) -> (f64, f64) {
 #[test]
 fn a_queue_per_destination_hides_the_hot_spot_from_the_others() {
     // Throttled, the four terminals send a total of 0.8 flits per cycle to a terminal that accepts 1: no tree of full queues forms.
-    // Unthrottled they offer 3.6 flits per cycle.
+    // Unthrottled, these terminals offer 3.6 flits per cycle.
     let (control, own) = cold(r#"{"voqnet": {}}"#, 0.2);
     let (free, other) = cold(r#"{"voqnet": {}}"#, 0.9);
     let deviation = own.hypot(other);

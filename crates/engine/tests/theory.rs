@@ -347,7 +347,7 @@ fn the_wait_for_a_route_is_part_of_the_delay() {
 
 /// Few packets take detours in an idle network; under tornado the accepted load is far above the minimal bound of 1/8. A packet takes a
 /// detour only if a minimal output has had 2 flits (UGAL with 2 hops; otherwise 3 and more) in a credit round trip of 22 cycles. At load
-/// 0.01 this number is a Poisson number of mean 0.22, so it occurs in 2 % of the cases.
+/// 0.01 the number of flits is a Poisson number of mean 0.22, so a packet takes a detour in 2 % of the cases.
 fn check_adaptive(routing: &str) {
     let mut spec = butterfly(routing);
     phases(&mut spec, 1000, 2000);

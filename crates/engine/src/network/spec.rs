@@ -159,7 +159,7 @@ impl Spec {
     }
 }
 
-/// Settings for the execution of a run. Results do not depend on them.
+/// Settings for the execution of a run. Results do not depend on these settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Execution {
     /// Number of threads that execute this run (at least 1).

@@ -1,9 +1,9 @@
 //! Runs blocks window by window, on one or more threads; at the end of each window, blocks exchange mail.
 //!
-//! The threads of a run start with its first advance on several threads. Between two advances they wait without ending, because an advance
-//! may be only a few cycles long. Each thread has a share of consecutive blocks. A block receives the mail of all other blocks at the same
-//! time. The events of a cycle from many blocks are therefore next to each other in its wheel. Mail from another thread is stored in a
-//! slot, so that its sender can continue.
+//! The threads of a run start with its first advance on several threads. Between two advances the threads wait without ending, because an
+//! advance may be only a few cycles long. Each thread has a share of consecutive blocks. A block receives the mail of all other blocks at
+//! the same time. The events of a cycle from many blocks are therefore next to each other in its wheel. Mail from another thread is stored
+//! in a slot, so that its sender can continue.
 
 use std::cell::UnsafeCell;
 use std::fmt;

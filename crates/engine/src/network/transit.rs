@@ -11,7 +11,7 @@ const PROBES: u32 = 16;
 
 /// A mean packet: the means are over shortest paths between all routers.
 pub(crate) struct Transit {
-    /// Number of links between routers that it crosses.
+    /// Number of links between routers that the packet crosses.
     pub hops: f64,
     /// Cycles from its injection to its delivery in an idle network.
     cycles: f64,

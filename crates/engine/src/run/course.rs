@@ -156,7 +156,7 @@ impl Simulation {
             .and_then(|()| self.restore(&mut reader))
             .and_then(|()| reader.end());
         read.map_err(unreadable)?;
-        drop(checkpoint); // it may be as large as the network, so it is freed before the long run
+        drop(checkpoint); // the checkpoint may be as large as the network, so it is freed before the long run
         Ok(self.go_on(spec, course))
     }
 }

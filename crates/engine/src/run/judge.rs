@@ -14,8 +14,8 @@
 //! A policy that repeats its actions periodically makes packets wait in one part of each period and lets them pass in another. Therefore
 //! only whole periods are judged, and a span without a whole period gets no verdict.
 //!
-//! Jobs without a rate (batches) are not judged here: they are judged only by the drain. Terminals that wait for replies offer only as much
-//! as the network accepts.
+//! Jobs without a rate (batches) are not judged here: only the drain judges them. Terminals that wait for replies offer only as much as the
+//! network accepts.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;

@@ -55,7 +55,7 @@ impl Marks {
         }
     }
 
-    /// The later half of the distances of the window until `now`; at least one distance. `None` if it contains no whole period.
+    /// The later half of the distances of the window until `now`; at least one distance. `None` if the later half contains no whole period.
     fn judged(&self, now: u64) -> Option<Judged> {
         // a mark that is taken early may be after the end of the window
         let last = (self.kept.len() - 1).min(((now - self.start) / self.apart) as usize);

@@ -27,7 +27,7 @@ pub trait Progress: Sync {
     fn tick(&self, cycle: u64, of: u64) -> bool;
 
     /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] can continue. The method is also called when
-    /// `tick` stops the run. If it then returns true, the run stops after the checkpoint.
+    /// `tick` stops the run. If the method then returns true, the run stops after the checkpoint.
     fn wants_checkpoint(&self, _now: u64) -> bool {
         false
     }

@@ -1,10 +1,10 @@
 //! Finds the packets that can never move again, and the reasons why they wait.
 //!
-//! A head can move if a VC that it may use is free and has room, or will become so. A VC will become so if the packet that holds it can
-//! move, or the packets in the buffer behind it can move. Packets at ejection channels and in sources, and flits and credits in flight, can
-//! always move. A head that waits for a channel that the power policy has closed can move if the policy has further events and may open the
-//! channel. Queues that can move are marked repeatedly until no further queue is found. The remaining queues are stuck: in a cycle, or
-//! behind a channel that stays closed.
+//! A head can move if a VC that it may use is free and has room, or will become free and get room. A VC will become so if the packet that
+//! holds it can move, or the packets in the buffer behind it can move. Packets at ejection channels and in sources, and flits and credits
+//! in flight, can always move. A head that waits for a channel that the power policy has closed can move if the policy has further events
+//! and may open the channel. Queues that can move are marked repeatedly until no further queue is found. The remaining queues are stuck: in
+//! a cycle, or behind a channel that stays closed.
 
 use crate::network::simulation::Simulation;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -27,7 +27,7 @@ struct Map<'a> {
     /// Whether the power policy will open no channel until a packet moves.
     policy_rests: bool,
     /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, by the queue that they will enter. A run of body
-    /// flits has no event for each flit. The event of its end represents all of them, unless the run is still active.
+    /// flits has no event for each flit. The event of the run's end represents all its flits, unless the run is still active.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
@@ -87,7 +87,7 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// A list of queues: at least one of them must move before the head of `q` can move. `None` if the head can already move, or waits for
+    /// A list of queues, at least one of which must move before the head of `q` can move. `None` if the head can already move, or waits for
     /// a failed link to return. An empty list means that the head can never move.
     fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
         let block = &self.blocks[b];
@@ -145,8 +145,8 @@ impl<'a> Map<'a> {
         let held = out.held;
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
         if out.is_closed() || self.net.router.hold_switch && held != 0 {
-            // If the channel is closed, the policy acts when these packets have left. If the output holds the switch for a packet, it
-            // finishes that packet first, even if other VCs are free.
+            // If the channel is closed, the policy acts when the packets that hold its VCs have left. If the output holds the switch for a
+            // packet, it finishes that packet first, even if other VCs are free.
             return Some((0..out.credits.len()).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];

@@ -15,7 +15,7 @@
 //! blocks.
 //!
 //! The power state needs a separate rule. There are few observations of it, because each must be as long as the policy's time from one
-//! decision to the next (10,000 cycles under TCEP). In addition, it does not change at all between decisions.
+//! decision to the next (10,000 cycles under TCEP). In addition, the power state does not change at all between decisions.
 //! * With only six observations, MSER must be permitted to keep as few as three. MSER then cuts a straight ramp down to these three,
 //!   although a ramp is no steady state.
 //! * MSER alone never ends while channels still change one by one: if nothing else varies, every change is significant. Therefore each

@@ -77,7 +77,7 @@ fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let closing = closing.expect("states");
     assert!(closing.is_empty(), "{what}: routers and ports of channels that never go off: {closing:?}");
     sim.assert_empty();
-    // for links that the policy does not manage, it counts only the flits that arrive
+    // for links that the policy does not manage, the policy counts only the flits that arrive
     if spec.managed[1..].iter().all(|&managed| managed) {
         sim.assert_meters();
     }

@@ -134,8 +134,8 @@ fn packets_of_one_flit_wait_until_a_row_ends() {
     }
 }
 
-/// Longer packets hold VCs. Channels go off later, because packets that are crossing finish first. Below saturation they go off in every
-/// row, because no other packet begins. The rows end at their times.
+/// Longer packets hold VCs. Channels go off later, because packets that are crossing finish first. Below saturation channels go off in
+/// every row, because no other packet begins. The rows end at their times.
 #[test]
 fn packets_of_5_flits_may_keep_a_channel_on() {
     for load in [0.02, 0.3, 1.0] {

@@ -155,7 +155,7 @@ impl Progress for KeepsOne {
 /// Whether uncontended flits, streams and steady flows use shortcuts.
 type Row = [bool; 3];
 
-/// Number of such rows that occur in runs with all possible shortcuts.
+/// Number of rows (settings of shortcuts) that occur in runs with all possible shortcuts.
 const ROWS: usize = 6;
 
 /// The outcome of a run as text, the state of its first block, and a checkpoint.
@@ -206,7 +206,7 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
         Execution { shortcuts: some, ..Execution::new(1, draw.of(&[1, 3])) },
         Execution::new(1, 3).plain(),
     ];
-    // `make test` runs half of them
+    // `make test` makes half of the comparisons
     let takes_all = rounds(1) > 1 || chosen_rounds().is_some();
     for (k, how) in hows.into_iter().enumerate().filter(|(k, _)| takes_all || k / 2 == round as usize % 2) {
         let run = ran(spec, how, from);

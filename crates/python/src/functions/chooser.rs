@@ -30,7 +30,7 @@ impl Chooser {
     }
 }
 
-/// The first call that failed; it ends the run.
+/// The first call that failed; this failure ends the run.
 #[derive(Debug, Default)]
 pub struct Fault(OnceLock<Refusal>);
 

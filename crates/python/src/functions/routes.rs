@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 1 << 30;
 pub struct Routes {
     /// For each port of each router, the router to which it leads.
     peers: Vec<Vec<Option<u32>>>,
-    /// Index of each router that has terminals among such routers.
+    /// For each router with terminals, its index among the routers with terminals.
     rows: Vec<Option<u32>>,
     /// Number of VC classes plus 1: a packet that was just injected has no VC class.
     lanes: usize,

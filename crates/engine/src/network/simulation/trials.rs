@@ -104,7 +104,8 @@ pub(super) fn outcome_among(spec: &Spec, blocks: usize, among: Set, change: impl
     format!("{:?}", simulation.run(spec, &()))
 }
 
-/// A simulation in which only these shortcuts are permitted. If prefetching is permitted, it prefetches records even in a small network.
+/// A simulation in which only these shortcuts are permitted. If prefetching is permitted, the simulation prefetches records even in a small
+/// network.
 pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
     let how = Execution { shortcuts: among, ..Execution::new(1, blocks) };
     let mut simulation = Simulation::new(spec, how).expect("a simulation");
@@ -160,7 +161,7 @@ pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     assert!(one == other, "{what}: {} and not {}", part(one), part(other));
 }
 
-/// A shortcut that changes results must be named. If it needs another shortcut, the run is also correct without that one.
+/// A shortcut that changes results must be named. If a shortcut needs another one, the run is also correct without that one.
 #[test]
 fn a_shortcut_that_changes_results_is_named() {
     for &wrong in Kind::ALL {

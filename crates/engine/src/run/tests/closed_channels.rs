@@ -38,10 +38,10 @@ impl Policy for ClosesAll {
 #[derive(Debug, Clone, Copy, Default, Value)]
 struct Channel {
     managed: bool,
-    /// The cycle in which the channel was closed, if it is closed.
+    /// The cycle in which the channel was closed; `None` if the channel is open.
     closed: Option<u64>,
     drained: bool,
-    /// Number of flits sent when it was closed; after it has drained, the number at that time.
+    /// Number of flits sent when the channel was closed; after the channel has drained, the number at that time.
     flits: u32,
 }
 

@@ -12,8 +12,8 @@ use weft_api::policy::Policy;
 /// Cycle, channel, and number of flits that waited for the channel.
 type Read = (u64, usize, u32);
 
-/// Agents that read all channels every 7 cycles. `probing`: they count all flits, and compare the counts. `counted`: the loop counts the
-/// flits as they arrive. `unbounded`: all flits of a queue may be added at once.
+/// Agents that read all channels every 7 cycles. `probing`: the agents count all flits, and compare the counts. `counted`: the loop counts
+/// the flits as they arrive. `unbounded`: all flits of a queue may be added at once.
 #[derive(Debug, Default)]
 struct Reads {
     probing: bool,
@@ -110,8 +110,8 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution,
 }
 
 /// If paths are fixed, each flit in a queue waits for one channel. With one allocation step per cycle no flit waits after the switch. The
-/// numbers are the same without shortcuts, with shortcuts, and with probes. The numbers are also the same whether they are counted in the
-/// queues or as flits arrive.
+/// numbers are the same without shortcuts, with shortcuts, and with probes. The numbers of waiting flits are also the same whether they are
+/// counted in the queues or as flits arrive.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);
