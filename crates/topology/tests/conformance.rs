@@ -81,7 +81,7 @@ fn fat_tree(k: u32) -> TopologyConfig {
     TopologyConfig::FatTree(FatTree::of_pods(k, SINGLE))
 }
 
-/// Distance-independent counts: routers, terminals, ports of the largest router, links of each class.
+/// Checks the counts that do not depend on distances: routers, terminals, ports of the largest router, links of each class.
 fn check_counts(config: &TopologyConfig, counts: [u32; 3], links: &[(&str, u32)]) {
     let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
     assert_eq!([graph.routers(), graph.terminals(), graph.radix()], counts, "{config:?}");
@@ -201,7 +201,7 @@ proptest! {
         let names: Vec<String> = (1..n).map(|level| format!("level{level}")).collect();
         let links: Vec<_> = names.iter().map(|name| (name.as_str(), k * width)).collect();
         check_counts(&tree(k, n), [n * width, k * width, if n > 1 { 2 * k } else { k }], &links);
-        // half * half links in each of k pods, and one link from each core to each pod.
+        // half * half links in each of k pods, and one link from each core to each pod
         let (half, k) = (k, 2 * k);
         let links = k * half * half;
         let counts = [2 * k * half + half * half, k * half * half, k];

@@ -29,14 +29,14 @@ const COLUMN: u128 = ONE / OUTCOMES as u128;
 /// Geometric gaps: the number of cycles until the next success of a Bernoulli trial with probability `p`, at least 1.
 #[derive(Debug, Clone)]
 pub struct GapTable {
-    /// Outcome k < 255: the gap is k + 1. Outcome 255: no success in the first 255 cycles.
+    /// For outcome k < 255 the gap is k + 1. Outcome 255 means that none of the first 255 cycles has a success.
     first: Alias,
     /// The remaining gap after 255 failures; `None` if this can never happen.
     rest: Option<Box<Rest>>,
 }
 
-/// The rest of a gap after 255 cycles without a packet. It is also geometric, and is drawn in two parts: the number of whole blocks of
-/// 256 cycles, and the position of the success in its block. The two parts are independent, since (1 - p)^(256 b + r) is a product.
+/// The rest of a gap after 255 cycles without a packet. The rest is also geometric. It is drawn in two parts: the number of whole blocks
+/// of 256 cycles, and the position of the success in its block. The two parts are independent, since (1 - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
     /// Number of the block with the success, from 1. It is drawn like a gap with P(some success in 256 cycles).

@@ -15,8 +15,8 @@
 //! Lengths that depend on the destination or on earlier packets.
 //!
 //! # Validation
-//! The tests of this file: shares, mean and variance. `engine/tests/workload.rs`: offered load and latency without contention. A
-//! comparison with BookSim2's latencies: `docs/howto/booksim.md`.
+//! The tests of this file check shares, mean and variance. `engine/tests/workload.rs` checks offered load and latency without contention.
+//! `docs/howto/booksim.md` compares the latencies with those of BookSim2.
 
 /// The lengths of packets, and the share of packets with each length.
 #[derive(Debug, Clone, PartialEq)]

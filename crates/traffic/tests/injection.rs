@@ -54,8 +54,8 @@ fn the_rate_is_the_load() {
         // about 100,000 packets
         let end = (1e5 / rate) as u64;
         let found = creations(&process, end, &mut stream(1, number as u64, 0)).len() as f64;
-        // Variance per cycle. For Bernoulli trials: rate (1 - rate). For bursts: p f (1 - p) with f, the share of the time in bursts, and
-        // p, the probability in a burst; plus p^2 times the variance of the time in bursts. Bursts and silences are an alternating
+        // Variance per cycle. For Bernoulli trials: rate (1 - rate). For bursts: p f (1 - p), plus p^2 times the variance of the time in
+        // bursts. Here f is the share of the time in bursts, and p is the probability in a burst. Bursts and silences are an alternating
         // renewal process: (var_on off^2 + var_off on^2) / (on + off)^3 with geometric lengths, var = mean (mean - 1).
         let variance = bursts.map_or(rate * (1.0 - rate), |(on, peak)| {
             let (p, f, off) = (peak / f64::from(flits), load / peak, on * (peak / load - 1.0));

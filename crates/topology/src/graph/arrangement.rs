@@ -50,7 +50,7 @@ impl Arrangement {
     }
 }
 
-/// (i - distance) mod g, for i and distance up to g.
+/// Computes (i - distance) mod g, for i and distance up to g.
 fn before(g: u32, i: u32, distance: u32) -> u32 {
     (if i >= distance { i } else { i + g }) - distance
 }

@@ -14,7 +14,7 @@ pub const MAX_PORTS: u64 = 1 << 26;
 #[derive(Debug)]
 enum Widths {
     OfClasses(TrunkWidth),
-    /// A width for each port.
+    /// A width for each port of the graph.
     OfPorts(Vec<u16>),
 }
 
@@ -66,7 +66,7 @@ impl GraphBuilder {
         (self.facts, self.sections) = self.class_names.iter().map(|name| of_class(name)).unzip();
     }
 
-    /// Adds remarks on the file of the network.
+    /// Adds remarks on the file that describes the network.
     pub(crate) fn remarks(&mut self, remarks: Vec<Remark>) {
         self.remarks = remarks;
     }
@@ -90,7 +90,7 @@ impl GraphBuilder {
         self.router_ids = Some(Ids::new(ids));
     }
 
-    /// Names a part of the network; see [`Graph::layers`].
+    /// Adds a part of the network, with its name; see [`Graph::layers`].
     pub fn layer(&mut self, part: Layer) {
         self.parts.push(part);
     }

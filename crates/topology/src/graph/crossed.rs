@@ -28,7 +28,7 @@ pub struct Offset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crossing {
     pub up: bool,
-    /// 0: along x, 1: along y.
+    /// 0 for a hop along x, 1 for a hop along y.
     pub axis: usize,
     /// True for a hop to the coordinate of the destination; false for a hop to a coordinate that neither the router nor the destination
     /// has.
@@ -45,7 +45,7 @@ impl CrossedLayers {
         self.widths.iter().product()
     }
 
-    /// x, y and layer of a router.
+    /// The coordinates x, y and layer of a router.
     pub fn coordinates(&self, router: u32) -> [u32; 3] {
         let [x, y, _] = self.widths;
         [router % x, router / x % y, router / (x * y)]

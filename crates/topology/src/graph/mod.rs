@@ -32,7 +32,7 @@ use weft_units::Remark;
 /// The far end of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
-    /// Nothing (the edge of a mesh).
+    /// The port leads nowhere (at the edge of a mesh).
     Unused,
     Terminal(u32),
     Router {
@@ -104,7 +104,7 @@ impl Graph {
     pub fn ports(&self, router: u32) -> &[Port] {
         &self.ports[self.port_base[router as usize] as usize..self.port_base[router as usize + 1] as usize]
     }
-    /// (router, port) of a terminal.
+    /// The router and the port of a terminal.
     pub fn terminal_at(&self, terminal: u32) -> (u32, u16) {
         self.terminal_at[terminal as usize]
     }
@@ -161,7 +161,7 @@ impl Graph {
         let groups = self.structure().groups.as_ref()?;
         self.terminals_in_a_row(self.terminals() / groups.count, |router| groups.places[router as usize].0)
     }
-    /// Returns `each` if every terminal t is in set t / `each`, so that all sets have `each` terminals.
+    /// Returns `each` if every terminal t is in set t / `each`. All sets then have `each` terminals.
     fn terminals_in_a_row(&self, each: u32, set_of_router: impl Fn(u32) -> u32) -> Option<u32> {
         let whole = each > 0 && self.terminals().is_multiple_of(each);
         let in_order = |(terminal, &(router, _)): (u32, &(u32, u16))| set_of_router(router) == terminal / each;

@@ -11,7 +11,7 @@ use super::{CrossedLayers, Ring};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
     pub name: String,
-    /// Its routers, ascending.
+    /// The routers of the set, in ascending order.
     pub routers: Vec<u32>,
     /// Classes of its ports: indices into [`Graph::class_names`](crate::Graph::class_names), ascending.
     pub classes: Vec<u8>,
@@ -39,7 +39,7 @@ pub struct Grid {
 /// A dimension of a grid. Its ports have consecutive numbers from `first_port`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
-    /// Routers in each line.
+    /// Number of routers in each line.
     pub width: u32,
     pub line: Line,
     /// First port of the dimension. It is the same on every router.

@@ -128,7 +128,7 @@ impl Trunk {
         trunks.get(place).copied().unwrap_or(Self { first: port, others: 0, width: 1 })
     }
 
-    /// Port of member `number`, which is below the width.
+    /// Port of the member with index `number`, which must be below the width.
     #[inline(always)]
     pub fn member(self, number: u16) -> u16 {
         if number == 0 { self.first } else { self.others + (number - 1) }

@@ -33,7 +33,7 @@ impl Graph {
                 let pairs = self.pairs_within_three();
                 (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
             }
-            // Two routers of one level whose digits all differ: up to the top and down to level 0, in either order.
+            // The most distant routers are on one level and differ in all digits: up to the top and down to level 0, in either order.
             Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. }
                 if tree.down[1..].iter().all(|&n| n > 1) =>
             {

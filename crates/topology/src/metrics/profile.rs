@@ -83,7 +83,7 @@ impl Search {
         Self { seen: vec![0; routers], frontier: vec![0; routers], next: vec![0; routers] }
     }
 
-    /// Adds the distances from `sources` to all routers.
+    /// Adds the distances from `sources` to all routers to `profile`.
     fn run(&mut self, graph: &Graph, sources: std::ops::Range<u32>, terminals: &[u64], profile: &mut DistanceProfile) {
         self.seen.fill(0);
         // Bit s of plane b is bit b of the number of terminals on source s. With these planes the sum of terminals is computed by

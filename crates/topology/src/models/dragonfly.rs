@@ -31,10 +31,11 @@
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups; routers and links
-//! of a = 8, p = h = 4 against the literature; escape rings visit every router once. `topology/src/graph/arrangement.rs`: arrangements
-//! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of
-//! `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
+//! `topology/tests/conformance.rs` checks counts and wiring, and compares diameter and mean distance with a search, for any number of
+//! groups. It compares the routers and links of a = 8, p = h = 4 with the literature. It checks that escape rings visit every router
+//! once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Peers: the rows `df1056` of
+//! `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant`
+//! have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;

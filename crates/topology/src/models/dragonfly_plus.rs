@@ -21,9 +21,9 @@
 //! Links between spines of a group, unequal groups.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, groups, levels and global links against the wiring, distances against
-//! search. The tests of this file: wiring of a small one by hand, distances between leaves, the size for routers of 36
-//! ports. `engine/tests/topologies.rs`: the load of a global link; `engine/tests/theory.rs`: latency without contention
+//! `topology/tests/conformance.rs` checks counts, groups, levels and global links against the wiring, and compares distances with a
+//! search. The tests of this file check the wiring of a small network by hand, distances between leaves, and the size for routers of 36
+//! ports. `engine/tests/topologies.rs` checks the load of a global link. `engine/tests/theory.rs` checks the latency without contention
 //! to the cycle. No other simulator was compared.
 
 use super::TopologyModel;

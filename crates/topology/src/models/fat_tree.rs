@@ -23,9 +23,9 @@
 //! Subtrees with different numbers of routers; tops that have more links to some leaves than to others.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring pod by pod, diameter and mean distance against search. The tests of
-//! this file: four pods as in the paper, and the ports that an oversubscription leaves. `topology/tests/structure.rs`:
-//! bisection against all cuts. No other simulator was compared.
+//! `topology/tests/conformance.rs` checks counts and the wiring pod by pod, and compares diameter and mean distance with a search. The
+//! tests of this file check four pods as in the paper, and the ports that remain unused with an oversubscription.
+//! `topology/tests/structure.rs` compares the bisection with all cuts. No other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::check_size;
@@ -513,11 +513,11 @@ mod tests {
             "2 terminals in 3 levels take 65 routers, and each router of the top uses 32 of its 64 ports: one leaf holds 32"
         );
         assert_eq!(help, "write more than 32 terminals, or a smaller radix");
-        // two levels of 64 ports hold 32 * 64 = 2,048
+        // two levels of routers with 64 ports have 32 * 64 = 2,048 terminals
         let levels = remarks_of(r#"{"radix": 64, "terminals": 512}"#);
         assert!(levels[0].what.ends_with("2 levels hold 2048"), "{levels:?}");
         assert_eq!(levels[0].help, "write `levels: 2`, more than 2048 terminals, or a smaller radix");
-        // the remedies
+        // the remedies in the messages are accepted
         for remedy in [
             r#"{"radix": 64, "levels": 2, "terminals": 512}"#,
             r#"{"radix": 64, "terminals": 2049}"#,

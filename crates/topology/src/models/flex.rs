@@ -10,19 +10,19 @@
 //! link class\].
 //!
 //! # Guarantees
-//! Wiring, numbering and ports are those of [`CrossedLayers`], after the terminals; then the other members of the trunks.
-//! Terminal id = router * p + port. Nx + Ny - 2 links lead from each router to each neighbouring layer: degree
-//! 2 (Nx + Ny - 2), half of it with two layers; Nx * Ny * Nz * (Nx + Ny - 2) links, half of them with two layers. No two
-//! routers of a layer are neighbours. Link classes: "x" and "y", by the coordinate that changes. Each layer is a group
-//! and a part of the network ("layer0", ...). Diameter of networks at least 3 wide: 2 of 3 layers, 3 of 4 to 7 layers.
+//! Wiring, numbering and ports are those of [`CrossedLayers`]. The terminals come first, and the other members of the trunks come last.
+//! Terminal id = router * p + port. Nx + Ny - 2 links lead from each router to each neighbouring layer. The degree is 2 (Nx + Ny - 2), or
+//! half of it with two layers. The network has Nx * Ny * Nz * (Nx + Ny - 2) links, or half of them with two layers. No two routers of a
+//! layer are neighbours. Link classes: "x" and "y", by the coordinate that changes. Each layer is a group and a part of the network
+//! ("layer0", ...). Diameter of networks that are at least 3 wide: 2 with 3 layers, 3 with 4 to 7 layers.
 //!
 //! # Not modelled
 //! Different numbers of routers or terminals in different layers; a single layer (its equations give `hyperx`).
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring and numbering, diameter and mean distance against search.
-//! `topology/tests/flex.rs`: degrees, links, distances and numbers of shortest paths over whole ranges of sizes, against
-//! the formulas of the paper. No other simulator was compared.
+//! `topology/tests/conformance.rs` checks counts, wiring and numbering, and compares diameter and mean distance with a search.
+//! `topology/tests/flex.rs` compares degrees, links, distances and numbers of shortest paths with the formulas of the paper, over whole
+//! ranges of sizes. No other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::{check_positive, check_size};

@@ -14,8 +14,8 @@
 //! Different numbers of terminals per router.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: the laws of a HyperX of one dimension, diameter and mean distance against search.
-//! `topology/tests/structure.rs`: bisection against all cuts. `engine/tests/bounds.rs`: the channel-load bound under
+//! `topology/tests/conformance.rs` checks the laws of a HyperX of one dimension, and compares diameter and mean distance with a search.
+//! `topology/tests/structure.rs` compares the bisection with all cuts. `engine/tests/bounds.rs` checks that the channel-load bound under
 //! `neighbor` is reached. No other simulator was compared.
 
 use super::{TopologyModel, hyperx};

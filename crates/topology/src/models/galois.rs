@@ -14,7 +14,7 @@ pub(crate) const MAX_ELEMENTS: u32 = 256;
 pub(crate) struct Field {
     p: u32,
     n: u32,
-    /// Powers of a primitive element, from the power 0 on.
+    /// Powers of a primitive element; the first is power 0.
     powers: Vec<u32>,
     /// For each element, the exponent of the power that gives it; meaningless for 0.
     logarithms: Vec<u32>,

@@ -18,8 +18,8 @@
 //! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring level by level, diameter and mean distance against search, the
-//! 10-ary 3-tree against the literature. `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows
+//! `topology/tests/conformance.rs` checks counts and the wiring level by level, and compares diameter and mean distance with a search. It
+//! compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the bisection with all cuts. BookSim2: the rows
 //! `ftree4x3` of `tests/data/golden/booksim.csv`.
 
 use super::TopologyModel;

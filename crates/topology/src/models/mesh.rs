@@ -14,8 +14,8 @@
 //! Express links; terminals on edge ports.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring and numbering, diameter and mean distance against search.
-//! `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows `mesh8x8` of
+//! `topology/tests/conformance.rs` checks counts, wiring and numbering, and compares diameter and mean distance with a search.
+//! `topology/tests/structure.rs` compares the bisection with all cuts. BookSim2: the rows `mesh8x8` of
 //! `tests/data/golden/booksim.csv`.
 
 use super::{TopologyModel, torus};

@@ -23,7 +23,7 @@ pub trait TopologyModel {
 }
 
 weft_units::registry! {
-    /// Every topology Weft can build.
+    /// Every registered topology.
     pub enum TopologyConfig as TopologyModel, with examples, open to AddedTopology:
     "single_router" => single_router::SingleRouter,
     "hyperx" => hyperx::HyperX,

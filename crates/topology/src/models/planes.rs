@@ -19,7 +19,8 @@
 //! when links fail.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: wiring, counts, distances. `engine/tests/planes.rs`: each plane alone behaves as a network of its own.
+//! `topology/tests/conformance.rs` checks wiring, counts and distances. `engine/tests/planes.rs` checks that each plane alone behaves
+//! like a separate network.
 
 use super::{TopologyConfig, TopologyModel};
 use crate::Graph;

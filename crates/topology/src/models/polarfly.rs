@@ -29,9 +29,9 @@
 //! The expansion of the source by copies of racks. The extra links of quadrics for even degrees.
 //!
 //! # Validation
-//! `topology/tests/polarfly.rs`: routers, degrees, diameter, common neighbours and links between groups for every q up to
-//! 32; the bisection against the bound by the second eigenvalue. `topology/tests/conformance.rs`: wiring and views. No rows
-//! of a peer.
+//! `topology/tests/polarfly.rs` checks routers, degrees, diameter, common neighbours and links between groups for every q up to 32. It
+//! compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks wiring and views. No rows of a
+//! peer.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};

@@ -13,7 +13,7 @@
 //! Terminals on more than one router.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs` (counts, numbering). `engine/tests/theory.rs` compares a switch of 8 terminals with the
+//! `topology/tests/conformance.rs` checks counts and numbering. `engine/tests/theory.rs` compares a switch of 8 terminals with the
 //! head-of-line limit of Hluchyj and Karol (IEEE JSAC 1988). BookSim2: the rows `xbar8_uniform` of
 //! `tests/data/golden/booksim.csv`.
 

@@ -23,9 +23,9 @@
 //! The extended graphs of diameter 3 of the source.
 //!
 //! # Validation
-//! `topology/tests/slim_fly.rs`: routers, degree and diameter 2 for every q up to 49, links between groups, and the
-//! Hoffman-Singleton graph (q = 5), which is the only one of its kind. `topology/tests/conformance.rs`: wiring and views.
-//! No other simulator was compared.
+//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49. It also checks the
+//! Hoffman-Singleton graph (q = 5), which is the only graph of its kind. `topology/tests/conformance.rs` checks wiring and views. No
+//! other simulator was compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};

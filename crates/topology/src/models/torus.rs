@@ -16,8 +16,8 @@
 //! Twisted or express links.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs`: counts, wiring, trunks and numbering, diameter and mean distance against search.
-//! `topology/tests/structure.rs`: bisection against all cuts. BookSim2: the rows `torus8x8` of
+//! `topology/tests/conformance.rs` checks counts, wiring, trunks and numbering, and compares diameter and mean distance with a search.
+//! `topology/tests/structure.rs` compares the bisection with all cuts. BookSim2: the rows `torus8x8` of
 //! `tests/data/golden/booksim.csv` (one link between neighbours).
 
 use super::TopologyModel;

@@ -1,4 +1,4 @@
-//! Writes a graph in each format of file that Weft reads.
+//! Writes a graph in each file format that Weft reads.
 
 use weft_topology::graph_file::GraphFile;
 use weft_topology::{Graph, TopologyConfig};

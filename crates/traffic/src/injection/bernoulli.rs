@@ -14,8 +14,8 @@
 //! Bursts: see `on_off`.
 //!
 //! # Validation
-//! `traffic/tests/injection.rs`: the rate equals the load, and is the same in every cycle. The tests of `gaps.rs`: means,
-//! variances and counts are geometric (chi-square). Peers: every row of `tests/data/golden/booksim.csv` and
+//! `traffic/tests/injection.rs` checks that the rate equals the load, and is the same in every cycle. The tests of `gaps.rs` check that
+//! means, variances and counts are geometric (chi-square). Peers: every row of `tests/data/golden/booksim.csv` and
 //! `tests/data/golden/caminos.csv`.
 
 use super::{InjectionModel, Times};

@@ -18,8 +18,8 @@
 //! Bursts with other length distributions (heavy tails, self-similar traffic); bursts whose packets all go to one destination.
 //!
 //! # Validation
-//! `traffic/tests/injection.rs`: the rate equals the load, in every cycle from the first, and the lengths of bursts and silences are
-//! geometric. The variance of counts is that of the renewal process, and that of `dispersion`. No rows of a peer.
+//! `traffic/tests/injection.rs` checks that the rate equals the load, in every cycle from the first, and that the lengths of bursts and
+//! silences are geometric. It also compares the variance of counts with the renewal process and with `dispersion`. No rows of a peer.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;

@@ -13,8 +13,8 @@
 //! Odd numbers of terminals are refused; in BookSim the last terminal would then receive nothing.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file: two terminals for
-//! every index in a half. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests of this file
+//! check that every index in a half belongs to two terminals. No other simulator was compared.
 
 use super::{Destinations, PatternModel};
 use crate::Population;

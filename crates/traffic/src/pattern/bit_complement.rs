@@ -13,9 +13,9 @@
 //! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; an involution without fixed points.
-//! `engine/tests/bounds.rs`: the bounds of `valiant` and `up_down` under this pattern are reached. BookSim2: the rows `bitcomp` of
-//! `tests/data/golden/booksim.csv`.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
+//! involution without fixed points. `engine/tests/bounds.rs` checks that the bounds of `valiant` and `up_down` under this pattern are
+//! reached. BookSim2: the rows `bitcomp` of `tests/data/golden/booksim.csv`.
 
 use super::PatternModel;
 use super::permutation::Permutation;

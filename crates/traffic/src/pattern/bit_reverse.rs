@@ -13,8 +13,9 @@
 //! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; an involution.
-//! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under this pattern is reached. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
+//! involution. `engine/tests/bounds.rs` checks that the bound of `up_down` (`d_mod_k`) under this pattern is reached. No other simulator
+//! was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

@@ -15,9 +15,9 @@
 //! Shifts that differ between groups; a mixture with uniform traffic.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the one global link limits a group. Peers: the rows `bad_dragon` of
-//! `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
+//! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the one global link limits a group. Peers: the rows
+//! `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};

@@ -19,8 +19,8 @@
 //! Targets with different weights.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, for targets, others and targets that send to
-//! themselves. The tests of this file: all sets are equally likely. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, for targets, others and
+//! targets that send to themselves. The tests of this file check that all sets are equally likely. No other simulator was compared.
 
 mod chosen;
 
@@ -272,7 +272,7 @@ mod tests {
         assert!(none.what.contains("0.01 of 5 terminals is 0.05: no terminal is drawn"), "{none}");
         assert_eq!(refused(r#"{"targets": {"random": {"count": 0}}}"#).path, "p.targets.random.count");
         assert_eq!(refused(r#"{"targets": {"random": {"share": 1.5}}}"#).path, "p.targets.random.share");
-        // 5 terminals, 2 of them targets
+        // 5 terminals, of which 2 are targets
         let many = refused(r#"{"targets": [2, 3], "sources": {"random": {"count": 4}}}"#);
         assert_eq!(many.path, "p.sources");
         assert!(many.what.contains("4 terminals are to be drawn, and 3 are left"), "{many}");

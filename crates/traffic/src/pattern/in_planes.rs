@@ -51,14 +51,14 @@ mod tests {
             let config: PatternConfig = serde_json::from_str(text).expect("a pattern");
             config.build(&Population::of(8), "pattern").expect("it fits").in_planes(3)
         };
-        // node n to node 7 - n, in each of three planes
+        // node n sends to node 7 - n, in each of three planes
         let complement = build(r#"{"bit_complement": {}}"#);
         for source in 0..24 {
             let to = (7 - source / 3) * 3 + source % 3;
             assert_eq!(complement.destination(source, &mut stream(1, 0, 0)), Some(to));
             assert_eq!(complement.distribution(source), [(to, 1.0)]);
         }
-        // each of the 7 other nodes with the same probability
+        // each of the 7 other nodes has the same probability
         let uniform = build(r#"{"uniform": {}}"#).distribution(4);
         let nodes = [0, 2, 3, 4, 5, 6, 7].map(|node| node * 3 + 1);
         assert!(uniform.iter().map(|&(to, _)| to).eq(nodes));

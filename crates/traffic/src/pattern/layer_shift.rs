@@ -15,8 +15,9 @@
 //! Shifts in several dimensions at once: see `neighbor` and `tornado`.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection. The tests of this
-//! file: `same` changes one coordinate, `random` covers all of the far layer. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
+//! bijection. The tests of this file check that `same` changes one coordinate, and that `random` covers all of the far layer. No other
+//! simulator was compared.
 
 use super::group_shift::{Local, shifts};
 use super::{Destinations, PatternModel};

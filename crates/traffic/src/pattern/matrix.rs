@@ -17,8 +17,8 @@
 //! Matrices that change with time.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file: rows are sources, bad
-//! files are refused. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests of this file
+//! check that rows are sources, and that bad files are refused. No other simulator was compared.
 
 mod csv;
 mod npy;

@@ -15,8 +15,8 @@
 //! Weights that change with time or source.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities, which are the weighted sum of the parts;
-//! nothing compensates for silent parts. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, which are the weighted sum
+//! of the parts. It also checks that nothing compensates for silent parts. No other simulator was compared.
 
 use super::hot_spot::HotSpot;
 use super::random_permutation::RandomPermutation;

@@ -17,8 +17,9 @@
 //! Exchanges with all neighbours (stencils).
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection.
-//! `engine/tests/determinism.rs`: on a ring of four the results equal those of tornado exactly. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
+//! bijection. `engine/tests/determinism.rs` checks that on a ring of four the results equal those of tornado exactly. No other simulator
+//! was compared.
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};

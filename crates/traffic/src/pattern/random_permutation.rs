@@ -15,8 +15,9 @@
 //! Permutations that change during a run.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection. The tests of this file: all
-//! permutations are equally likely, draws are independent and repeatable. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
+//! bijection. The tests of this file check that all permutations are equally likely, and that draws are independent and repeatable. No
+//! other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

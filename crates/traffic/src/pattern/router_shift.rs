@@ -15,9 +15,9 @@
 //! Shifts that differ between groups; a mixture with uniform or group-shift traffic (see `mix`).
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; `same` is a bijection.
-//! `engine/tests/bounds.rs`: one local link limits minimal routing to 1 / (terminals of a router). Peers: the rows `LADV+1` of
-//! `tests/data/golden/fogsim.csv`.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
+//! bijection. `engine/tests/bounds.rs` checks that one local link limits minimal routing to 1 / (terminals of a router). Peers: the rows
+//! `LADV+1` of `tests/data/golden/fogsim.csv`.
 
 use super::PatternModel;
 use super::group_shift::{Local, Runs, shifts};

@@ -13,8 +13,8 @@
 //! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection. The tests of this file: applied
-//! once per bit, the pattern is the identity. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
+//! bijection. The tests of this file check that the pattern, applied once per bit, is the identity. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

@@ -16,9 +16,9 @@
 //! Digits with different radices.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; a bijection.
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: the bounds of rings and butterflies under this pattern are reached.
-//! BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
+//! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the bounds of rings and butterflies under this pattern are
+//! reached. BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};

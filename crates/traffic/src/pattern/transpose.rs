@@ -14,8 +14,8 @@
 //! Numbers of terminals whose ids have an odd number of bits (no halves), or that are not a power of two, are refused.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities; an involution. The tests of this file: the
-//! transpose of a matrix. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
+//! involution. The tests of this file check the transpose of a matrix. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::{Permutation, bits};

@@ -14,8 +14,9 @@
 //! Locality (nearby destinations being more likely).
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. `engine/tests/theory.rs`: the pattern fills a
-//! butterfly to its bound. Peers: the rows `uniform` of `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv`.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. `engine/tests/theory.rs`
+//! checks that the pattern fills a butterfly to its bound. Peers: the rows `uniform` of `tests/data/golden/booksim.csv` and
+//! `tests/data/golden/caminos.csv`.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};

@@ -15,8 +15,9 @@
 //! Sets of ids that are not the first P.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs`: valid destinations, drawn with the stated probabilities. The tests of this file: sources without an
-//! image and terminals with ids from P on are silent, missing destinations are drawn again in proportion. No rows of a peer.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests of this file
+//! check that sources without an image are silent, and so are terminals with ids from P on. They also check that missing destinations are
+//! drawn again in proportion. No rows of a peer.
 
 use super::bit_reverse::BitReverse;
 use super::hot_spot::HotSpot;

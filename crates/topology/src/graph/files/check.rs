@@ -4,7 +4,7 @@ use super::draft::{Draft, Problem};
 use super::parallel::{Bundle, bundles};
 use crate::{MAX_PORTS, MAX_RADIX};
 
-/// An end of a link, at its router.
+/// An end of a link, from the view of its router.
 #[derive(Debug, Clone, Copy)]
 pub struct End {
     pub to: u32,

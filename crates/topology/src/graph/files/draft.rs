@@ -32,9 +32,9 @@ impl Problem {
 /// The number of times that a file states each link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stated {
-    /// Once, in either direction.
+    /// Each link once, in either direction.
     Once,
-    /// In both directions, each once.
+    /// Each link twice: once in each direction.
     BothWays,
     /// Once or in both directions: a cable may be listed from one end or from both ends.
     OneOrBothWays,
@@ -43,7 +43,7 @@ pub enum Stated {
 /// The meaning of two statements about the same link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
-    /// Two parallel links.
+    /// The two statements are two parallel links.
     Links,
     /// A mistake. Contains the remedy.
     Refused(&'static str),
@@ -69,7 +69,7 @@ pub struct Link {
     pub place: u32,
 }
 
-/// A graph file, read but not checked.
+/// The content of a graph file, before any check.
 #[derive(Debug)]
 pub struct Draft {
     pub routers: Vec<Router>,
@@ -80,7 +80,7 @@ pub struct Draft {
     /// For each class, true if the file states no facts about it. Only a section of the scenario makes such a class different from
     /// others.
     pub sections: Vec<bool>,
-    /// The facts of links to terminals.
+    /// The facts that the file states about links to terminals.
     pub terminal_facts: Facts,
     /// Remarks for the author of the file.
     pub remarks: Vec<Remark>,

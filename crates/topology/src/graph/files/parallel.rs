@@ -8,7 +8,7 @@ use super::draft::{Draft, Link, Parallel, Problem, Stated};
 /// Parallel links of one class between two routers.
 #[derive(Debug, Clone, Copy)]
 pub struct Bundle {
-    /// The routers, the smaller number first.
+    /// The numbers of the two routers, the smaller one first.
     pub pair: (u32, u32),
     /// Class, as a number in the graph, of the channels from the first router, and of the channels from the second router.
     pub class: u8,

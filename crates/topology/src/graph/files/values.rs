@@ -81,7 +81,7 @@ fn speed(text: &str) -> Option<Bandwidth> {
         'k' | 'K' => "k",
         _ => return None,
     };
-    // "GE" is an Ethernet port; "GB/s" counts bytes and is refused
+    // "GE" means an Ethernet port; "GB/s" counts bytes and is refused
     let is_known = matches!(rest.as_str(), "" | "E" | "bE" | "bps" | "bit" | "bit/s" | "bits/s" | "b/s");
     is_known.then(|| format!("{number}{prefix}b/s").parse().ok()).flatten()
 }

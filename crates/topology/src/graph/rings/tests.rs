@@ -115,7 +115,7 @@ fn networks_without_the_ring_are_refused_with_what_is_missing_and_a_remedy_that_
         // relative: port 0 leads to the next group, to its last port
         (2, r#", "arrangement": "relative""#, "the link from group 0 to group 1 joins routers 0 and 7"),
         (2, r#", "arrangement": "circulant""#, "the link from group 0 to group 1 joins routers 0 and 4"),
-        // one link per pair: the port g - 2 = 5 is on router 2
+        // one link per pair: port g - 2 = 5 is on router 2
         (2, r#", "groups": 7"#, "the link from group 0 to group 1 joins routers 2 and 4"),
         // two links per pair: ports 3 and 7 lead to ports 0 and 4
         (2, r#", "groups": 5"#, "none of the 2 links from group 0 to group 1 joins them"),
@@ -171,7 +171,7 @@ fn grids_whose_lines_close_have_a_ring_and_dense_networks_have_several() {
 
 #[test]
 fn more_rings_than_links_or_than_are_found_are_refused() {
-    // routers of 7 + 7 links
+    // each router has 7 + 7 links
     let refused = refusal(Ring::disjoint(&hyperx("[8, 8]"), 8, "routing.ring"));
     let what = "8 rings without a common link take 16 links of each router; router 0 has 14 neighbours";
     assert_eq!((refused.what.as_str(), refused.help.as_str()), (what, "take at most 7"));
@@ -262,8 +262,8 @@ fn the_largest_network_gets_its_rings_at_once() {
     let graph = dragonfly([32, 16, 16], r#", "escape_rings": 1"#);
     let rings = Ring::disjoint(&graph, 16, "routing.ring").expect("16 rings");
     check(&graph, &rings);
-    // 8 bytes per router and ring
+    // memory: 8 bytes per router and ring
     assert_eq!(rings[0].forward.len() * 2 + rings[0].backward.len() * 2 + rings[0].place.len() * 4, 8 * 16_416);
-    // Seconds on a slow machine in a debug build.
+    // The limit allows for a slow machine and a debug build.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }

@@ -69,8 +69,8 @@ fn next(reader: &mut Reader<&[u8]>, line: &mut StringRecord) -> Result<bool, Wro
     reader.read_record(line).map_err(|error| (error.to_string(), "save the table as plain text".to_owned()))
 }
 
-/// True if the first line names columns. It does if it contains no number. If the table has one line more than terminals exist,
-/// one word that is not a number is enough, and so are numbers that count the columns from 0 or 1.
+/// True if the first line names columns. A line without any number names columns. `one_more`: the table has one line more than terminals
+/// exist. In that case a single word that is not a number is enough, and numbers that count the columns from 0 or 1 also name columns.
 fn is_heading(line: &StringRecord, one_more: bool) -> bool {
     let counts = |from: usize| line.iter().zip(from..).all(|(word, number)| word.parse() == Ok(number));
     let words = line.iter().filter(|word| !is_number(word)).count();
