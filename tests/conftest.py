@@ -23,7 +23,8 @@ GOLDEN = Path(__file__).parent / "data" / "golden"
 
 # CPU time of each file of tests [s]; `others` applies to each file that is not listed.
 BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
-# The table of CPU times shows files from SHOWN seconds on, and appears after runs of at least WORTH_A_TABLE seconds.
+# The table of CPU times shows files with at least SHOWN seconds. It appears after runs of at least WORTH_A_TABLE
+# seconds.
 SHOWN, WORTH_A_TABLE = 5.0, 60.0
 
 # The files that take longest, longest first: each worker takes a file at a time, and the last files should be short.
@@ -96,7 +97,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the files that took most CPU time next to their budgets.
+    """Print the files that took most CPU time, with their budgets.
 
     Exceeding a budget fails no test, because the machine may be busy.
     """

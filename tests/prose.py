@@ -53,7 +53,7 @@ RULES = {
 
 
 class Finding(NamedTuple):
-    """A sentence, the line of the file in which its passage begins, and the rules that it breaks."""
+    """A sentence that breaks rules: first line of its passage in the file, text, and broken rules."""
 
     line: int
     sentence: str
@@ -158,7 +158,7 @@ def counts() -> dict[str, int]:
     )
     found: dict[str, int] = {}
     for name in listed.stdout.split():
-        # a link in place of a folder is listed under its target
+        # a link instead of a folder is listed under its target
         if not name.startswith(LEFT_OUT) and (ROOT / name).is_file():
             of = name if name.endswith(".md") else "/".join(name.split("/")[:2])
             found[of] = found.get(of, 0) + len(findings(ROOT / name))
@@ -180,7 +180,7 @@ def compared(found: dict[str, int], budget: dict[str, int]) -> list[str]:
 
 
 def lowered(found: dict[str, int], budget: dict[str, int]) -> dict[str, int]:
-    """The budget with the present counts where they are lower; lines of zero are left out."""
+    """The budget, replaced by the present counts if these are lower. Lines with zero are left out."""
     least = {name: min(number, found.get(name, 0)) for name, number in budget.items()}
     return {name: number for name, number in sorted(least.items()) if number}
 

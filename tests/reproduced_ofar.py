@@ -95,7 +95,7 @@ def transients() -> pl.DataFrame:
 
 
 def bursts() -> pl.DataFrame:
-    """Bursts of both sizes; OFAR-L takes a tenth longer than OFAR."""
+    """Rows of bursts of both sizes, in which OFAR-L takes a tenth longer than OFAR."""
     factors = {PB: (1.0, 0.0), OFAR: (0.0, 1.0), OFAR_L: (0.0, 1.1)}
     return frame(
         row(name, pattern, 1.0, per_terminal=size, completion_cycles=100.0 * size * (fixed + factor * time))

@@ -1,4 +1,4 @@
-"""Diagnoses are data: each has a code with a section of the site, numbers, and a remedy whose settings work."""
+"""Diagnoses are data. Each has a code that the site documents, numbers, and a remedy whose settings work."""
 
 from __future__ import annotations
 

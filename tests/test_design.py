@@ -147,7 +147,8 @@ def test_table_6_of_the_flex_paper() -> None:
 def test_paths_of_flex_are_those_of_the_paper() -> None:
     rows = {row["hops"]: row for row in one(FLEX).diversity.to_dicts()}
     assert (rows[1]["paths_min"], rows[1]["paths_max"]) == (1, 1)
-    # other layer, both differ: 2; same layer: 4, or 2 (6 - 2); other layer, same x and y: 10
+    # paths to another layer if x and y differ: 2; in the same layer: 4, or 2 (6 - 2); to another layer with the same x
+    # and y: 10
     assert (rows[2]["paths_min"], rows[2]["paths_max"]) == (2, 10)
     assert rows[1]["pairs"] == 108 * 20
     assert rows[2]["pairs"] == 108 * 87

@@ -120,7 +120,7 @@ def _recipe(target: str) -> str:
 
 
 def _run(command: str, folder: Path) -> str:
-    """Run a command of a page in a folder, shorter if it takes long; returns its output."""
+    """Run a command of a page in a folder, with shorter settings if it takes long; returns its output."""
     shown = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
     shorter = next((f" {more}" for begin, more in SHORTER.items() if shown.startswith(begin)), "")
     done = subprocess.run(

@@ -33,7 +33,7 @@ HEADINGS = ("Source", "Parameters", "Guarantees", "Not modelled", "Validation")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built as `make docs` builds it: with warnings as errors."""
+    """The folder of the site, built like `make docs`, with warnings as errors."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--quiet", "--fresh-env"]
     command += ["--doctree-dir", str(folder / "trees"), str(DOCS), str(folder / "html")]

@@ -74,7 +74,7 @@ OF_BITS = {"bit_complement", "bit_reverse", "shuffle", "transpose"}
 
 
 def names(family: str) -> list[str]:
-    """Models of a family, without those that need a file of the user."""
+    """Names of the models of a family, without models that need a user's file."""
     return [model["name"] for model in _engine.models()[family] if model["name"] != "python"]
 
 
@@ -155,7 +155,7 @@ def runs(network: str, policy: str, name: str) -> bool:
 
 @cache
 def paired() -> set[tuple[str, str, str]]:
-    """Network, policy and traffic of the runs of `make test`: each pair that can run is in one of them.
+    """Network, policy and traffic of the runs of `make test`. Each pair of these that can run is in one of the runs.
 
     A pair of policy and traffic runs on one of the networks that allow the two, by turns. If a network cannot have a
     policy or a traffic, one run tests its refusal.

@@ -38,7 +38,7 @@ FLAWED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def flawed(tmp_path: Path) -> Results:
-    """A sound point, and one for each mark."""
+    """Results with a sound point, and with a flawed point for each mark."""
     points = [steady_point("always_on", 0.05)]
     points += [steady_point("always_on", 0.1 * place + 0.1, **each) for place, each in enumerate(FLAWED.values())]
     return made(tmp_path / "flawed", points)

@@ -46,7 +46,7 @@ HOT: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def hot(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A point with a hot spot, and one whose hot sources are throttled."""
+    """Results of a point with a hot spot, and of a point whose hot sources are throttled."""
     return weft.load(HOT).run(tmp_path_factory.mktemp("hot") / "hot")
 
 

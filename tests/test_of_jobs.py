@@ -1,4 +1,4 @@
-"""Jobs next to a saturated one keep their latencies; batches show their completion; figures show single jobs."""
+"""Jobs next to a saturated job keep their latencies, batches show completion times, and figures show single jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A load that changes in phases: each phase is measured, judged, tabulated and drawn by itself."""
+"""A load that changes in phases. Each phase is measured, judged, tabulated and drawn separately."""
 
 from __future__ import annotations
 

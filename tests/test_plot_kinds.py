@@ -368,7 +368,7 @@ def test_costs_lie_between_their_references(recorded: Results, kind: str, costs:
 
 
 def test_rings_are_around_what_nothing_beats(made_up: Results) -> None:
-    """Sleeping costs 5 cycles and saves energy: at each load both policies are best at something."""
+    """Sleeping costs 5 cycles and saves energy. So at each load each policy is best in one quantity."""
     axes = drawn("energy_delay", made_up, "pattern=uniform").axes[0]
     assert len(xy(named(axes, "_best"))[0]) == 8
     tornado = drawn("energy_delay", made_up, "pattern=tornado").axes[0]

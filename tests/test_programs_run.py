@@ -1,4 +1,4 @@
-"""Programs of messages as a user runs them: the table, the files of results, and a program that can't end."""
+"""Programs of messages, run as by a user: the table, the result files, and a program that cannot end."""
 
 from __future__ import annotations
 

@@ -192,7 +192,9 @@ def test_a_run_goes_on_from_a_checkpoint(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_queues_decide(ideas: Path) -> None:
-    """Packets from one corner of a square to the other take the path with the shorter queue, and are faster."""
+    """Packets from one corner of a square to the opposite corner take the path with the shorter queue, and arrive
+    earlier.
+    """
     pattern = "{matrix: {file: m.csv}}"
     rows = [[0] * 32 for _ in range(32)]
     for source in (0, 1):

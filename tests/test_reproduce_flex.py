@@ -179,7 +179,7 @@ def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judg
 
 
 def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
-    """A curve whose network carries all loads up to 0.4, and less than 95 % from `over` on."""
+    """Rows of a curve. The network carries all loads up to 0.4, and less than 95 % of loads from `over` on."""
     loads = [0.1, 0.2, 0.3, 0.4, over, 1.0]
     rows = [
         {

@@ -40,7 +40,7 @@ def test_all_names_are_filled_in(crate: Path) -> None:
 
 
 def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
-    """`exclude` would copy these files without filling in names, `ignore` leaves them out."""
+    """`exclude` would copy these files without filling in names; `ignore` does not copy them."""
     shown = tomllib.loads((ROOT / "template" / "cargo-generate.toml").read_text())["template"]
     assert shown == {"ignore": ["new.py", "target"]}
 

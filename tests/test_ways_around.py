@@ -46,7 +46,7 @@ def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) ->
 
 
 def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
-    """The lines of a run, and the words of the command that they propose."""
+    """The output lines of a run, and the words of the command that these lines propose."""
     assert main(["run", str(file), "--no-picture", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     proposed = [line.strip() for line in lines if "--set routing=" in line]

@@ -87,7 +87,7 @@ _RENAMED = {"open": "open_results"}
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name where it is first used, so that the command line starts at once."""
+    """Import a public name at its first use, so that the command line starts at once."""
     from importlib import import_module
 
     if new := _RENAMED.get(name):

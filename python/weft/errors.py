@@ -88,7 +88,7 @@ class ProgramError(WeftError):
 
 
 class StuckError(ProgramError):
-    """A program of messages whose ranks wait for ever.
+    """A program of messages has ranks that wait forever.
 
     Attributes
     ----------

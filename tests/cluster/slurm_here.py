@@ -1,4 +1,4 @@
-"""A real Slurm on this machine, in a temporary folder: two nodes that are both this machine, and one partition.
+"""A real Slurm on this machine, in a temporary folder. Its two nodes are both this machine, and it has one partition.
 
 Needs root, and the programs of Debian's packages slurm-wlm and munge. Nothing is written outside the folder.
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Replaces Slurm's commands on the PATH of a test. Jobs are processes of this machine, which begin at once.
 
-It is called by the names of the commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`, which exists until the
-job has ended. Further files change the behaviour. `FAKE_SLURM/refuse` contains the message with which ``sbatch``
-refuses; with `FAKE_SLURM/down` no command answers; with `FAKE_SLURM/hold` jobs wait; `FAKE_SLURM/cluster` contains the
-name of the cluster.
+The script is called under the names of Slurm's commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`, which
+exists until the job has ended. Further files change the behaviour. `FAKE_SLURM/refuse` contains the message with which
+``sbatch`` refuses; with `FAKE_SLURM/down` no command answers; with `FAKE_SLURM/hold` jobs wait; `FAKE_SLURM/cluster`
+contains the name of the cluster.
 """
 
 from __future__ import annotations

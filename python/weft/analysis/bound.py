@@ -40,7 +40,7 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     Returns
     -------
     float
-        The share. It is above 1 if even all links are not enough.
+        The share. It is above 1 if even all links together are not enough.
 
     Raises
     ------

@@ -61,7 +61,7 @@ class Loads(NamedTuple):
     Attributes
     ----------
     direct : ndarray
-        Traffic of the pair at the ends of each channel; shape (k, k).
+        Traffic on each channel between the two routers at its ends; shape (k, k).
     channels : ndarray
         All traffic of each channel; shape (k, k).
     """
@@ -110,7 +110,7 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
 def spread(demand: Rates, active: Active, target: float) -> Loads:
     """Loads of the channels of a line; an active link is filled up to `target` [flits/cycle].
 
-    A pair that has no two-hop path sends everything over its link.
+    A pair of routers without a two-hop path sends all its traffic over its own link.
     """
     links = active.astype(float)
     paths = links @ links  # two-hop paths of each pair

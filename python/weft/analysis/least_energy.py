@@ -6,10 +6,10 @@ with the least energy. The floor for comparison is the always-on run in which al
 static energy. This floor assumes knowledge of the future traffic, changes no link, and loses no time. If the times of
 waking and of going off are given, a second reference pays for each change: `weft.analysis.trunk_oracle`.
 
-Parameters: results of a sweep over policies; the share of more run time; the times of waking and of going off.
-Guarantees: the floor has the flits and the time of the always-on run. A policy that does not change paths and keeps a
-member of each trunk on cannot use less energy than the floor. Not modelled: power of members that sleep, and the number
-of members that the traffic needs. So no real policy may be able to reach the floor. Validation:
+Parameters: results of a sweep over policies; the allowed extra run time as a share; the times of waking and of going
+off. Guarantees: the floor has the flits and the time of the always-on run. A policy that does not change paths and
+keeps a member of each trunk on cannot use less energy than the floor. Not modelled: power of members that sleep, and
+the number of members that the traffic needs. So no real policy may be able to reach the floor. Validation:
 `tests/test_analysis_policies.py`.
 """
 
@@ -53,7 +53,7 @@ _SCHEMA = {
 
 
 def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, float] | None = None) -> pl.DataFrame:
-    """The policy of the least energy of each network and workload.
+    """The policy with the least energy for each network and workload.
 
     Parameters
     ----------
@@ -68,20 +68,20 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     -------
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
-        policies. ``fast_enough``: number of those within the allowed run time. ``policy``: the policy with the least
-        energy among them. ``runs``: number of its seeds. ``time_change``, ``energy_change``: relative change against
-        links that are always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each; null for
-        one seed, and for links that are always on. ``floor_change``: energy change of the floor. ``above_floor``:
-        energy divided by that of the floor, less 1. ``oracle_change``, ``above_oracle``: the same relative to the
-        policy of `weft.analysis.trunk_oracle`; null without `changes`.
+        policies. ``fast_enough``: number of the policies within the allowed run time. ``policy``: the policy with the
+        least energy among them. ``runs``: number of its seeds. ``time_change``, ``energy_change``: relative change
+        against links that are always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each;
+        null for one seed, and for links that are always on. ``floor_change``: energy change of the floor.
+        ``above_floor``: energy divided by the energy of the floor, minus 1. ``oracle_change``, ``above_oracle``: the
+        same relative to the policy of `weft.analysis.trunk_oracle`; null without `changes`.
 
     Raises
     ------
     WeftError
         If `slower` is negative.
     ResultsError
-        If there is no sweep over policies, no policy keeps all links on, or a program did not end. With `changes`,
-        also if the runs with links always on have no series of each channel.
+        If there is no sweep over policies, no policy keeps all links on, or a program did not end. With `changes`, also
+        if the runs with always-on links have no series of each channel.
     """
     if not slower >= 0:
         raise WeftError.saying(f"a run can't be allowed {slower:g} more time", "write a share such as 0.01, or 0")
@@ -152,7 +152,7 @@ def _change(name: str, own: Mean, usual: Mean) -> dict[str, float | None]:
 
 
 def _floor_uj(results: ResultSet, point: int) -> float:
-    """Energy of a run whose links are always on, without the static energy of all members but one of each trunk [uJ].
+    """Energy of a run with always-on links, where only one member of each trunk costs static energy [uJ].
 
     Only links that a policy may manage are counted.
     """

@@ -180,7 +180,7 @@ def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> 
 
 @dataclass(frozen=True)
 class Reference:
-    """The network and the run to which others are compared.
+    """The network and the run with which others are compared.
 
     Attributes
     ----------

@@ -40,8 +40,8 @@ class Overhead:
     table_updates_per_epoch : float
         Maximum number of updates of a routing table in an epoch: one link per two routers, in each dimension.
     largest_network_terminals : int
-        Terminals of the largest balanced flattened butterfly of such routers, with as many terminals per router as
-        routers per dimension.
+        Number of terminals of the largest balanced flattened butterfly of such routers. Balanced means as many
+        terminals per router as routers per dimension.
     """
 
     counter_bits_per_link: int

@@ -135,7 +135,8 @@ def _count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
 def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Direct and two-hop paths of each pair; both of shape (samples, pairs)."""
     row, column = np.triu_indices(active.shape[-1], 1)
-    links = active.astype(np.float32)  # exact up to 2^24 paths per pair, and several times as fast as integers
+    # floats are exact up to 2^24 paths per pair, and several times as fast as integers
+    links = active.astype(np.float32)
     return links[..., row, column], (links @ links)[..., row, column]
 
 
@@ -199,7 +200,7 @@ def over_fraction(
     seed : int
         Seed of the random placements.
     hub : int
-        Router whose links are the star.
+        Router whose links form the star.
     more : sequence of int, optional
         Numbers of links beyond the star; by default the numbers at which 0, 1, 2, ... further routers have all their
         links.

@@ -34,7 +34,7 @@ class Answer:
     Attributes
     ----------
     point : Point
-        The point whose traffic they carry.
+        The point whose traffic the links carry.
     coordinates : dict
         Values that the sweep set for the point, without routing and power policy.
     found : Found
@@ -115,7 +115,7 @@ def _policy(found: Found) -> dict[str, Any]:
 
 
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
-    """Write the scenario of `scenario` to a file, and check that it can be read.
+    """Write the result of `scenario` to a file, and check that the file can be read.
 
     Files that the scenario names are looked up in its folder.
 

@@ -1,10 +1,10 @@
-"""Energy of trunks under a policy that knows the traffic to come and pays for each change of a member.
+"""Energy of trunks under a policy that knows the future traffic and pays for each change of a member.
 
 Source: our own, as a reference between the floor of `weft.analysis.least_energy` and a real policy. The traffic is
 taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs enough
 members to carry the flits of its busier direction, and at least one. A member goes off if it is not needed for longer
-than the two changes (off and on again) take. It is on again when it is needed next. During the changes it draws full
-power.
+than the two changes (off and on again) take. The member is on again when it is needed next. During the changes it draws
+full power.
 
 Parameters: the finished run; the time of waking and of going off [s]. Guarantees: every sample has the members that it
 needs; each member pays for each of its changes, and is on at first. Not modelled: delays of the traffic by fewer

@@ -126,7 +126,7 @@ class Results(ResultSet):
         Parameters
         ----------
         other : ResultSet
-            The set whose values are ``b``; those of this one are ``a``.
+            The set whose values are called ``b``. The values of this set are called ``a``.
         on : sequence of str, optional
             Coordinates by which points are paired; by default all coordinates with common values, except the seed.
 

@@ -1,4 +1,6 @@
-"""`weft.Sweep`: the points of a scenario; it checks them, runs those without results, and searches for saturation.
+"""`weft.Sweep`: the points of a scenario.
+
+A sweep checks its points, runs those without results, and searches for saturation.
 
 Modules that only a run needs are imported when a run starts. Without data frames and progress bars, a check takes half
 as long.
@@ -51,7 +53,7 @@ class Implied:
     Attributes
     ----------
     points : list of Point
-        Points whose facts are the same.
+        Points that have these facts in common.
     facts : dict
         ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
         ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings
@@ -127,7 +129,7 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """The name of the scenario, with a mark of the overrides if there are any."""
+        """The name of the scenario. If there are overrides, it ends with a mark that depends on them."""
         return self.named.name
 
     @property
@@ -143,7 +145,7 @@ class Sweep:
     def check(
         self, *, jobs: int | None = None, force_memory: bool = False, threads: int | None = None
     ) -> list[Implied]:
-        """Check every point, and return what each combination of network, routing, policy and pattern implies.
+        """Check every point, and return the facts of each combination of network, routing, policy and pattern.
 
         Parameters
         ----------

@@ -124,8 +124,8 @@ def unpublished(used: Sequence[tuple[str, str]]) -> str:
 def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """The models of a resolved scenario as family and name, each once.
 
-    `names` are the models of each family. Models inside another one, such as the parts of a mix of patterns, count as
-    well.
+    `names` are the models of each family. Models inside another model, such as the parts of a mix of patterns, are
+    included.
     """
     known: dict[tuple[str, str], None] = {}
     for family, models in names.items():

@@ -123,7 +123,7 @@ def packet(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A name; a scenario in its place is refused."""
+    """A name. If the value is a scenario instead, it is refused."""
     return _no_scenario(text)
 
 
@@ -161,7 +161,7 @@ def duration(text: str) -> float:
 
 
 def short_time(text: str) -> float:
-    """A time of the network with its unit [s]."""
+    """A short time, such as a latency of the network, with its unit [s]."""
     return _quantity(text, {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}, "time", "500ns or 4.16us")
 
 

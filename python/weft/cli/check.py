@@ -211,7 +211,7 @@ def _sweep(sweep: Sweep) -> list[str]:
 
 
 def _implied(implied: list[Implied], units: str) -> list[str]:
-    """A list of facts that are the same for all points, and a table of the others with a line per combination."""
+    """A list of the facts that all points have in common, and a table of the others with a line per combination."""
     heads = _heads(units)
     rows = [_row(each.facts, heads) for each in implied]
     heads = {key: head for key, head in heads.items() if any(key in row for row in rows)}
@@ -388,7 +388,7 @@ def _fact(facts: dict[str, Any], key: str) -> str:
 
 
 def _bound(facts: dict[str, Any]) -> str:
-    """The channel-load bound, with its interval if paths were sampled, and the paths that it bounds."""
+    """The channel-load bound as text, with its interval if paths were sampled, and the paths to which it applies."""
     value, sampled = facts["channel_load_bound"], facts["sampled"]
     shown = _text(value)
     if sampled:

@@ -143,7 +143,7 @@ def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any
 
 
 def _table(compared: Comparison, quantity: Quantity) -> list[str]:
-    """A quantity at each place, and how often it differs."""
+    """Lines with a quantity at each place, and with the number of places at which it differs."""
     from weft.text.columns import columns
 
     rows, cells = _cells(compared, quantity)
@@ -207,7 +207,7 @@ def _value(value: float | None, ending: str, digits: int) -> str:
 
 
 def _signed(value: float | None, digits: int) -> str:
-    """A difference with its sign; one that rounds to zero has none."""
+    """A difference with its sign. A difference that rounds to zero has no sign."""
     if value is None:
         return "-"
     return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"

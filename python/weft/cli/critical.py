@@ -89,7 +89,7 @@ def _as_json(paths: Sequence[Critical]) -> list[dict[str, Any]]:
 
 
 def _links(found: Found) -> list[str]:
-    """The time of the transfers in the interface and in the network, and the links that most of them crossed."""
+    """Lines on the time of the transfers in the interface and in the network, and on the links most used by them."""
     if not found.watched:
         return []
     cycle = found.summary["cycle_seconds"]

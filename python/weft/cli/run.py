@@ -124,7 +124,7 @@ def _written(options: argparse.Namespace, results: Results, store: Store) -> lis
 
 
 def _report(options: argparse.Namespace, results: Results) -> Path | None:
-    """Write the report, if one is asked for."""
+    """Write the report, if the user requests one."""
     if options.report is None:
         return None
     return results.report(None if options.report is True else options.report, units=options.units)

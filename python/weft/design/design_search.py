@@ -36,7 +36,7 @@ MEASURED = "measured"
 MOST_LINKS = 300_000
 # Number of seeds of the partitioner while a front is computed.
 _SEEDS = 4
-# The compared quantities, and whether less (1) or more (-1) is better.
+# The compared quantities, each with 1 if less is better, and -1 if more is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
 
 

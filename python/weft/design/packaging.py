@@ -1,7 +1,7 @@
 """Places of routers, and lengths of the cables between them.
 
 Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. Routers and their terminals share racks; the racks form a
-grid. A cable between two places is as long as their Manhattan distance plus an overhead.
+grid. The length of a cable between two places is their Manhattan distance plus an overhead.
 
 Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has its own place, one pitch from the
 next along every axis, and every cable has the overhead. In other networks a group, a pod or a number of routers share a
@@ -112,7 +112,7 @@ class Layout:
 
 
 def square(racks: int) -> Whole:
-    """Row and column of each rack in a grid that is as square as possible; shape (racks, 2)."""
+    """Row and column of each rack, in a grid of racks that is as square as possible; shape (racks, 2)."""
     columns = math.isqrt(max(racks - 1, 0)) + 1
     return np.stack(np.divmod(np.arange(racks), columns), axis=1)
 

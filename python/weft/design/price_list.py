@@ -1,4 +1,4 @@
-"""Price lists, and the linear models that are fitted to them.
+"""Reads price lists, and fits linear models to them.
 
 Source: FleX (IEEE Access 2022), section IV-A: the price of a router is a linear function of its ports. The price of a
 cable per Gb/s is a linear function of its length. The list that comes with Weft, `assets/edr.csv`, holds points of the

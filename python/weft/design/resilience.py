@@ -31,7 +31,7 @@ class Failures:
     Attributes
     ----------
     step : float
-        Share of the links that fail from one step to the next.
+        Share of all links that fail from one step to the next.
     trials : int
         Number of random orders.
     confidence : float
@@ -96,7 +96,7 @@ def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
 
 
 def tolerated(found: pl.DataFrame, column: str = "connected_share") -> float:
-    """The largest share of failed links up to which more than half of the trials are connected; 0 if there is none."""
+    """The largest share of failed links up to which more than half of the trials stay connected; 0 if there is none."""
     held = 0.0
     for share, connected in found.select("failed_share", column).iter_rows():
         if connected <= 0.5:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
-    # Lower and upper end of an axis; ``None`` leaves an end as it is.
+    # Lower and upper end of an axis; ``None`` leaves an end unchanged.
     Limits = tuple[float | None, float | None]
     AskedLimits = str | Sequence[float | None]
 

@@ -1,6 +1,6 @@
 """Power or energy of the links over load, compared with links that are always on and with ideal links.
 
-An ideal link costs only in the cycles in which it carries a flit.
+An ideal link costs energy only in the cycles in which it carries a flit.
 """
 
 from __future__ import annotations

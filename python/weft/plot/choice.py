@@ -271,5 +271,5 @@ def _ending(summary: Mapping[str, Any]) -> str:
 
 
 def _labels(part: Chosen, path: str) -> list[str]:
-    """Label of a coordinate for each point of the results, chosen or not."""
+    """Label of a coordinate for each point of the results, including points that are not chosen."""
     return short(path, [point["coordinates"].get(path) for point in part.results.points])

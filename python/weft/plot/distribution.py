@@ -63,7 +63,7 @@ class Seen:
 
 
 def latencies(choice: Choice) -> tuple[list[Seen], list[Artist]]:
-    """The latencies of each curve; and entries of the legend for the curves without any.
+    """The latencies of each curve, and legend entries for the curves without latencies.
 
     A curve shows a point, or a job of a point if the choice names jobs. Points that differ only in their seed share one
     curve.

@@ -2,7 +2,8 @@
 
 Saturated points are hollow. Their latency grows with the length of the run. So a line of latencies ends before them,
 and their markers are on the upper edge. A cross marks points that were measured before they had settled. Bars are 95 %
-confidence intervals over the seeds. An axis of latencies is cut where a curve rises into saturation.
+confidence intervals over the seeds. If a curve rises into saturation, the axis of latencies ends below its highest
+points.
 """
 
 from __future__ import annotations

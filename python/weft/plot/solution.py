@@ -38,7 +38,7 @@ _FRONT: dict[str, Any] = {
     "drawstyle": "steps-post",
     "zorder": 1,
 }
-# The greatest value of an axis, by its unit and the factor from microseconds and microjoules.
+# Units of an axis, each with its greatest value and the factor from microseconds or microjoules.
 _TIMES = ((1e3, "us", 1.0), (1e6, "ms", 1e-3), (float("inf"), "s", 1e-6))
 _ENERGIES = ((1e3, "uJ", 1.0), (1e6, "mJ", 1e-3), (float("inf"), "J", 1e-6))
 

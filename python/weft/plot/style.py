@@ -219,7 +219,7 @@ def look(series: int, of: int) -> Look:
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A look for each label; the same label looks the same in all panels of a figure."""
+    """A look for each label. A label has the same look in all panels of a figure."""
     different = list(dict.fromkeys(labels))
     return {label: look(number, len(different)) for number, label in enumerate(different)}
 

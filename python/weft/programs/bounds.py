@@ -205,7 +205,7 @@ class _Rails:
     count : int
         Number of interfaces.
     choice : str
-        The rule that chooses one for a message; empty if it is not known.
+        The rule that chooses the interface of a message; empty if it is not known.
     in_planes : bool
         Whether each interface is in a separate plane.
     per_node : int

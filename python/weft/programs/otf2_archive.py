@@ -38,7 +38,7 @@ _COPY = f"copy all files of the archive again; or {_AGAIN}"
 
 
 def found(path: Path, clock: str | None) -> Trace | None:
-    """The OTF2 archive of a path: its file that ends with ``.otf2``, or its folder.
+    """The OTF2 archive at a path. The path is its file that ends with ``.otf2``, or its folder.
 
     Parameters
     ----------

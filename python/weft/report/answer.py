@@ -324,8 +324,8 @@ def _saving_of_the_same_flits(sources: Sources) -> list[str]:
     """A sentence on the greatest saving if no point with links always on was measured.
 
     The saving is relative to the cost of the flits of the same run on such links. Failed links draw no power although
-    they do not sleep. If the load follows the network, links that are always on would deliver more flits. Weft states
-    no saving for such points.
+    they do not sleep. If the load depends on the network, always-on links would deliver more flits. Weft states no
+    saving for such points.
     """
     known, left_out = [], 0
     for results in sources.results:

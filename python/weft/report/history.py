@@ -1,4 +1,4 @@
-"""The records of a point over time: flits and link states by link class, and latency by time of creation."""
+"""Recordings of a point over time: flits and link states by link class, and latency by packet creation time."""
 
 from __future__ import annotations
 

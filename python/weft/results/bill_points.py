@@ -175,7 +175,7 @@ class Series:
         raise UnbillableError(what, self._how_to_measure(load))
 
     def _how_to_measure(self, load: float) -> str:
-        """A sweep that also has the load, if that is one key."""
+        """Text with the key of a sweep that also has the load; empty if one key is not enough."""
         if not self.swept or len(self.loads) >= _LISTED:
             return "name a measured load, or measure this one, too (finished points stay)"
         wanted = ", ".join(f"{each:.12g}" for each in sorted([*self.loads, load]))

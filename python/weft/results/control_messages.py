@@ -35,7 +35,7 @@ class Wanted:
     Attributes
     ----------
     kinds : sequence of str
-        Kinds that the engine knows (`CONTROL_PACKETS`); all if empty.
+        Kinds to show, out of `CONTROL_PACKETS` of the engine; if empty, all kinds.
     routers : sequence of int or str
         Numbers of routers, or their ids in a graph file. Only links at these routers are shown, and only packets that
         they send or receive or that are about them. If empty, all are shown.

@@ -225,7 +225,7 @@ def lines(path: Path, cycle_seconds: float) -> list[str]:
 
 
 def sentence(path: Path) -> str:
-    """The shares of the states in one sentence."""
+    """A sentence with the shares of the states in the path."""
     shares = [
         f"{100 * cycles / path.cycles:.0f} % {MEANINGS[state]}" for state, cycles in path.by_state().items() if cycles
     ]

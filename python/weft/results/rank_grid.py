@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Maximum numbers of rows and columns of a grid.
 MOST_ROWS, MOST_COLUMNS = 1024, 4096
 NOTHING = len(STATES)
-"""The number of a cell in which no rank of its row is in a state."""
+"""The number of a cell in which no rank has a state."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ OFF, END = 0.10, 0.25
 
 @dataclass(frozen=True)
 class Response:
-    """Mean latency by the time of sending, around a change.
+    """Mean latency by the time of sending, before and after a change.
 
     Attributes
     ----------

@@ -183,7 +183,7 @@ class ResultSet:
     def frame(self) -> pl.DataFrame:
         """A row per point: coordinates by dotted path, then the scalars of the summary, then `flaws`.
 
-        Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
+        Numbers are unchanged; a model (``{"ugal_p": {}}``) is replaced by its label (``ugal_p``).
         """
         return frame_of([row for _, row in self.rows])
 

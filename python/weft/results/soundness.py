@@ -143,7 +143,7 @@ def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
 
 
 def to_judge(summary: Mapping[str, Any]) -> str:
-    """Settings with which a point that `is_behind` shows if the network carries its load."""
+    """Settings that show whether the network carries the load of a point for which `is_behind` is true."""
     return verdict(summary).to_judge()
 
 
@@ -186,7 +186,7 @@ def is_few(summary: Mapping[str, Any]) -> bool:
 
 
 def is_above_bound(summary: Mapping[str, Any]) -> bool:
-    """Whether a point is offered more than its paths can carry, however long it runs."""
+    """Whether the offered load of a point exceeds what its paths can carry. A longer run does not change this."""
     return verdict(summary).is_above_bound
 
 

@@ -296,7 +296,7 @@ def _delivered(job: Mapping[str, Any]) -> str:
 
 
 def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:
-    """The lines of a panel: as many series side by side as fit, the others below."""
+    """The lines of a panel. Series that fit are side by side, and the others are below."""
     offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
     axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
     axis = [cell.rjust(max(map(len, axis))) for cell in axis]

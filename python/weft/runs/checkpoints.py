@@ -1,9 +1,9 @@
 """Checkpoints of running points. A killed run continues from its last checkpoint, and its results have the same bytes.
 
-A checkpoint is one file in the folder ``checkpoints`` of a sweep. It has a line of JSON that names its owner, the state
-of the run from the engine, and the SHA-256 of the two. Its name has the hash of the point and a mark of the build of
-Weft. Only this build can read the file. Another build starts the point from the beginning and does not touch the file.
-When the point has finished, all its checkpoints are removed.
+A checkpoint is one file in the folder ``checkpoints`` of a sweep. It consists of a line of JSON that names its owner,
+the state of the run from the engine, and the SHA-256 of the two. Its name has the hash of the point and a mark of the
+build of Weft. Only this build can read the file. Another build starts the point from the beginning and does not touch
+the file. When the point has finished, all its checkpoints are removed.
 """
 
 from __future__ import annotations

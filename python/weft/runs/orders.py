@@ -139,7 +139,7 @@ class Order:
 
 
 def client_of(folder: Path) -> str | None:
-    """Beacon of the run that waits for the workers of an order; ``None`` if it was given to a batch system."""
+    """Beacon of the run that waits for the workers of an order; ``None`` if the order was given to a batch system."""
     with suppress(OSError, ValueError):
         client = json.loads((folder / _ORDER).read_text(encoding="utf-8")).get("client")
         return client if isinstance(client, str) else None

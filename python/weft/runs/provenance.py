@@ -91,7 +91,7 @@ def cores() -> int:
 
 
 def _cpu() -> str:
-    """The name of the processor; on Linux it is in a file."""
+    """The name of the processor. On Linux it is read from a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,7 +1,7 @@
 """A curve of a search for saturation: its loads, their runs, and its row of the table.
 
 A load is too much for a point in three cases. Its results say ``saturated`` (the network accepts less than 97 % of the
-offered load, or does not deliver the packets of the window in time). More than 3 % of the packets are dropped at
+offered load, or does not deliver the packets of the window in time). Or more than 3 % of the packets are dropped at
 faults. Or the network gets stuck. With several seeds, half of the runs decide. The load is open if half of the runs are
 doubtful. A run is doubtful if its window is too short for its bursts. It is also doubtful if it accepted less than 97 %
 of the offered load before it had settled. If the paths of all packets are known in advance, a load above the limit of
@@ -132,7 +132,7 @@ def _risk(curve: Curve, store: Store) -> str | None:
 
 
 def row(curve: Curve, store: Store, tolerance: float) -> dict[str, Any]:
-    """The row of a curve, as `weft.Sweep.saturation` describes it."""
+    """The table row of a curve; `weft.Sweep.saturation` describes its columns."""
     low, high, verdict = curve.search.bracket()
     if verdict is Verdict.FOUND:
         low = curve.carried(store)

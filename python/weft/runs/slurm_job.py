@@ -118,7 +118,7 @@ class SlurmJob:
         return DelayedSubmission(self)
 
     def _checkpoints(self) -> dict[str, int]:
-        """The cycles that the checkpoints of its points have reached."""
+        """Cycles of the checkpoints of the job's points."""
         found = pending(Store(self.order.root))
         return {kept.hash: kept.cycle for kept in found if self.search or kept.hash in self.hashes}
 

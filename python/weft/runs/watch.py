@@ -100,7 +100,7 @@ def missing(finished: Finished) -> list[str]:
 def journeys(
     point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
 ) -> list[dict[str, Any]]:
-    """The life of each packet: the output of `weft run --watch`, as data.
+    """The history of each packet, as data: the same as the output of `weft run --watch`.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def matrix(numbers: ArrayLike) -> bytes:
 
 
 def _id(node: Any) -> int | str:
-    """Name of a node in the file: numbers and texts as they are, anything else (the pairs of a grid) as text."""
+    """Name of a node in the file: numbers and texts are unchanged, other names (like pairs in a grid) become text."""
     if isinstance(node, Integral):
         return int(node)
     return str(node)

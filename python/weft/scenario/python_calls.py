@@ -239,7 +239,7 @@ class UserFunction:
         return f"{self.file}, line {number}: `{text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + '...'}`"
 
     def returned(self, again: Callable[[], Any]) -> str:
-        """The line from which the function returns in a call that `again` repeats."""
+        """The line at which the function returns, in a call that `again` repeats."""
         lines: list[int] = []
         code = getattr(self.function, "__code__", None)
 

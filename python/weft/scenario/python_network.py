@@ -85,7 +85,7 @@ class Packet(NamedTuple):
     destination : Router
         The router of its destination terminal.
     vc : int or None
-        VC class of its last hop; ``None`` at the router where it was injected.
+        VC class of its last hop; ``None`` at the router at which the packet was injected.
     """
 
     destination: Router

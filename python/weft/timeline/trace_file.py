@@ -243,7 +243,7 @@ def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
-    """A track per managed channel, named after the routers at its ends."""
+    """A track per managed channel. The track has the names of the routers at the channel's ends."""
     yield named(LINKS, None, f"links{clock.note}")
     yield ordered(LINKS, None, LINKS)
     ends = ["channel", "from_router", "from_port", "to_router"]

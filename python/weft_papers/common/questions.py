@@ -123,7 +123,7 @@ def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> t
 
 
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """The last load that is not too much, what is accepted at the next one, and the highest accepted load.
+    """The last load that is not too much, the load that is accepted at the next one, and the highest accepted load.
 
     A load is too much if the point is saturated or accepts less than 0.95 of it. It is possible that no load up to 1 is
     too much.
@@ -131,7 +131,7 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     Raises
     ------
     LackingError
-        If no load was too much, so that the throughput is not known, if all were, or if nothing was accepted.
+        If no load was too much (so that the throughput is unknown), if all loads were, or if nothing was accepted.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
     over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))

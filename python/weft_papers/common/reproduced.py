@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure, and its files or the reason why there are none.
+    """A figure with its files, or with the reason why there are none.
 
     Attributes
     ----------
@@ -135,5 +135,5 @@ class AllReproduced:
 
 
 def mode(*, quick: bool) -> str:
-    """The word for a quick run or a full one, as on the command line."""
+    """The command line's word for a quick or a full run."""
     return "quick" if quick else "full"

@@ -2,8 +2,8 @@
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
 ``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, a result of arithmetic within
-            1 %. Of a loss the remaining share is compared, within 3 points. A change in per cent is compared within
-            3 points as well. A change printed as 3 % or less has the printed sign, and is at most 10 % greater.
+            1 %. Of a loss the remaining share is compared, within 3 points. A change in per cent is also compared
+            within 3 points. A change printed as 3 % or less has the printed sign, and is at most 10 % greater.
 ``trend``   an inequality over the measured curve holds, stated in words
 """
 
@@ -287,7 +287,7 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
 
 
 def generated(rule: Rule) -> Rule:
-    """A rule whose measurements are of generated applications: its finding begins with that word."""
+    """A rule with measurements of generated applications. Its finding begins with the word "generated"."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)

@@ -85,7 +85,7 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
     Raises
     ------
     WeftError
-        If a claim has no rule, or a rule no claim.
+        If a claim has no rule, or a rule has no claim.
     """
     printed = claims.read(paper.path("claims.csv"))
     if odd := {claim.id for claim in printed} ^ paper.rules.keys():

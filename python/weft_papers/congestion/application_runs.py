@@ -3,8 +3,8 @@
 The paper cites two numbers of earlier work on application traces, which are not public (C-031, C-032). So NAMD and
 Graph500 come from generators (`weft trace make`) and are labelled as generated. A rank runs on each node. Sizes and
 gaps are those of `weft_papers.common.shared_programs`; they were fixed before the first scoreboard was printed. A full
-run has STMV and 2^20 vertices, a quick one DHFR and 2^15 vertices. Claims are judged at gaps of half, once and twice
-these lengths.
+run has STMV and 2^20 vertices. A quick run has DHFR and 2^15 vertices. Claims are judged at gaps of half, once and
+twice these lengths.
 """
 
 from __future__ import annotations

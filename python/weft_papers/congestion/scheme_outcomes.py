@@ -102,13 +102,13 @@ def frame(results: ResultSet) -> pl.DataFrame:
         ``network_latency_us`` from its injection, for all packets delivered in the window [us]. ``energy_nj`` is the
         energy of all links and routers per delivered bit; ``energy_between_nj`` leaves out the links of terminals
         [nJ/bit]. The two energies are null if no bit was delivered. ``cold_load`` is the load per terminal that sends
-        uniformly, ``hot_load`` the load of the hot node [flits/cycle]. ``link_use`` is of the channels between routers
-        [share], ``transitions`` is per such channel and second. ``saved_share`` is the energy that managed links save,
-        as a share of the saving of links whose energy is proportional to their traffic. ``port_kib`` is the memory of a
-        port between routers [KiB], ``network_ports`` the number of such ports. ``power_w`` is the mean power of all
-        links and routers [W]. ``work`` is the application, ``scale`` the factor of its gaps, ``runtime_us`` its run
-        time [us] and ``managed_j`` the energy of all links [J]; null for runs with a hot spot. For runs with an
-        application, the columns of flows are null.
+        uniformly, ``hot_load`` the load of the hot node [flits/cycle]. ``link_use`` is the utilisation of the channels
+        between routers [share]; ``transitions`` counts per such channel and second. ``saved_share`` is the energy that
+        managed links save, as a share of the saving of links whose energy is proportional to their traffic.
+        ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the number of such ports.
+        ``power_w`` is the mean power of all links and routers [W]. ``work`` is the application, ``scale`` the factor of
+        its gaps, ``runtime_us`` its run time [us] and ``managed_j`` the energy of all links [J]; null for runs with a
+        hot spot. For runs with an application, the columns of flows are null.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]

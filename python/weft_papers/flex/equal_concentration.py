@@ -2,9 +2,9 @@
 
 The paper does not compare them in this way: it gives FleX 10 terminals per router and Slim Fly 6.
 
-A load is per terminal, so a router with more terminals has more to carry. FleX 6x6x3 is compared with a Slim Fly of
-q = 7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3, with 6 terminals
-per router (1,008 terminals).
+A load is per terminal, so a router with more terminals must carry more. FleX 6x6x3 is compared with a Slim Fly of q =
+7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3, with 6 terminals per
+router (1,008 terminals).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORK
 if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
 
-# Percent of the links, in the order of `SIZES`; Slim Fly has no entry for about 1,000 terminals.
+# Printed percentages of links that may fail, in the order of `SIZES`. Slim Fly has no entry for about 1,000 terminals.
 _PRINTED: dict[str, tuple[int | None, ...]] = {
     FAT_TREE: (45, 45, 55, 60, 65),
     DRAGONFLY: (50, 55, 60, 65, 65),

@@ -38,7 +38,7 @@ def neighbour_bound(h: int) -> float:
 
 
 def _between(h: int, group: int, other: int) -> int:
-    """The router of a group that has the link to another group, by its number in the group."""
+    """The number, within a group, of the router that has the link to another group."""
     return ((group - other) % (2 * h * h + 1) - 1) // h
 
 

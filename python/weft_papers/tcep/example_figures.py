@@ -1,4 +1,4 @@
-"""Figs. 5 and 6: the worked examples of which link to drop, and of inner and outer links (`weft.analysis.examples`)."""
+"""Figs. 5 and 6: worked examples of dropping a link, and of inner and outer links (`weft.analysis.examples`)."""
 
 from __future__ import annotations
 

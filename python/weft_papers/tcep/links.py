@@ -110,7 +110,7 @@ def control(measured: Measured) -> Drawing:
 
 @dataclass(frozen=True)
 class Variation:
-    """How latency and energy change with a parameter of TCEP, over all loads.
+    """Change of latency and energy with a parameter of TCEP, over all loads.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Beyond the paper: TCEP with rate scaling: each link that is on runs at the lowest rate that carries its traffic.
+"""Beyond the paper: TCEP with rate scaling. Each link that is on runs at the lowest rate that carries its traffic.
 
 The values are computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline. The ideal
 assumptions are the same: the rate is known in advance, and a change of rate costs nothing.

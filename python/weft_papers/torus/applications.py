@@ -20,9 +20,10 @@ MPI Random Access     2,048 words per rank (256)                         100 ns 
 Graph500              scale 20, edge factor 16, as printed (scale 15)    10 ns per edge: assumed
 ====================  =================================================  ==============================================
 
-Each application makes one iteration: a step with its mesh, a search. This is the smallest number to which one common
-factor can reduce all iterations, so that a set stays near 5 GB. Messages are never cut. A search of Graph500 sends 0.6
-to 0.9 GB, so sets B and C send more than that. Linpack and Random Access have no iterations: their sizes are fixed.
+Each application makes one iteration, such as a step with its mesh, or a search. This is the smallest number to which
+one common factor can reduce all iterations, so that a set stays near 5 GB. Messages are never cut. A search of Graph500
+sends 0.6 to 0.9 GB, so sets B and C send more than that. Linpack and Random Access have no iterations: their sizes are
+fixed.
 """
 
 from __future__ import annotations

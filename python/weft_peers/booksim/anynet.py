@@ -124,7 +124,7 @@ def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
 
 
 def _first_hops(start: int, routers: int, beside: dict[int, list[tuple[int, int]]], name: str) -> dict[int, int]:
-    """The next hop from one router to each other one (Dijkstra, lowest number first)."""
+    """The next hop from one router to each other router (Dijkstra's algorithm, lowest number first)."""
     far, first, done = {start: 0}, {start: start}, set[int]()
     waiting = [(0, start)]
     while waiting:

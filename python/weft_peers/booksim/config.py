@@ -159,7 +159,7 @@ class Config:
         return f"{key} = {value}"
 
     def origin(self, key: str) -> str:
-        """A key with its value and where it comes from, for a comment."""
+        """A key with its value and its origin, as text for a comment."""
         found = self._found(key)
         if found is None:
             return f"{self.shown(key)} (default)"

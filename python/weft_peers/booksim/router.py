@@ -143,7 +143,7 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
 
 
 def _turn(draft: Draft, routing: int, speedup: float) -> int:
-    """Whole cycles that a head waits for its route after the packet before it has left its VC.
+    """Whole cycles that a head waits for its route after the previous packet has left its VC.
 
     At speedup 1 this is the delay of the routing stage. At higher speedups, the stage ends in the first internal step
     of a later cycle.

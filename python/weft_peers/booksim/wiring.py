@@ -126,7 +126,7 @@ def dimension_order(k: int) -> Callable[[int, int], int]:
 
 
 def cmesh(k: int, noc: bool) -> Wiring:
-    """Mesh of k x k routers with 2 x 2 terminals each, and express links along its four edges."""
+    """A mesh of k x k routers with 2 x 2 terminals each, and with express links along its four edges."""
     wiring = Wiring(k * k, homes(k * k, 4, k))
     step, express = (2, k) if noc else (1, 1)
     for y in range(k):

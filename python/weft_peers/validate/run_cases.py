@@ -39,7 +39,7 @@ def validate(
     force_memory: bool = False,
     watch: Callable[[Status], None] | None = None,
 ) -> list[Verdict]:
-    """Run every case that Weft can express and judge all.
+    """Run every case that Weft can express, and judge all cases.
 
     Parameters
     ----------
