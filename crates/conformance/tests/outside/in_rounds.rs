@@ -8,7 +8,7 @@ use weft_api::switch::Ports;
 use weft_api::switch_step::SwitchStep;
 use weft_engine::allocation::islip::Islip;
 
-/// Matches inputs and outputs in several rounds.
+/// Matches in rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InRounds {
