@@ -82,7 +82,7 @@ pub struct Job {
 /// Buffers shorter than the round trip of a credit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShortBuffer {
-    /// Their key in the scenario, such as `links.dim0.buffer`.
+    /// Key of the buffers in the scenario, such as `links.dim0.buffer`.
     pub path: String,
     pub needed_flits: f64,
 }

@@ -185,9 +185,9 @@ impl Facts {
 
     /// True if the load is near the capacity, so that no run may be long enough.
     ///
-    /// The load is near the capacity in three cases. Its paths carry hardly more, the accepted load is below the offered load, or packets
+    /// The load is near the capacity in three cases. The paths carry hardly more, the accepted load is below the offered load, or packets
     /// wait in the source queues and are not delivered. Queues may be long for other reasons: a routing may fill queues before it leaves
-    /// the shortest paths, or links may sleep. Such queues have the same length at a load that is 5 % lower.
+    /// the shortest paths, or links may sleep. Queues of this kind have the same length at a load that is 5 % lower.
     fn is_near_capacity(&self) -> bool {
         if self.is_near_bound() || self.is_behind() {
             return true;

@@ -191,7 +191,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         // SAFETY: a flit stores a valid input number, and the queue that it joins contains a segment of its packet (checked by
         // `assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot(i) };
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         let segment = unsafe { self.fabric.buffers.segments.items.hot_mut(tail as usize) };
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
@@ -240,7 +240,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     ) -> bool {
         match net.heads {
             HeadPath::Key if key == UNDECIDED => {
-                // SAFETY: a packet becomes the head of a queue of an input (checked by `assert_numbers`).
+                // SAFETY: a packet becomes the head of a queue at an existing input (checked by `assert_numbers`).
                 let r = unsafe { self.fabric.buffers.ins.hot(i) }.router;
                 key = self.fabric.route_here(&mut self.beside.policy, net, r as usize, packet);
             }
@@ -253,7 +253,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             }
             HeadPath::Asked if self.fabric.is_to_choose(net, i, key) => {
                 if !(BYPASS && CHOOSE) {
-                    // SAFETY: as above.
+                    // SAFETY: for the same reason as above.
                     *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
                     self.fabric.let_choose(net, i, v);
                     return false;
@@ -268,7 +268,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         let (p, class) =
             if net.class_bits == 0 { (usize::from(key), 0) } else { weft_api::state::split(key, net.class_bits) };
-        // SAFETY: a packet becomes the head of a queue of an input (checked by `assert_numbers`).
+        // SAFETY: a packet becomes the head of a queue at an existing input (checked by `assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot_mut(i) };
         let (o, asks, r) = (port.base(i) + p, (port.router, port.port), port.router as usize);
         if !BYPASS {
@@ -276,14 +276,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         let is_open = self.fabric.note_request(net, (o, class), asks);
         if BYPASS && is_open {
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
             let (at, out) = ((i << 4 | v) as u32, o as u32);
             self.beside.shortcuts.may_bypass(BypassFlit { at, out, segment, key, chooses: false });
             return true;
         }
         if BYPASS {
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
         } else if is_open {
             self.fabric.requests.ask_for_vc(r, p);

@@ -262,7 +262,7 @@ pub struct PolicySide {
     pub faults: Faults,
 }
 
-/// Counts and recordings. They read the state and do not change it.
+/// Counts and recordings. Counts and recordings read the state and do not change it.
 #[derive(Debug, Kept)]
 pub struct Observers {
     pub tally: Tally,

@@ -1,5 +1,5 @@
-//! Links and routers that fail under any power policy. Their channels are closed to heads until they are repaired. A head with a broken
-//! output follows the rule that its routing declares ([`AroundFaults`]). The rules are in `network/faults.rs`.
+//! Links and routers that fail under any power policy. The channels of failed parts are closed to heads until the parts are repaired. A
+//! head with a broken output follows the rule that its routing declares ([`AroundFaults`]). The rules are in `network/faults.rs`.
 //!
 //! The loop has no separate code for failed links. A head that requests a closed channel already takes a rare branch (`wait_for_link`).
 //! That branch records in this file's state that the channel is broken. In the next cycle, before the allocation, all heads that request
@@ -365,7 +365,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Makes broken channels dark if no packet holds them any more and their last flits have left. Channels to terminals are closed to
-    /// heads while their router has failed. They then take the state that the policy has set, because the terminals still work.
+    /// heads while their router has failed. These channels then take the state that the policy has set, because the terminals still work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {

@@ -1,11 +1,11 @@
 //! Heads that choose their output again in every allocation step. This happens under routings that decide in each step, and on
 //! trunks.
 //!
-//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and VC class. Among its
-//! candidates that have a free VC with room, it chooses the one with the most credits. A hash of the cycle decides ties. If no candidate
-//! is available now, the head requests its last resort (the escape hop, or the first candidate). This request wakes a sleeping link. The
-//! head chooses again when a credit, a VC or a link becomes available at its router. A head that may bypass the allocator chooses when it
-//! arrives (`uncontended.rs`), and is marked only if it does not cross.
+//! A head that chooses in every step is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and
+//! VC class. Among its candidates that have a free VC with room, it chooses the one with the most credits. A hash of the cycle decides
+//! ties. If no candidate is available now, the head requests its last resort (the escape hop, or the first candidate). This request wakes
+//! a sleeping link. The head chooses again when a credit, a VC or a link becomes available at its router. A head that may bypass the
+//! allocator chooses when it arrives (`uncontended.rs`), and is marked only if it does not cross.
 //!
 //! A routing may declare that a head keeps its choice until a flit leaves by that output (`HopNote::Stays`). The head is then marked in
 //! `InputUnit::settled`, and does not choose again before `unsettle` is called.
@@ -304,8 +304,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.routing.each_step(here, &mut packet, turn)
     }
 
-    /// The number that decides ties for the head of VC `v` of input `input` of a router. It differs between the heads of the router, and
-    /// from cycle to cycle.
+    /// The number that decides ties for the head of VC `v` of input `input` of a router. The number differs between the heads of the
+    /// router, and from cycle to cycle.
     #[inline(always)]
     fn tie_turn(&self, input: usize, v: usize) -> u32 {
         self.now as u32 + (input + v) as u32

@@ -1,5 +1,5 @@
-//! Carries control packets. They are events and not flits in queues. A control packet uses its link for one cycle, ahead of all data
-//! flits that wait for the link, and needs no credits. Control packets are counted, and recordings are notified of them.
+//! Carries control packets. Control packets are events and not flits in queues. A control packet uses its link for one cycle, ahead of
+//! all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are notified of them.
 
 use crate::block::{Reach, Wires};
 use crate::net::Net;

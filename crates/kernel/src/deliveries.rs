@@ -12,8 +12,7 @@ use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Schedules the delivery of `packet`, which leaves output `o`, for cycle `at`. Its workload is notified in that
-    /// cycle.
+    /// Schedules the delivery of `packet`, which leaves output `o`, for cycle `at`. The workload of the packet is notified in that cycle.
     pub(crate) fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
         let terminal = self.terminal_behind(o) as u32;
         interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });

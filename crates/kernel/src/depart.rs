@@ -185,9 +185,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. It arrives at cycle
-    /// `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block if the channel `is_cut`.
-    /// `segment`: the segment of the packet, if the flit is a head and packets have several flits; otherwise `NONE`.
+    /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. The flit or event
+    /// arrives at cycle `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block if the channel
+    /// `is_cut`. `segment`: the segment of the packet, if the flit is a head and packets have several flits; otherwise `NONE`.
     #[inline(always)]
     pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
         if is_cut {
@@ -417,7 +417,7 @@ fn keep_or_free<const W: usize, const V: usize>(
     if tail || dry {
         out.vcs_with_flit &= !(1 << vc);
         if out.vcs_with_flit == 0 {
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             unsafe { requests.routers.hot_mut(r) }.switch_requests.clear(p);
         }
     }

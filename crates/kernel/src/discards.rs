@@ -1,4 +1,4 @@
-//! Discards packets whose only remaining paths lead through a failed router. Their buffer space becomes free again.
+//! Discards packets whose only remaining paths lead through a failed router. The buffer space of these packets becomes free again.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers};
 use crate::faults::subnets;

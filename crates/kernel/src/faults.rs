@@ -203,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// The subnetworks of the network. They exist because faults are allowed only with routings that cross subnetworks.
+/// The subnetworks of the network. Subnetworks exist, because faults are allowed only with routings that cross subnetworks.
 pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }

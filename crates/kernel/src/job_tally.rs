@@ -159,7 +159,7 @@ impl Parts {
         self.parts[self.first_class + class].created.packets
     }
 
-    /// Counts `packet` of the job, which is discarded in cycle `now`. Its delivery would have caused `unborn` packets.
+    /// Counts `packet` of the job, which is discarded in cycle `now`. The delivery of the packet would have caused `unborn` packets.
     pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
         let done = &mut self.done[job];
         (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));

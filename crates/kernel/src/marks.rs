@@ -1,6 +1,6 @@
 //! Congestion control in the loop: packets are marked when they leave an output, and their receivers send notifications.
 //!
-//! A notification is a packet of one flit. It has the message class of the marked packet. In the terminal it waits in a
+//! A notification is a packet of one flit. A notification has the message class of the marked packet. In the terminal it waits in a
 //! separate queue, which has priority over all other queues.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};

@@ -209,8 +209,8 @@ pub struct FaultRules {
     pub tables: Vec<Tables>,
     /// Number of cycles that a head without an escape waits (`broken.rs`).
     pub patience: u64,
-    /// Spans in which some part is broken, the earliest first. They are stored if heads escape to a ring. During these spans the ring
-    /// counts as broken.
+    /// Spans in which some part is broken, the earliest first. The spans are stored if heads escape to a ring. During these spans the
+    /// ring counts as broken.
     pub cut_rings: Vec<(u64, u64)>,
     /// True if routers fail under a policy that replaces links, so that packets may be discarded (`faults.rs`).
     pub routers_fail: bool,

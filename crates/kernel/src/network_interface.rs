@@ -62,7 +62,7 @@ impl Interfaces {
             unsafe { self.busy.set_hot(t) };
             return;
         }
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         unsafe { self.busy.clear_hot(t) };
         let at = due.min(now + self.alarms.horizon() - 1);
         if !net.alarms_lapse || self.needs_alarm(t, now, at) {
@@ -175,7 +175,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return;
         }
         if self.send_flit::<SINGLE, false>(net, t, measured, u16::MAX) == Sent::Tail {
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             unsafe { self.interfaces.terminals.hot_mut(t) }.packet = NONE;
             if net.tells {
                 self.interfaces.tell_sent(net, t, self.routers.fabric.now);
@@ -238,7 +238,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let Routers { fabric, beside } = &mut self.routers;
         fabric.wires.flits.push(fabric.now, depart + net.links.of(0).latency, flit);
         beside.observers.tally.injected_flits += measured;
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         if !SINGLE {
             terminal.left -= 1;
@@ -275,7 +275,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if STREAMS && fabric.opens_source(&mut self.interfaces, &mut beside.shortcuts, net, t, vc) {
             return true;
         }
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         terminal.left -= 1;
         fabric.inject_body(&mut beside.observers, net, terminal.out as usize, vc, measured);

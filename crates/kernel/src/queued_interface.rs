@@ -47,7 +47,7 @@ impl Interfaces {
         false
     }
 
-    /// Lets terminal `t`, which can send nothing now, sleep. It wakes when a credit returns, a source is due, or a rate-limited
+    /// Lets terminal `t`, which can send nothing now, sleep. The terminal wakes when a credit returns, a source is due, or a rate-limited
     /// queue may send again.
     pub(crate) fn rest(&mut self, t: usize, now: u64) {
         let (mut due, mut is_blocked, mut some_wait) = (NOT_DUE, false, false);
@@ -151,7 +151,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         debug_assert_eq!(fabric.next_queue(&self.interfaces, net, rules, t), Some((q, u16::MAX)), "terminal {t}");
         fabric.inject_body(&mut beside.observers, net, o, vc.into(), measured);
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         let (terminal, turn) =
             unsafe { (self.interfaces.terminals.hot_mut(t), self.interfaces.queues.turns.hot_mut(t)) };
         (terminal.left, terminal.vc, *turn) = (left - 1, vc, rules.turn_after(q));
@@ -549,8 +549,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use if it can begin to leave now. Its head may request a closed
-    /// channel, unless another packet must finish first.
+    /// The VCs that the first packet of queue `q` of terminal `t` may use if it can begin to leave now. The head of the packet may
+    /// request a closed channel, unless another packet must finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,

@@ -98,7 +98,8 @@ impl Recorders {
         self.parts.iter().map(|part| part.recorder.next_sample()).min().unwrap_or(u64::MAX)
     }
 
-    /// Updates the stored counts. It must be called at least every 2^32 cycles, because the counters of the channels have 32 bits.
+    /// Updates the stored counts. This function must be called at least every 2^32 cycles, because the counters of the channels have 32
+    /// bits.
     pub fn look<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         for (reading, out) in self.readings.iter_mut().zip(outs) {
             reading.flits += u64::from(out.flits.wrapping_sub(reading.flits as u32));

@@ -1,8 +1,8 @@
 //! Selects the queue of a packet by the congested outputs on its path.
 //!
-//! Only the part of the path that the routing has already decided is known. Each path ends at the terminal of its packet, so a
-//! queue that is set aside for an output to a terminal is useful with every routing. A trunk counts as one congested output. Its members
-//! have separate queues, so a head that chooses among the members compares these queues.
+//! Only the part of the path that the routing has already decided is known. Each path ends at the terminal of its packet. Therefore a
+//! queue that is set aside for an output to a terminal is useful with every routing. A trunk counts as one congested output. The members
+//! of a trunk have separate queues, so a head that chooses among the members compares these queues.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -21,7 +21,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (Trunk::at(&self.wires.trunks, o, (o - base) as u16), base)
     }
 
-    /// The first member of the trunk of output `o` of a router. It identifies the trunk.
+    /// The first member of the trunk of output `o` of a router. This output identifies the trunk.
     pub(crate) fn first_of_trunk(&self, o: usize) -> usize {
         let (trunk, base) = self.trunk_of(o);
         base + usize::from(trunk.first)

@@ -1,8 +1,8 @@
 //! VC allocation as a separate stage before switch allocation (`vc_realloc` = 1).
 //!
-//! One iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one head, and every
-//! head accepts one VC. Both choose round robin, and their pointers move past accepted pairs. If two VCs grant the same head, one of the
-//! grants is lost until the next step. With wormhole flow control a head may take a VC that has no credit yet.
+//! The stage runs one iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
+//! head, and every head accepts one VC. Heads and VCs choose round robin, and their pointers move past accepted pairs. If two VCs grant
+//! the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC that has no credit yet.
 
 use crate::block::{Buffers, Fabric, Requests, Wires};
 use crate::net::Net;

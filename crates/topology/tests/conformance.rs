@@ -270,8 +270,8 @@ fn size(config: &TopologyConfig) -> [usize; 4] {
 
 #[test]
 fn the_networks_that_flex_was_compared_with_can_be_written() {
-    // FleX (IEEE Access 2022), table 6. Its power and cost are for the tree of pods, and its loads for the 10-ary tree. Its Slim
-    // Fly has 13 links and 6 terminals per router, so 19 ports (it prints 20).
+    // FleX (IEEE Access 2022), table 6. The power and cost in the table are for the tree of pods, and the loads for the 10-ary tree. The
+    // Slim Fly in the table has 13 links and 6 terminals per router, so 19 ports (it prints 20).
     assert_eq!(size(&tree(10, 3)), [300, 20, 2000, 1000]);
     assert_eq!(size(&fat_tree(16)), [320, 16, 2048, 1024]);
     assert_eq!(size(&dragonfly([8, 4, 4], None, Arrangement::PalmTree)), [264, 15, 1452, 1056]);

@@ -230,7 +230,7 @@ fn hosts_that_only_the_file_calls_so_are_reported() {
         graph.remarks().iter().map(|remark| remark.code.name).collect::<Vec<_>>(),
         ["graph_attributes_unused", "graph_hosts_are_routers"]
     );
-    // a router that is called a server but has two links is not a host; nor is a router with a number of terminals in the file
+    // a router that is called a server but has two links is not a host; a router with a number of terminals is not a host either
     let ring = r#"{"nodes": [{"id": "server1"}, {"id": "b", "terminals": 1}, {"id": "c"}], "edges": [{"source": "server1", "target": "b"},
         {"source": "c", "target": "b"}, {"source": "c", "target": "server1"}]}"#;
     assert_eq!(build(ring, "{}").unwrap().routers(), 3);

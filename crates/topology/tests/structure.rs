@@ -76,8 +76,8 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
     // FleX 6 x 6 x 3: half of each line of each layer against the other half, 3 * 6 * 6 * 6 / 2 links (its equation 8)
     let flex = build(r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#).bisection();
     assert_eq!((flex.links, flex.exact), (324, false));
-    // Dragonfly of 9 groups. A cut divides 4 groups and half of the fifth group from the rest, so the bound is no worse: 4 * 4 links
-    // between whole groups, 4 + 4 from the divided group to groups on the other side, 2 * 2 local links in it.
+    // Dragonfly of 9 groups. A cut divides 4 groups and half of the fifth group from the rest, so the bound is no worse. It crosses 4 * 4
+    // links between whole groups, 4 + 4 from the divided group to groups on the other side, and 2 * 2 local links of this group.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
     let bisection = build(&format!(r#"{{"dragonfly": {{{keys}}}}}"#)).bisection();
     assert!(!bisection.exact && bisection.links <= 28, "{bisection:?}");

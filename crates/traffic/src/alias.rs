@@ -47,8 +47,8 @@ pub(crate) struct Column {
     other: u32,
 }
 
-/// Appends the columns of `outcomes`. Their weights must be finite and above 0, and the sum must be below the largest f64. Each
-/// probability is exact to 2^-32 of a column.
+/// Appends the columns of `outcomes`. The weights of the outcomes must be finite and above 0, and the sum must be below the largest f64.
+/// Each probability is exact to 2^-32 of a column.
 pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
     let sum: f64 = outcomes.iter().map(|&(_, weight)| weight).sum();
     let total = FULL * outcomes.len() as u128;

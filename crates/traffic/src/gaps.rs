@@ -35,11 +35,12 @@ pub struct GapTable {
     rest: Option<Box<Rest>>,
 }
 
-/// The rest of a gap after 255 cycles without a packet. The rest is also geometric. It is drawn in two parts: the number of whole blocks
-/// of 256 cycles, and the position of the success in its block. The two parts are independent, since (1 - p)^(256 b + r) is a product.
+/// The rest of a gap after 255 cycles without a packet. The rest is also geometric. The rest is drawn in two parts: the number of whole
+/// blocks of 256 cycles, and the position of the success in its block. The two parts are independent, since (1 - p)^(256 b + r) is a
+/// product.
 #[derive(Debug, Clone)]
 struct Rest {
-    /// Number of the block with the success, from 1. It is drawn like a gap with P(some success in 256 cycles).
+    /// Number of the block with the success, from 1. This number is drawn like a gap with P(some success in 256 cycles).
     block: GapTable,
     /// Outcome r: the success is in cycle r + 1 of its block.
     place: Alias,

@@ -1,4 +1,4 @@
-//! Injection processes. They decide when a source creates its packets.
+//! Injection processes. An injection process decides when a source creates its packets.
 //!
 //! Each process has one file and one line of the registry; `tests/injection.rs` measures the examples of every registered
 //! process.
@@ -8,7 +8,7 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// The configuration of an injection process. It determines the gaps between packets.
+/// The configuration of an injection process. The configuration determines the gaps between packets.
 pub trait InjectionModel {
     /// Builds the gaps for this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits` on average, in cycles of
     /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
@@ -42,7 +42,7 @@ pub enum Times {
 
 /// Gaps that depend on one word of stored state per source.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
-    /// The initial state of a source. It is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
+    /// The initial state of a source. The state is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
     fn start(&self, rng: &mut Pcg32) -> u64;
 
     /// Cycles to the next packet, 1 or more.
@@ -96,7 +96,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The initial state of a source. It is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
+    /// The initial state of a source. The state is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
     pub fn start(&self, rng: &mut Pcg32) -> u64 {
         match &self.times {
             Times::Independent(_) => 0,

@@ -48,7 +48,7 @@ pub struct Group {
     pub terminals: Vec<u32>,
 }
 
-/// The configuration of a pattern. It determines the destinations in a population.
+/// The configuration of a pattern. The configuration determines the destinations in a population.
 pub trait PatternModel {
     type To: Destinations + 'static;
 

@@ -1,4 +1,4 @@
-//! Exact energies. They are stored in whole yoctojoules (1 yJ is 10^-24 J), and are written in femtojoules.
+//! Exact energies. Energies are stored in whole yoctojoules (1 yJ is 10^-24 J), and are written in femtojoules.
 //!
 //! A nanowatt times a femtosecond is 1 yJ, so the energy of a power over a cycle is a whole number of yoctojoules. An
 //! attojoule is 10^6 yJ, so the energy of the bits of a flit is an integer as well.

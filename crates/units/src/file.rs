@@ -101,7 +101,7 @@ pub struct Files {
 /// is the new name and content. The error is "the problem", a line break, "the remedy".
 pub type Converter = dyn Fn(&str, &str, &[u8]) -> Result<(String, Vec<u8>), String> + Send + Sync;
 
-/// The converter of this process. It is a global for the same reason as `CURRENT` below.
+/// The converter of this process. The converter is a global for the same reason as `CURRENT` below.
 static CONVERTER: OnceLock<Box<Converter>> = OnceLock::new();
 
 /// Sets the converter of this process. Only the first call has an effect.
@@ -110,7 +110,7 @@ pub fn convert_with(converter: Box<Converter>) {
 }
 
 thread_local! {
-    /// The files of the scenario that this thread is deserialising. It is a global because serde passes no context to a field.
+    /// The files of the scenario that this thread is deserialising. The variable is a global because serde passes no context to a field.
     static CURRENT: RefCell<Option<Files>> = const { RefCell::new(None) };
 }
 
@@ -154,7 +154,7 @@ impl Files {
         all.find(|file| file.name == name && file.digest == digest).cloned()
     }
 
-    /// The file that the scenario calls `name`. It is read from the disk only if it was not read before.
+    /// The file that the scenario calls `name`. The file is read from the disk only if it was not read before.
     fn load(&mut self, name: &str) -> Result<InputFile, String> {
         if let Some(file) = self.read.get(name) {
             return Ok(file.clone());

@@ -1,7 +1,7 @@
 //! Quantities with units, refusals, the registry of models, and prefetching. This crate depends on no other crate of Weft.
 //!
-//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). It is stored exactly, as an integer
-//! number of the smallest unit, until it is converted into cycles or yoctojoules.
+//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). The quantity is stored exactly, as an
+//! integer number of the smallest unit, until it is converted into cycles or yoctojoules.
 
 mod bandwidth;
 mod code;

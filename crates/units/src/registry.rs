@@ -200,7 +200,7 @@ macro_rules! registry {
         $crate::inventory::collect!($added);
 
         impl $added {
-            /// The line for members of type `M`. It does not compile if the name belongs to a registered member.
+            /// The line for members of type `M`. The line does not compile if the name belongs to a registered member.
             pub const fn new<M: $model + $crate::outside::Configuration>(
                 name: &'static str,
                 declares: $crate::registry!(@kind $facts),

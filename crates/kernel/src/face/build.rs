@@ -26,7 +26,7 @@ use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NONE, OutputUnit, Pool, Rou
 use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
-/// Description of a block. Its terminals are the terminals of its ports, in the order of the ports.
+/// Description of a block. The terminals of the block are those of its ports, in the order of the ports.
 #[derive(Debug)]
 pub struct Plan {
     pub routers: Vec<Place>,

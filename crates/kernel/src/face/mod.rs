@@ -59,7 +59,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn take(&mut self, net: &Net, mail: &mut Mail);
     /// Adds the work that shortcuts have skipped to the records of the block.
     fn settle(&mut self, net: &Net);
-    /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed. It must be called at least every 2^30 cycles.
+    /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed. This function must be called at least every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);
     /// Stops all sources: no terminal creates a packet from now on.
     fn stop_sources(&mut self);

@@ -1,4 +1,4 @@
-//! A block of given widths. It implements the interface that all blocks have.
+//! A block of given widths. The block implements the interface that all blocks have.
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};

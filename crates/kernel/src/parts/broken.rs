@@ -26,7 +26,7 @@ pub struct Broken {
     pub(crate) undecided: Vec<Option<Packet>>,
     /// Indexed by input * VCs + VC: the first cycle in which the head, which chooses in every step, had no escape.
     pub(crate) since: Vec<u64>,
-    /// Heads that wait for new tables, or for their link. They request no output.
+    /// Heads that wait for new tables, or for their link. Heads in this list request no output.
     pub(crate) parked: Vec<Place>,
     /// True if tables or links have changed since the parked heads last looked for a path.
     pub(crate) look_again: bool,

@@ -60,8 +60,8 @@ pub struct IdealQueues {
     #[kept(each)]
     pub turns: Vec<u16>,
     pub returned: Wheel<Place, 16>,
-    /// Scratch: heads that have arrived in this cycle. They reserve places at the same time, in an order that does not depend
-    /// on the division into blocks.
+    /// Scratch: heads that have arrived in this cycle. These heads reserve places at the same time, in an order that does not depend on
+    /// the division into blocks.
     #[kept(scratch)]
     pub asking: Vec<(u32, u8)>,
     /// Scratch: true while flits arrive. Heads then wait until all flits of the cycle have arrived.

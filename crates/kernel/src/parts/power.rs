@@ -6,7 +6,7 @@ use weft_api::agents::Probes;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::{Account, Gate, LinkState, OutputUnit};
 
-/// The state that the policy has set for a broken channel. It takes effect when the link is repaired.
+/// The state that the policy has set for a broken channel. The state takes effect when the link is repaired.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Wish {
     pub state: LinkState,

@@ -128,7 +128,7 @@ pub struct Queues {
     /// Number of queues of a terminal.
     #[kept(fixed)]
     pub each: usize,
-    /// Number of queues of a terminal for packets of sources. One more queue may be for notifications.
+    /// Number of queues of a terminal for packets of sources. A further queue may be for notifications.
     #[kept(fixed)]
     pub of_sources: usize,
     /// For each terminal: its first stream; then one more entry for the end.
@@ -262,7 +262,7 @@ impl Queues {
     #[inline(always)]
     pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
         let place = self.place(t, q);
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         unsafe { self.of.hot_mut(place) }
     }
 

@@ -1,9 +1,10 @@
 //! Queues that are set aside for congested outputs: the queues of each output, and the tokens that routers send upstream.
 //!
-//! A channel has a number of queues that can be set aside in each VC class. Its sender assigns them to roots, which are
-//! congested outputs (`Lines`). Its receiver sends a token that names a root to the sender (`Tokens`). The number of tokens is limited
-//! to the number of queues, so the sender has a queue for each token. The sender returns a token under two conditions. The queue of the
-//! token has been empty for a while, and the tokens that the sender's own router sent upstream because of this queue have all returned.
+//! A channel has a number of queues that can be set aside in each VC class. The sender of the channel assigns these queues to roots,
+//! which are congested outputs (`Lines`). The receiver sends a token that names a root to the sender (`Tokens`). The number of tokens is
+//! limited to the number of queues, so the sender has a queue for each token. The sender returns a token under two conditions. The queue
+//! of the token has been empty for a while, and the tokens that the sender's own router sent upstream because of this queue have all
+//! returned.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;

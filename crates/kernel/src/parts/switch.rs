@@ -6,7 +6,7 @@ use weft_api::base::bits::Bits;
 use weft_api::base::kept::Kept;
 use weft_api::state::Move;
 
-/// Scratch memory of the switch allocator. Its contents are valid for one step of a router.
+/// Scratch memory of the switch allocator. The contents are valid for one step of a router.
 #[derive(Debug, Kept)]
 pub struct Switch<const W: usize> {
     /// Outputs that granted each input.

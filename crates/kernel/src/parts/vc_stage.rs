@@ -45,7 +45,7 @@ impl<const W: usize> VcStage<W> {
         std::mem::take(&mut self.grants[i * V + v])
     }
 
-    /// VC `v` of input `i` accepts one of `vcs` of output `p`. Both are ports of the router whose ports begin at `base`. Returns
+    /// VC `v` of input `i` accepts one of `vcs` of output `p`. Input and output belong to the router whose ports begin at `base`. Returns
     /// the accepted VC. Moves the round-robin pointers of the output VC and of the input VC past each other.
     pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
         let turn = &mut self.accepts[(base + i) * V + v];

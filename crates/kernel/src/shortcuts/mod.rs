@@ -35,7 +35,7 @@ pub trait Shortcut {
         true
     }
 
-    /// Adds the skipped work to the records of a block, which then equal those of the plain loop. It is called before any code outside of
-    /// the loop reads the records. It does nothing for shortcuts whose records are always equal.
+    /// Adds the skipped work to the records of a block, which then equal those of the plain loop. This function is called before any code
+    /// outside of the loop reads the records. It does nothing for shortcuts whose records are always equal.
     fn settle<const W: usize, const V: usize>(_block: &mut Block<W, V>, _net: &Net) {}
 }

@@ -2,8 +2,8 @@
 //!
 //! A long message is mostly body flits, one behind the other. While only body flits and their credits move, the next events depend only
 //! on the state of the network, with times relative to the present cycle. If the state equals the state some cycles earlier, except for
-//! counts of flits, the period in between repeats. It repeats until the last flit of a packet arrives or leaves its source. [`Snapshot`]
-//! compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
+//! counts of flits, the period in between repeats. The period repeats until the last flit of a packet arrives or leaves its source.
+//! [`Snapshot`] compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
 //!
 //! # When it applies
 //!

@@ -5,19 +5,19 @@
 //!
 //! A *run* is a sequence of body flits that one packet sends on a channel, one in each cycle. Two events cross the channel: one with the
 //! first flit, and one in the cycle after the last flit. Credits can also form runs. A *stream* forwards the flits of a run from an input
-//! to an output in the cycle of their arrival. It creates a run of flits on the next channel, and a run of the returned credits. A
-//! terminal opens a stream with the body flits of its packet. If no stream takes the flits of a run, they are received one by one, as if
-//! each flit had caused a separate event. A terminal whose interface has queues opens a stream only while a single queue contains packets
-//! (`streams/queued.rs`).
+//! to an output in the cycle of their arrival. The stream creates a run of flits on the next channel, and a run of the returned credits.
+//! A terminal opens a stream with the body flits of its packet. If no stream takes the flits of a run, they are received one by one, as
+//! if each flit had caused a separate event. A terminal whose interface has queues opens a stream only while a single queue contains
+//! packets (`streams/queued.rs`).
 //!
 //! # When a stream opens, closes and is settled
 //!
-//! A stream opens (`streams/open.rs`) with an uncontended flit of a run (`uncontended.rs`), if enough flits will follow. It closes
-//! (`streams/close.rs`) when another flit requests its output, when its credits run out, or when its run ends, which is before the tail.
-//! No other packet at its input can send: it has no flit there, and receives none while the run occupies the channel. An open stream
-//! needs almost no work in a cycle (`streams/cycle.rs`). Its output spends credits as long as none return, and a terminal counts its
-//! remaining flits. The other effects of the flits are settled when the stream closes, and between two advances: counts of flits, and the
-//! time at which the link is free.
+//! A stream opens (`streams/open.rs`) with an uncontended flit of a run (`uncontended.rs`), if enough flits will follow. The stream
+//! closes (`streams/close.rs`) when another flit requests its output, when its credits run out, or when its run ends, which is before the
+//! tail. No other packet at its input can send: it has no flit there, and receives none while the run occupies the channel. An open
+//! stream needs almost no work in a cycle (`streams/cycle.rs`). The output of the stream spends credits as long as none return, and a
+//! terminal counts its remaining flits. The other effects of the flits are settled when the stream closes, and between two advances:
+//! counts of flits, and the time at which the link is free.
 //!
 //! # Why results are the same
 //!

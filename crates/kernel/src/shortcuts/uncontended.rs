@@ -3,8 +3,8 @@
 //! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit requests its output or
 //! leaves its input, and it has an output VC with a credit. For a body flit or tail this is the VC that its packet holds, for a head a VC
 //! that is open to it. Most flits meet these conditions. All others are left to the allocator. A head that chooses in every step
-//! (`choose.rs`) chooses before uncontended flits cross. It must find the state of the first step. Therefore no flit bypasses in a router
-//! before all heads of that router have chosen. An uncontended body flit may be the first flit of a stream (`streams.rs`).
+//! (`choose.rs`) chooses before uncontended flits cross. This head must find the state of the first step. Therefore no flit bypasses in a
+//! router before all heads of that router have chosen. An uncontended body flit may be the first flit of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
@@ -241,7 +241,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. The head keeps its choice in the first step of this
-    /// cycle, if no head of its router chooses in that step. It chooses again afterwards.
+    /// cycle, if no head of its router chooses in that step. The head chooses again afterwards.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
         let r = self.buffers.ins[i].router as usize;
@@ -394,8 +394,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.flit_hops += 1;
     }
 
-    /// Moves a tail, the only flit of its VC, to VC `vc` of its output. Its packet then leaves both VCs. No other head
-    /// waits for the output.
+    /// Moves a tail, the only flit of its VC, to VC `vc` of its output. The packet of the tail then leaves both VCs. No other head waits
+    /// for the output.
     #[inline(never)]
     fn send_uncontended_tail(&mut self, net: &Net, flit: BypassFlit, vc: usize, earliest: u64) {
         let (i, v, o) = flit.places::<V>();

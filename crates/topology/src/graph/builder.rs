@@ -7,7 +7,7 @@ use weft_units::{Refusal, Remark};
 /// Largest number of ports on one router: an allocator stores the requests of each port in a mask of 512 bits.
 pub const MAX_RADIX: u32 = 512;
 
-/// Largest number of ports in a graph. It limits the memory that a mistyped size can claim (1 GiB of port table).
+/// Largest number of ports in a graph. The limit bounds the memory that a mistyped size can claim (1 GiB of port table).
 pub const MAX_PORTS: u64 = 1 << 26;
 
 /// Numbers of parallel links that replace the links that a topology wires.

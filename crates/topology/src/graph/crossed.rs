@@ -1,17 +1,17 @@
 //! Layers of routers in a ring, with links only between neighbouring layers: the view that describes the wiring of FleX.
 
-/// Routers at (x, y) in layer z: router id = x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router is joined to those routers of
-/// the next layer and of the previous layer that differ from it in exactly one of x and y. The layers form a ring. If only two layers
-/// exist, each is both the next and the previous layer of the other, and their links exist only once.
+/// Routers at (x, y) in layer z: router id = x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router is joined to routers of the
+/// next layer and of the previous layer. They differ from it in exactly one of x and y. The layers form a ring. If only two layers exist,
+/// each is both the next and the previous layer of the other, and their links exist only once.
 ///
-/// The ports of a router begin at `first_port`: first the ports up, to the next layer, then, with three layers or more, the same number
-/// of ports down. In each direction the ports along x come before those along y. Along an axis, the port to coordinate c has number c if
-/// c is below the router's own coordinate, otherwise c - 1.
+/// The ports of a router begin at `first_port`. The ports up, to the next layer, are first. With three layers or more, the same number of
+/// ports down follows. In each direction the ports along x come before those along y. Along an axis, the port to coordinate c has number
+/// c if c is below the router's own coordinate, otherwise c - 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrossedLayers {
     /// Number of routers along x and along y, and number of layers.
     pub widths: [u32; 3],
-    /// First port to another router. It is the same on every router.
+    /// First port to another router. This port is the same on every router.
     pub first_port: u16,
     /// Link classes of the links along x and along y.
     pub classes: [u8; 2],
@@ -90,7 +90,7 @@ impl CrossedLayers {
     }
 
     /// Number of links on a shortest path to a router at this relative position. A path of h links changes x in some of them and y in the
-    /// others. It goes up and down by a number of layers that ends in the right layer.
+    /// others. The path goes up and down by a number of layers that ends in the right layer.
     pub fn distance(&self, offset: Offset) -> u32 {
         let [width_x, width_y, layers] = self.widths;
         let ways_round = [offset.layers, layers - offset.layers];

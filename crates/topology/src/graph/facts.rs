@@ -7,7 +7,7 @@ use weft_units::{Bandwidth, Time};
 pub struct Facts {
     pub latency: Option<Latency>,
     pub bandwidth: Option<Bandwidth>,
-    /// The parallel links that this link replaces, if it replaces several. Its bandwidth is the sum of theirs.
+    /// The parallel links that this link replaces, if it replaces several. The bandwidth of this link is the sum of their bandwidths.
     pub sum_of: Option<Sum>,
 }
 

@@ -49,8 +49,9 @@ impl Ring {
         order
     }
 
-    /// Checks that the ring is valid in this network. Its ports lead to routers, and the forward port of a router leads to the backward
-    /// port of the next router. All routers are on the ring once, in the order of their positions. The error describes the fault.
+    /// Checks that the ring is valid in this network. The ports of the ring lead to routers, and the forward port of a router leads to
+    /// the backward port of the next router. All routers are on the ring once, in the order of their positions. The error describes the
+    /// fault.
     pub fn check(&self, graph: &Graph) -> Result<(), String> {
         let routers = graph.routers();
         let lengths = [self.forward.len(), self.backward.len(), self.place.len()];
@@ -139,8 +140,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The physical ring of `routers` routers in label order. Its ports are the same on every router: `port` (forward) and `port` + 1
-    /// (backward).
+    /// The physical ring of `routers` routers in label order. The ports of the ring are the same on every router: `port` (forward) and
+    /// `port` + 1 (backward).
     pub(crate) fn of_wires(routers: u32, port: u16) -> Self {
         let n = routers as usize;
         Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }

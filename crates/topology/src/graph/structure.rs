@@ -36,13 +36,13 @@ pub struct Grid {
     pub dimensions: Vec<Dimension>,
 }
 
-/// A dimension of a grid. Its ports have consecutive numbers from `first_port`.
+/// A dimension of a grid. The ports of a dimension have consecutive numbers from `first_port`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
     /// Number of routers in each line.
     pub width: u32,
     pub line: Line,
-    /// First port of the dimension. It is the same on every router.
+    /// First port of the dimension. This port is the same on every router.
     pub first_port: u16,
     pub class: u8,
 }
@@ -91,7 +91,7 @@ pub struct Levels {
 /// Levels of a fat tree in which all routers of a level are equal: each has `down` links down and `up` links up. The leaves have the
 /// first router ids; each leaf has at most `down[0]` terminals.
 ///
-/// The ports of a router are its links down, then its links up. Consider port `down[l]` + u of a router of level l. It leads to the
+/// The ports of a router are its links down, then its links up. Consider port `down[l]` + u of a router of level l. The port leads to the
 /// router of level l + 1 with u as digit l and with the same other digits. There it arrives at the port whose number is digit l of the
 /// lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number of a leaf is made of
 /// its digits: digit l counts the links down of level l + 1.
@@ -150,9 +150,9 @@ impl Structure {
         Some(self.widths()?.into_iter().scan(router, digit).collect())
     }
 
-    /// Number of routers with consecutive ids that belong together (a row, a group, or the routers below the same parents). The
-    /// network is partitioned into blocks at multiples of this number, so that only few links, or long links, lead from block
-    /// to block. 1 if nothing is known.
+    /// Number of routers with consecutive ids that belong together (a row, a group, or the routers below the same parents). The network
+    /// is partitioned into blocks at multiples of this number, so that only few links, or long links, lead from block to block. The
+    /// number is 1 if nothing is known.
     pub fn grain(&self) -> u32 {
         match self {
             // no two routers of a layer are neighbours, so a layer is no better than any other sequence of routers

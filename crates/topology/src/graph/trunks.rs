@@ -1,8 +1,8 @@
 //! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires only one link for each trunk, and states
-//! the width of the trunks of each link class; the builder then adds the other links.
+//! the width of the trunks of each link class. The builder then adds the other links.
 //!
 //! The added ports come after all ports that the topology has wired. So a view of the structure, a pattern or a routing that computes
-//! ports does not depend on trunks. It uses the first link, and [`Graph::trunk`] returns the other links.
+//! ports does not depend on trunks. All of them use the first link, and [`Graph::trunk`] returns the other links.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
 use super::{Graph, Link, Peer, Port};

@@ -1,8 +1,9 @@
 //! Bisection: the smallest number of links between two sets of routers whose numbers of terminals differ by at most those of one router.
 //!
-//! The number is exact if theory gives the best cut. Otherwise it is that of the best cut that the search found, which is an upper bound.
-//! The search starts from cuts in the order of router ids, in the order of distance from a router, and at random. It improves each cut by
-//! moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC'82).
+//! The number is exact if theory gives the best cut. Otherwise the number comes from the best cut of the search, and is an upper bound.
+//! The search starts from cuts in the order of router ids, in the order of distance from a router, and at random. The search improves
+//! each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network
+//! Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
@@ -58,8 +59,8 @@ impl Graph {
         Halves { links, second: cut.side }
     }
 
-    /// The bisection. It is exact for single routers, grids of lines of one kind, and trees, if all trunks have the same width. Every cut
-    /// then has that multiple of the links that it has without trunks.
+    /// The bisection. The number is exact for single routers, grids of lines of one kind, and trees, if all trunks have the same width.
+    /// Every cut then has that multiple of the links that it has without trunks.
     pub fn bisection(&self) -> Bisection {
         if self.planes() > 1 {
             // halves of the nodes divide each plane into the same halves

@@ -69,7 +69,7 @@ impl Graph {
         }
     }
 
-    /// Mean, over ordered pairs of different routers, of a sum over dimensions. It is computed from the mean per dimension over all
+    /// Mean, over ordered pairs of different routers, of a sum over dimensions. The mean is computed from the mean per dimension over all
     /// ordered pairs of coordinates. Equal pairs add nothing to the sum, so only the denominator must exclude them.
     fn grid_mean(&self, dimensions: &[Dimension]) -> f64 {
         let routers = f64::from(self.routers());
@@ -160,7 +160,7 @@ fn is_of_pods(tree: &Tree) -> bool {
     tree.radix().is_some_and(|radix| tree.top() == 2 * radix)
 }
 
-/// Mean over ordered pairs of different routers of a fat tree of k pods. It sums pairs of each kind of router by distance.
+/// Mean over ordered pairs of different routers of a fat tree of k pods. The formula sums pairs of each kind of router by distance.
 fn fat_tree_mean(k: f64) -> f64 {
     let half = k / 2.0;
     let (pods, routers) = (k, 5.0 * half * half);

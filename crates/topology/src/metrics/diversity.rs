@@ -52,8 +52,8 @@ impl PathsAtDistance {
 }
 
 impl Graph {
-    /// Counts the shortest paths between routers with terminals, by breadth-first search from each of them, or from an even sample if a
-    /// complete count would take too long. A trunk of w links counts as w paths. Counts are exact up to 2^53.
+    /// Counts the shortest paths between routers with terminals, by breadth-first search from each of them. If a complete count would
+    /// take too long, an even sample of them is used. A trunk of w links counts as w paths. Counts are exact up to 2^53.
     pub fn path_diversity(&self) -> PathDiversity {
         if self.planes() > 1 {
             return self.plane().path_diversity().times(self.planes());

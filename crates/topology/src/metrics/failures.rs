@@ -1,9 +1,9 @@
 //! The number of random link failures that a network survives before it is disconnected.
 //!
 //! Links fail one after the other, in a random order. A network that is connected after k failures was connected before each of them. So
-//! a single number describes an order: the number of failed links after which the network is disconnected. It is found by adding the
-//! links in the reverse order until the network is connected, with a union-find structure (R. E. Tarjan, "Efficiency of a Good But Not
-//! Linear Set Union Algorithm", J. ACM 22(2), 1975).
+//! a single number describes an order: the number of failed links after which the network is disconnected. This number is found by adding
+//! the links in the reverse order until the network is connected, with a union-find structure (R. E. Tarjan, "Efficiency of a Good But
+//! Not Linear Set Union Algorithm", J. ACM 22(2), 1975).
 
 use super::bisection::scatter;
 use crate::Graph;

@@ -16,24 +16,24 @@
 //! # Guarantees
 //! Router = group * a + index. Ports: p terminals; a - 1 local, as in [`CompleteGroups`]; h global (p + a - 1 + j): port j of index i is
 //! global port i*h + j of its group; 2 for each escape ring (to the next router, to the previous one); then the other members of the
-//! trunks. g may be any number from 2 to a*h + 1: every two groups are joined by exactly L = floor(a*h / (g - 1)) links, as in
+//! trunks. The number g may be any number from 2 to a*h + 1: every two groups are joined by exactly L = floor(a*h / (g - 1)) links, as in
 //! [`GlobalLinks`]. With g = a*h + 1, each pair of groups has one link, and no port is unused. Any two routers are at most 3 links apart.
 //! Circulant links join routers of the same index: h must be even, and if L > 1, g - 1 must also be even.
 //!
 //! Each escape ring adds a link from every router to the router with the next number, and from the last router to router 0. These links
 //! are of the classes `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). The classes exist only
-//! with escape rings. Their latencies, VCs and buffers are set in `links.ring_local` and `links.ring_global`. Distances, degrees and the
-//! bisection count these links like all links. Routings that use groups do not use them, and routings for any graph do. In a palm tree
-//! with g = a*h + 1 each of them is parallel to another link, so no distance changes. In other networks those between groups may shorten
-//! paths.
+//! with escape rings. The latencies, VCs and buffers of these classes are set in `links.ring_local` and `links.ring_global`. Distances,
+//! degrees and the bisection count these links like all links. Routings that use groups do not use them, and routings for any graph do.
+//! In a palm tree with g = a*h + 1 each of them is parallel to another link, so no distance changes. In other networks those between
+//! groups may shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts and wiring, and compares diameter and mean distance with a search, for any number of
-//! groups. It compares the routers and links of a = 8, p = h = 4 with the literature. It checks that escape rings visit every router
-//! once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Peers: the rows `df1056` of
+//! groups. The same file compares the routers and links of a = 8, p = h = 4 with the literature. It checks that escape rings visit every
+//! router once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Peers: the rows `df1056` of
 //! `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant`
 //! have no rows.
 

@@ -13,9 +13,9 @@
 //! Router = group * (leaves + spines) + index, in each group first the leaves, then the spines. Every leaf has one link to every spine of
 //! its group. Ports of a leaf: p terminals, then p + s to spine s. Ports of a spine: l to leaf l, then h global (leaves + j): port j of
 //! spine s is global port s*h + j of its group. The other members of the trunks follow. Terminal id = leaf * p + port; leaves are counted
-//! without the spines between them. g may be any number from 2 to spines*h + 1: every two groups are joined by exactly floor(spines*h /
-//! (g - 1)) links, as in [`GlobalLinks`]. Leaves are 2 links apart in a group and 3 between groups; any two routers are at most 5 links
-//! apart. Circulant: h must be even. If pairs of groups have more than one link, g - 1 must also be even.
+//! without the spines between them. The number g may be any number from 2 to spines*h + 1: every two groups are joined by exactly
+//! floor(spines*h / (g - 1)) links, as in [`GlobalLinks`]. Leaves are 2 links apart in a group and 3 between groups; any two routers are
+//! at most 5 links apart. Circulant: h must be even. If pairs of groups have more than one link, g - 1 must also be even.
 //!
 //! # Not modelled
 //! Links between spines of a group, unequal groups.

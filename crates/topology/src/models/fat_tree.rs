@@ -14,10 +14,10 @@
 //! A router below the top has at least radix / (1 + oversubscription) links up, so a level is never oversubscribed by more than the
 //! written ratio. Ports that remain are unused. Routers of the top have only links down. With `terminals`, the tree has only as many
 //! subtrees as the terminals need. All subtrees have the same routers, and the numbers of terminals of two leaves differ by at most one.
-//! If the top routers have unused ports, the tree has fewer of them: each link to them is then a trunk, so the number of links of a level
-//! is the same as before. Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals are
-//! numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals. Each class
-//! has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
+//! If the top routers have unused ports, the tree has fewer top routers. Each link to them is then a trunk, so the number of links of a
+//! level is the same as before. Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals
+//! are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals. Each
+//! class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
 //!
 //! # Not modelled
 //! Subtrees with different numbers of routers; tops that have more links to some leaves than to others.

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn nine_elements_are_no_numbers_modulo_nine() {
-        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0; that 3 + 3 + 3 = 9 is 0 modulo 9 is only a coincidence
+        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0. That 3 + 3 + 3 = 9 is 0 modulo 9 is only a coincidence
         let field = Field::new(9).unwrap();
         assert_eq!((field.sum(3, 3), field.sum(6, 3), field.sum(2, 1)), (6, 0, 0));
         assert_ne!(field.product(3, 3), 0);

@@ -20,7 +20,7 @@
 //!
 //! The edge attribute `class` names the link class (default: `link`); in `anynet` a link with latency L has the class `latencyL`. Classes
 //! are in alphabetic order. `attributes` may read a bandwidth or latency of each edge. If edges of one class differ in these, they get
-//! separate classes, such as `link_100G_276us`. A length becomes a latency of 5 ns per metre, rounded up to whole cycles; a time must be
+//! separate classes, such as `link_100G_276us`. A length becomes a latency of 5 ns per metre, rounded up to whole cycles. A time must be
 //! a whole number of cycles unless `round` is set. A table of cables states the speed and the length of a cable if their values or
 //! headings have units. Weft warns of attributes that it does not read, and refuses attributes that look like a misspelt `terminals` or
 //! `class`.
@@ -103,7 +103,7 @@ pub enum ParallelLinks {
     #[default]
     Trunk,
     /// A single link with the sum of their bandwidths. For example, 4 links of the class `link` become one link of the class `link_x4`.
-    /// It has the properties of `links.link`, but 4 times the bandwidth.
+    /// The new link has the properties of `links.link`, but 4 times the bandwidth.
     Sum,
 }
 

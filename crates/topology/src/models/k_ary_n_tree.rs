@@ -9,10 +9,10 @@
 //!
 //! # Guarantees
 //! Router id = level * k^(n-1) + position; the base-k digits of a position are those of [`Tree`], which defines where each port leads.
-//! Terminal id = leaf * k + port. k^n terminals, all on the leaves; n * k^(n-1) routers; (n-1) * k^n links between routers, k^n in each
-//! class "level1" .. "level(n-1)", named after their upper end. The same number of links enters and leaves a level: full bisection.
-//! Routers of the top have k ports, the other routers 2k. Take two terminals whose leaves differ at most in digit h. They are joined by
-//! k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common ancestor.
+//! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. It has (n-1) * k^n links
+//! between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. The same number of links enters and leaves a
+//! level: full bisection. Routers of the top have k ports, the other routers 2k. Take two terminals whose leaves differ at most in digit
+//! h. The two leaves are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common ancestor.
 //!
 //! # Not modelled
 //! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.

@@ -15,9 +15,9 @@
 //! counts as its own neighbour.
 //!
 //! Groups are the racks of the source, built around the first quadric. Group 0 has the quadrics. For even q it also has the point that is
-//! joined to all quadrics. Each other group consists of a neighbour of the first quadric, and of those neighbours of that router that are
-//! not quadrics: they form triangles that share this router. For odd q, q such groups of q routers exist. For even q, q - 1 groups of q +
-//! 1 routers exist. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links for odd q, and by q
+//! joined to all quadrics. Each other group consists of a neighbour of the first quadric, and of the neighbours of this router except
+//! quadrics. They form triangles that share this router. For odd q, q such groups of q routers exist. For even q, q - 1 groups of q + 1
+//! routers exist. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links for odd q, and by q
 //! links for even q.
 //!
 //! Router ids ascend by group. In a group the shared router is first, and the others follow in the order of the numbers of their points.
@@ -109,7 +109,7 @@ impl PolarFly {
     }
 }
 
-/// A point of the projective plane. Its first nonzero coordinate is 1.
+/// A point of the projective plane. The first nonzero coordinate of a point is 1.
 type Point = [u32; 3];
 
 /// The projective plane over a field.

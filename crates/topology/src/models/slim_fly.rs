@@ -12,12 +12,12 @@
 //! # Guarantees
 //! q = 4w + d, d in {-1, 0, 1}, a power of a prime (not 2): all arithmetic is that of the Galois field of q elements. Routers are (0, x,
 //! y) and (1, m, c). (0, x, y) is joined to (1, m, c) if y = m x + c. Two routers (0, x, .) are joined if the difference of their y is in
-//! X, two routers (1, m, .) if the difference of their c is in X'. X contains even powers and X' contains odd powers of a primitive
-//! element; both sets are large enough to be closed under change of sign. 2 q^2 routers, degree (3 q - d) / 2, diameter 2. Groups: (0, i,
-//! .) and (1, i, .) form group i, like the racks of the source. Router id = group * 2 q + side * q + y (or c); here an element is the
-//! number whose digits are its coefficients. Every two groups are joined by 2 q links. Link classes: "local" in a group, "global" between
-//! groups. Terminal id = router * p + port; ports are the terminals, then the links by ascending far router, then the other members of
-//! the trunks.
+//! X. Two routers (1, m, .) are joined if the difference of their c is in X'. X contains even powers and X' contains odd powers of a
+//! primitive element. The two sets are large enough to be closed under change of sign. The network has 2 q^2 routers, degree (3 q - d) /
+//! 2 and diameter 2. Groups: (0, i, .) and (1, i, .) form group i, like the racks of the source. Router id = group * 2 q + side * q + y
+//! (or c); here an element is the number whose digits are its coefficients. Every two groups are joined by 2 q links. Link classes:
+//! "local" in a group, "global" between groups. Terminal id = router * p + port; ports are the terminals, then the links by ascending far
+//! router, then the other members of the trunks.
 //!
 //! # Not modelled
 //! The extended graphs of diameter 3 of the source.

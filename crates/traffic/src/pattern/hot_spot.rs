@@ -9,11 +9,11 @@
 //! seed \[number\].
 //!
 //! # Guarantees
-//! A source sends to each target with probability share / targets; a source that is a target also sends to itself. Its other packets go
-//! uniformly to the other terminals, including targets. Terminals that are not sources send uniform traffic. Drawn sets are a function of
-//! (seed, draw, number of terminals, named terminals), and all sets are equally likely. A drawn source is never a target, and a drawn
-//! target is never a listed source. If a later phase uses the same `draw`, it gets the same sets. So a hot spot that begins and ends
-//! stays at the same terminals.
+//! A source sends to each target with probability share / targets; a source that is a target also sends to itself. The other packets of
+//! the source go uniformly to the other terminals, including targets. Terminals that are not sources send uniform traffic. Drawn sets are
+//! a function of (seed, draw, number of terminals, named terminals), and all sets are equally likely. A drawn source is never a target,
+//! and a drawn target is never a listed source. If a later phase uses the same `draw`, it gets the same sets. So a hot spot that begins
+//! and ends stays at the same terminals.
 //!
 //! # Not modelled
 //! Targets with different weights.

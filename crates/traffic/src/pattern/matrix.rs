@@ -4,9 +4,9 @@
 //! A traffic matrix in the usual form: the value in row s and column d is the traffic from s to d.
 //!
 //! # Parameters
-//! `file`: one row and one column per terminal \[any unit, 0 or more\]. It is a `.npy` (`numpy.save` of a 2-D array of numbers), a `.csv`
-//! or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. A line of names above the numbers, a column of names
-//! before them and a byte-order mark are skipped. Rows and columns must be in the same order.
+//! `file`: one row and one column per terminal \[any unit, 0 or more\]. The file is a `.npy` (`numpy.save` of a 2-D array of numbers), a
+//! `.csv` or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. A line of names above the numbers, a column of
+//! names before them and a byte-order mark are skipped. Rows and columns must be in the same order.
 //!
 //! # Guarantees
 //! Source s draws d with probability (s, d) / sum of row s. The error is at most 2^-32 divided by the count of positive numbers in the

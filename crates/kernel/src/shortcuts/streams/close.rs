@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The same as the function above, for injection channel `o`.
+    /// Ends the stream of injection channel `o` before its run ends.
     #[inline(never)]
     pub(super) fn break_stream_of_terminal(&mut self, net: &Net, o: usize) {
         self.routers.close_stream(net, o);

@@ -1,5 +1,5 @@
-//! BookSim's `anynet` text. Its lines, such as `router 0 node 0 node 1 router 1 15 router 2`, name a router or node, and then the routers
-//! and nodes that are joined to it, each with an optional latency. Routers are used in ascending order of their ids.
+//! BookSim's `anynet` text. The lines of the text, such as `router 0 node 0 node 1 router 1 15 router 2`, name a router or node, and then
+//! its neighbours, each with an optional latency. Routers are used in ascending order of their ids.
 
 use super::draft::{Count, DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
 use crate::graph::facts::{Facts, Latency};

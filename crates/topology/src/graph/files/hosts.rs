@@ -130,7 +130,7 @@ fn neighbours(draft: &Draft) -> Vec<Vec<u32>> {
     ends
 }
 
-/// Removes hosts and their links. Their routers get a terminal for each host, in the order of the hosts.
+/// Removes hosts and their links. The routers of the hosts get a terminal for each host, in the order of the hosts.
 fn take(draft: &mut Draft, is_host: &[bool]) -> Result<(), Problem> {
     let mut new = Vec::with_capacity(is_host.len());
     let mut routers = 0;

@@ -76,15 +76,14 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
 ///
 /// A link from group i to group i + s is on port k = g - s - 1 and its far port is s - 1. Therefore it leaves router (a*h - s) / h and
 /// enters router (s - 1) / h (both rounded down): if it enters router e, it leaves router a - 1 - e. A ring takes the step s from every
-/// group. It visits all groups if s and g have no common factor. It crosses each group on a path from e to a - 1 - e that visits all
-/// routers of the group.
+/// group. The ring visits all groups if s and g have no common factor. It crosses each group on a path from e to a - 1 - e that visits
+/// all routers of the group.
 ///
-/// Such paths without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki): path j visits j,
-/// j + 1, j - 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their
-/// labels (v <= a/2 becomes 2v - 1, others become 2(a - v)). Then path j ends at 2j - 1 and a - 2j, whose sum is a - 1. It is the path
-/// for
-/// e = 2j - 1 or, in the opposite direction, for e = a - 2j. The h steps that enter the same router share the path. Therefore at
-/// most one ring exists for each e < a/2. Step 1 makes the ring in label order.
+/// Paths of this kind without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki). Path j visits
+/// j, j + 1, j - 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their labels
+/// (v <= a/2 becomes 2v - 1, others become 2(a - v)). Then path j ends at 2j - 1 and a - 2j, whose sum is a - 1. This is the path for
+/// e = 2j - 1 or, in the opposite direction, for e = a - 2j. The h steps that enter the same router share the path. Therefore at most one
+/// ring exists for each e < a/2. Step 1 makes the ring in label order.
 struct PalmTree {
     a: u32,
     h: u32,
@@ -161,8 +160,9 @@ fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
 }
 
 /// A closed path around a grid, if the lines of its first dimension close. Let c_0, c_1, ... be a ring of the lower dimensions. For each
-/// coordinate of the next dimension the ring visits c_1, c_2, ... once, alternately forward and backward. It returns over c_0. After an
-/// even number of rounds the last router is a c_1, after an odd number it is the last router of the path: both are neighbours of c_0.
+/// coordinate of the next dimension the ring visits c_1, c_2, ... once, alternately forward and backward. The ring returns over c_0.
+/// After an even number of rounds the last router is a c_1. After an odd number it is the last router of the path. Each of the two is a
+/// neighbour of c_0.
 fn around(grid: &Grid) -> Option<Vec<u32>> {
     let mut order = vec![0];
     let mut stride = 1;

@@ -1,8 +1,8 @@
-//! A search for a closed path that visits every router of a network once. It uses rotations and extensions (L. Posa, "Hamiltonian
-//! circuits in random graphs", Discrete Mathematics 14, 1976): a path is extended by a router that it does not visit yet. If
-//! the end of the path has no such neighbour, the part of the path behind one of its neighbours is reversed, so the path gets
-//! another end. The search finds rings in dense networks; if it finds none, a ring may still exist. Its choices are a fixed
-//! pseudorandom sequence, so the same network always gets the same ring.
+//! A search for a closed path that visits every router of a network once. The search uses rotations and extensions (L. Posa, "Hamiltonian
+//! circuits in random graphs", Discrete Mathematics 14, 1976): a path is extended by a router that it does not visit yet. If the end of
+//! the path has no such neighbour, the part of the path behind one of its neighbours is reversed. The path then has another end. The
+//! search finds rings in dense networks; if it finds none, a ring may still exist. The choices of the search are a fixed pseudorandom
+//! sequence, so the same network always gets the same ring.
 
 /// For every router, its neighbours over links that are not yet part of a ring.
 pub(super) struct Neighbours {

@@ -92,8 +92,8 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     }
 }
 
-/// a = 4 and h = 1 give g = 5 and the steps 1 and 2. a = 8 and h = 1 give g = 9; the step 3 of the third pair of routers is a factor of
-/// 9.
+/// With a = 4 and h = 1, g is 5 and the steps are 1 and 2. With a = 8 and h = 1, g is 9; the step 3 of the third pair of routers is a
+/// factor of 9.
 #[test]
 fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     let graph = dragonfly([4, 1, 1], "");
