@@ -58,7 +58,7 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     Parameters
     ----------
     results : ResultSet
-        A sweep over power policies. One of them keeps all links on. Each point runs programs to their end.
+        A sweep over power policies. One policy keeps all links on. Each point runs programs to their end.
     slower : float
         Longest extra run time allowed, as a share of the run time with all links on.
     changes : tuple of float, optional

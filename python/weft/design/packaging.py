@@ -10,8 +10,8 @@ that their cables are at most two pitches long. These rules assume that a rack i
 terminals.
 
 If racks have a size (routers, terminals, or both), the lines, groups or pods of any network fill the racks one after
-the other. The next one starts in the rack in which the previous one ended if all of it fits there. A line, group or pod
-that is larger than a rack is divided. The racks fill a square. This rule is ours.
+the other. The next line, group or pod starts in the rack in which the previous one ended, if this rack has enough room.
+A line, group or pod that is larger than a rack is divided. The racks fill a square. This rule is ours.
 """
 
 from __future__ import annotations

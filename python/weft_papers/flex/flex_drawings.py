@@ -36,7 +36,7 @@ def _places() -> dict[str, Place]:
 
 
 def _wires() -> list[Wire]:
-    """The links of the network that Weft builds. Those of the router in the middle are a separate kind."""
+    """The links of the network that Weft builds. The links of the middle router are a separate kind."""
     along_x, along_y, rest = "x of router 1,1,1", "y of router 1,1,1", "other links"
     wires = []
     centre = (1, 1, 1)

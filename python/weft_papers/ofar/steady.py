@@ -180,7 +180,7 @@ def _higher(measured: Measured) -> list[Part]:
 
 
 def _larger(measured: Measured) -> list[Part]:
-    """Judges PB's latency under uniform traffic compared with the others, at loads up to half of what MIN carries."""
+    """Judges PB's latency under uniform traffic compared with the others, up to half of MIN's highest throughput."""
     frame = measured[UN]
     high = _LOW * throughput(frame, MIN).most
     parts = []

@@ -138,7 +138,7 @@ def _advantage(measured: Measured) -> tuple[float, str]:
 
 
 def _lower_latency(measured: Measured) -> list[Part]:
-    """Judges SLaC's latency compared with TCEP's at very low loads, which are up to half of what SLaC carries."""
+    """Judges SLaC's latency compared with TCEP's at very low loads: up to half of the last load that SLaC carries."""
     parts = []
     for name in _HARD:
         top = _VERY_LOW * throughput(measured[name], SLAC).last

@@ -35,7 +35,7 @@ class Config:
     Raises
     ------
     PeerError
-        If keys are unknown or values have a wrong type. One error lists all of them.
+        If keys are unknown or values have a wrong type. The error lists all such keys.
     """
 
     def __init__(self, assignments: Iterable[Assignment]) -> None:

@@ -34,7 +34,7 @@ class Routing:
         Settings of the router that the routing needs.
     classes : int
         Number of VC classes in Weft for each VC class in BookSim2. Links between routers get this multiple of
-        ``num_vcs`` VCs, if Weft allows so many VCs.
+        ``num_vcs`` VCs, if Weft allows this number.
     least_vcs : int
         Number of VCs that BookSim2 needs.
     parts : int
