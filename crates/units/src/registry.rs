@@ -2,20 +2,20 @@
 ///
 /// For each line `"name" => module::Type` it writes `pub mod module;`, a variant `Type(module::Type)` of the configuration enum
 /// (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`. Each `module::Type` is the model's
-/// configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`. A group of lines may be in a folder, `folder {
-/// ... }`; the files of its modules are then in a folder with that name.
+/// configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`. A group of lines may be in a folder,
+/// `folder { ... }`; the files of its modules are then in a folder with that name.
 ///
-/// With `as Trait` after the name of the enum, every configuration implements `Trait`. `Config::model` returns the member as `&dyn
-/// Trait`, so the family calls its members through the trait and names no member. `declares CONST: Kind` is for facts that do not depend
-/// on parameters: each configuration has an associated constant `CONST`. `Config::declares` returns the constant of a member, and
+/// With `as Trait` after the name of the enum, every configuration implements `Trait`. `Config::model` returns the member as
+/// `&dyn Trait`, so the family calls its members through the trait and names no member. `declares CONST: Kind` is for facts that do not
+/// depend on parameters: each configuration has an associated constant `CONST`. `Config::declares` returns the constant of a member, and
 /// `Config::CONST` lists the constants of all members by name. `with examples` adds `Config::examples`: the configurations that each
 /// member provides for tests. `with examples of Example` returns each configuration in an `Example`, which has a `map`. `given to User`
 /// adds `Config::give_to`, for code that must be compiled for each member.
 ///
-/// With `open to Added` the enum has one more variant, for members that crates outside of Weft add
-/// ([`add_model!`](crate::add_model)). `Added` is the type of a line that adds a member. A scenario and the JSON Schema may name these
-/// members ([`outside`](crate::outside)). If the family is also `given to User by Giver`, a member from outside declares a `Giver`, which
-/// passes the member to a `User` (`User::take_outside`).
+/// With `open to Added` the enum has one more variant, for members that crates outside of Weft add ([`add_model!`](crate::add_model)).
+/// `Added` is the type of a line that adds a member. A scenario and the JSON Schema may name these members ([`outside`](crate::outside)).
+/// If the family is also `given to User by Giver`, a member from outside declares a `Giver`, which passes the member to a `User`
+/// (`User::take_outside`).
 #[macro_export]
 macro_rules! registry {
     ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident $(by $giver:ty)?)? $(, open to $added:ident)?:
