@@ -50,12 +50,12 @@ impl Backlog {
         (self.before + self.own).max(0.0)
     }
 
-    /// True if the accepted load of the phase is below its offered load by more than 3 % and by more than chance explains.
+    /// True if the accepted load of the phase is below its offered load by more than 3 % plus chance.
     pub fn falls_behind(&self) -> bool {
         self.matters(self.own)
     }
 
-    /// True if earlier phases left more than 3 % of the load of this phase, and more than chance explains.
+    /// True if earlier phases left more than 3 % of the load of this phase, plus chance.
     pub fn began_behind(&self) -> bool {
         self.matters(self.before)
     }
@@ -72,7 +72,7 @@ impl Backlog {
         (delivered > self.chance() * self.offered).then(|| (self.before / delivered * self.cycles).ceil())
     }
 
-    /// True if the accepted load of the phase is above its offered load by more than 3 % and by more than chance explains.
+    /// True if the accepted load of the phase is above its offered load by more than 3 % plus chance.
     fn is_delivered(&self) -> bool {
         self.matters(-self.own)
     }

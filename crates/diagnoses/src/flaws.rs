@@ -4,7 +4,7 @@ use crate::backlog::{self, Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 
-/// Accepted loads that differ by at most this share, or by no more than chance explains, are the same delivered work.
+/// Accepted loads that differ by at most this share plus chance count as the same delivered work.
 const SAME_WORK: f64 = 0.03;
 /// A network carries a load if it accepts at least this share of the load. The engine uses the same limit.
 pub const CARRIED: f64 = 0.97;
@@ -166,8 +166,8 @@ impl Facts {
         self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
     }
 
-    /// True if a point that had not settled accepted less than 97 % of its load in the window, by more than chance explains. The point
-    /// may be overloaded: the engine judges only the second half of the window, and chance explains a larger difference there.
+    /// True if a point that had not settled accepted, in the window, less than 97 % of its load minus chance. The point may be
+    /// overloaded: the engine judges only the second half of the window, and chance explains a larger difference there.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -226,7 +226,7 @@ pub fn sign(flaws: &[&Kind]) -> &'static str {
     }
 }
 
-/// True if points deliver the same load, up to 3 % and up to chance (three standard deviations).
+/// True if points deliver the same load, up to 3 % plus chance (three standard deviations).
 ///
 /// `accepted`: the accepted loads. If one of them is unknown, the points do not deliver the same. `packets`: the number of packets that
 /// each point measured. If one of them is unknown, no difference is treated as chance.

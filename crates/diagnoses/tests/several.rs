@@ -95,7 +95,7 @@ fn points_are_compared_at_equal_work_and_under_the_same_faults() {
         pairs::obstacles(sides[0], sides[1]).iter().map(|each| each.code.name).collect::<Vec<_>>()
     };
     let sound = point(json!({}));
-    // the limits: 3 %, and chance, 3 sqrt(2 / 999) = 13.4 %
+    // the limit: 3 % plus chance, which is 3 sqrt(2 / 999) = 13.4 %
     let near = point(json!({"accepted_load": 0.42}));
     let other = point(json!({"accepted_load": 0.41}));
     let failing = point(json!({"dropped_packets": 1, "warmup_cycles": 1001}));
