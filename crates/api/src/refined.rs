@@ -1,7 +1,7 @@
 //! VC classes that are finer than those of the routing: one for each message class and each lane of a queueing scheme.
 //!
-//! VCs on a link are divided into sets, and each set has `each` such classes. VC class `c` of the routing becomes class `set * each +
-//! first[c] + lane`. The lane is 0 if there is no scheme.
+//! VCs on a link are divided into sets, and each set has `each` such classes. VC class `c` of the routing becomes class
+//! `set * each + first[c] + lane`. The lane is 0 if there is no scheme.
 
 use crate::compiled::Ahead;
 use crate::queueing::{Crossing, Scheme};

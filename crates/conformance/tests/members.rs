@@ -1,5 +1,6 @@
-//! For every registered member of every family of the engine, a separate test runs the suite of its family: `cargo test -p weft-conformance
-//! --test members omniwar`. WEFT_TEST_ONLY=NAME selects the networks of one routing, topology or power policy (`members::is_tested`).
+//! For every registered member of every family of the engine, a separate test runs the suite of its family:
+//! `cargo test -p weft-conformance --test members omniwar`. WEFT_TEST_ONLY=NAME selects the networks of one routing, topology or power
+//! policy (`members::is_tested`).
 
 use libtest_mimic::{Arguments, Trial};
 use weft_api::recording::Asked;
