@@ -473,8 +473,8 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// A receive has its message. The receive finishes at `end`, and so does the send of a rendezvous. The sender's resources `(cpu,
-    /// nic)` are then not free before `time`. As in LogGOPSim, their numbers are those of the later of the two operations.
+    /// A receive has its message. The receive finishes at `end`, and so does the send of a rendezvous. The resources `(cpu, nic)` of
+    /// the sender are then not free before `time`. As in LogGOPSim, their numbers are those of the later of the two operations.
     fn matched(
         &mut self,
         (time, end): (i64, i64),
