@@ -76,7 +76,7 @@ impl InferenceStep {
         self.weight_bytes as f64 * (fixed as f64 + feed_forward as f64 * read) / f64::from(self.tensor)
     }
 
-    /// Time of a layer for a pass of `tokens` tokens whose context is `context` tokens long \[ns\].
+    /// Time of a layer for a pass of `tokens` tokens with a context of `context` tokens \[ns\].
     fn layer_ns(&self, tokens: u64, context: u64) -> u64 {
         let flops = tokens as f64 * (self.model.attention_flops(context) + self.model.feed_forward_flops());
         let keys = (self.model.kv_bytes() / u64::from(self.model.layers)) as f64 * (self.prompts * context) as f64;

@@ -9,14 +9,15 @@
 //! \[counts\]. `rate`: operations per second of a rank.
 //!
 //! # Guarantees
-//! The column of ranks of a panel finds the pivots, by one all-reduce of 2 NB + 4 numbers per column of the panel. The panel goes along rows on a ring, NB (N - j NB)/P numbers of 8 bytes. All columns swap NB rows by an
-//! all-gather, and update what is left by 2 NB times its elements.
+//! For each column of a panel, the rank column of the panel finds the pivot with an all-reduce of 2 NB + 4 numbers. Then the panel is sent
+//! along the rows of ranks on a ring, with NB (N - j NB)/P numbers of 8 bytes. All rank columns swap NB rows by an all-gather. The update
+//! of the remaining matrix needs 2 NB operations per element.
 //!
 //! # Not modelled
-//! Look-ahead, the solution of the triangular system, recursion inside of a panel.
+//! Look-ahead, the solution of the triangular system, recursion inside a panel.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: the operations are 2/3 N^3 within the terms of the panels.
+//! `programs/tests/programs.rs`: the number of operations is 2/3 N^3, up to the terms of the panels.
 
 use super::grid::rows_and_columns;
 use super::{Generates, Line, Made, not_too_many, within};
@@ -31,20 +32,21 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linpack {
-    /// Rows of ranks.
+    /// Number of rows of the grid of ranks.
     pub rows: u32,
-    /// Columns of ranks.
+    /// Number of columns of the grid of ranks.
     pub columns: u32,
-    /// Rows and columns of the matrix.
+    /// Number of rows and of columns of the matrix.
     pub order: u64,
-    /// Columns of a panel.
+    /// Number of columns of a panel.
     pub block: u64,
     /// Operations per second of a rank.
     pub rate: Flops,
 }
 
 impl Linpack {
-    /// Of `left` rows or columns in blocks, those of place `at` of `among`, where block `panel` is the first that is left.
+    /// Number of the `left` remaining rows or columns at place `at` of `among` places. They are in blocks, and `panel` is the first
+    /// remaining block.
     fn local(&self, left: u64, panel: u64, at: u32, among: u32) -> u64 {
         let blocks = left.div_ceil(self.block);
         let (among, first) = (u64::from(among), panel % u64::from(among));
@@ -58,7 +60,7 @@ impl Linpack {
         Op::compute((flops / self.rate.0 * 1e9).round() as u64)
     }
 
-    /// The panel goes along a row of ranks on a ring.
+    /// Sends the panel along a row of ranks on a ring.
     fn pass_on(&self, owner: u32, me: u32, bytes: u64, tag: u32, calls: &mut Calls) {
         let (columns, from_owner) = (self.columns, (me + self.columns - owner) % self.columns);
         if from_owner > 0 {

@@ -1,5 +1,5 @@
-//! Programs from a few parameters. A generator is one file and one line of the registry. Applications are synthetic.
-//! They have the structure of the program of their name. Their headers name the sources of their sizes.
+//! Programs from a few parameters. A generator is one file and one line of the registry. Applications are synthetic: each has the structure
+//! of the real program with the same name. The headers name the sources of their sizes.
 
 mod grid;
 mod neighbours;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_units::Refusal;
 
-/// Most operations that a generator makes: they take 60 bytes each, so that this many take 6 GB.
+/// Most operations that a generator makes. Each takes 60 bytes, so these take 6 GB.
 const MOST: u64 = 100_000_000;
 
-/// A number that a generator has worked out, and how.
+/// A number that a generator has computed, and its derivation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub name: String,
@@ -53,10 +53,10 @@ impl Made {
 
 /// The configuration of a generator.
 pub trait Generates {
-    /// The program. Refuses at `path` (the dotted path of the generator) parameters without sense.
+    /// Makes the program. Refuses invalid parameters at `path` (the dotted path of the generator).
     fn make(&self, path: &str) -> Result<Made, Refusal>;
 
-    /// Whether its ranks send messages to each other.
+    /// True if the ranks of the program send messages to each other.
     fn sends(&self) -> bool {
         true
     }
@@ -90,9 +90,9 @@ weft_units::registry! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramFile {
-    /// What is made.
+    /// The generator and its parameters.
     pub program: GeneratorConfig,
-    /// How its collectives become messages.
+    /// The rules that expand collectives into messages.
     #[serde(default)]
     pub collectives: RulesConfig,
 }
@@ -118,7 +118,8 @@ fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<
     Err(Refusal::new(format!("{path}.{name}"), what, format!("write a number from {least} to {most}")))
 }
 
-/// How many of the `wanted` iterations give no more than `most` \[bytes\] together, as [`crate::info::given`] counts. Refuses at `path` a bound that the first exceeds.
+/// The largest number of iterations, at most `wanted`, that together send no more than `most` \[bytes\], as counted by
+/// [`crate::info::given`]. Refuses, at `path`, a limit that is too small for one iteration.
 fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration: u64) -> Result<u32, Refusal> {
     let fits = match most {
         Some(most) if per_iteration > 0 => most.0 / per_iteration,
