@@ -67,6 +67,19 @@ def test_messages_that_are_larger_than_their_receives_are_a_warning_everywhere(
     assert program_files.program(str(program)).short_receives() is None
 
 
+def test_programs_of_a_scheduler_have_the_same_warning(tmp_path: Path) -> None:
+    (tmp_path / "program.goal").write_text(SHORT.format(8), encoding="utf-8")
+    sound = {"program": {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB"}}}
+    programs = {"sound": sound, "short": {"file": "program.goal"}}
+    traces = [{"name": name, "count": 2, "programs": each} for name, each in programs.items()]
+    file = tmp_path / "scenario.yaml"
+    traffic = SCENARIO["traffic"] | {"workload": {"scheduler": {"traces": traces}}}
+    file.write_text(json.dumps(SCENARIO | {"traffic": traffic}), encoding="utf-8")
+    (warning,) = [each for each in weft.load(file).points[0].warnings if each["code"] == "short_receives"]
+    assert warning["path"] == "traffic.workload.scheduler.traces.1.programs.file"
+    assert warning["what"] == WARNING
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -118,6 +131,16 @@ def of_step(change: Callable[[str], str], folder: Path, name: str = "dense_70b")
         (("dense_70b", "batch: 1024", "batch: 1000"), "no whole number of 32", "write a multiple of 32, such as 1024"),
         (("dense_70b", "data: 32", "data: 0"), "a degree of 0 leaves no ranks", "write 1 for what is not divided"),
         (("inference_70b", "tensor: 8", "tensor: 3"), "tensor 3 x pipeline 1 = 3 ranks, not 8", "or `ranks: 3`"),
+        (
+            ("dense_70b", "heads: 64, kv_heads: 8", "heads: 4"),
+            "4 attention heads are not divided by tensor 8",
+            "such as 4",
+        ),
+        (
+            ("inference_70b", "heads: 64, kv_heads: 8", "heads: 4"),
+            "4 attention heads are not divided by tensor 8",
+            "such as 4",
+        ),
     ],
 )
 def test_errors_in_parameters_have_a_remedy(

@@ -283,6 +283,14 @@ impl Programs {
             .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
+    /// The warning about the program, if there is one. `path`: dotted path of this workload.
+    pub(super) fn remark(&self, path: &str) -> Result<Option<Remark>, Refusal> {
+        match &self.file {
+            Some(file) => short_receives::remark(file, path, || Ok(self.make(path)?.0)),
+            None => Ok(None),
+        }
+    }
+
     /// Number of terminals that the ranks of the program need. Refuses invalid keys at `path`, the dotted path of this workload.
     pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
         let make = || Ok(self.make(path)?.0.len());
@@ -485,11 +493,7 @@ impl WorkloadModel for Programs {
     }
 
     fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
-        let path = format!("{}.workload.programs", site.path);
-        self.file
-            .iter()
-            .filter_map(|file| short_receives::remark(file, &path, || Ok(self.make(&path)?.0)).transpose())
-            .collect()
+        Ok(self.remark(&format!("{}.workload.programs", site.path))?.into_iter().collect())
     }
 
     fn wakes_others(&self) -> bool {

@@ -284,10 +284,12 @@ impl WorkloadModel for Scheduler {
     }
 
     fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
-        Ok(answers::remarks(
-            &self.programs(site)?.skipped,
-            &format!("{}.workload.scheduler.arrivals.swf.file", site.path),
-        ))
+        let path = format!("{}.workload.scheduler", site.path);
+        let mut all = answers::remarks(&self.programs(site)?.skipped, &format!("{path}.arrivals.swf.file"));
+        for (place, scheduled) in self.traces.iter().enumerate() {
+            all.extend(scheduled.programs.remark(&format!("{path}.traces.{place}.programs"))?);
+        }
+        Ok(all)
     }
 
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {

@@ -114,6 +114,19 @@ impl Model {
         4 * u64::from(self.layers) * self.kv_width()
     }
 
+    /// Refuses at `path`, the dotted path of the key, a tensor degree that leaves ranks with parts of an attention head.
+    pub fn check_tensor(&self, tensor: u32, path: &str) -> Result<(), Refusal> {
+        if self.heads.is_multiple_of(tensor.into()) {
+            return Ok(());
+        }
+        let most = (1..=tensor).rev().find(|&fewer| self.heads.is_multiple_of(fewer.into())).unwrap_or(1);
+        let what = format!(
+            "{} attention heads are not divided by tensor {tensor}: each rank computes whole heads",
+            self.heads
+        );
+        Err(Refusal::new(path, what, format!("write a divisor of the heads, such as {most}")))
+    }
+
     /// Refuses at `path` a model with invalid parameters, or with numbers that are too large for 64 bits.
     pub fn check(&self, path: &str) -> Result<(), Refusal> {
         let numbers = [

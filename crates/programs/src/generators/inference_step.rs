@@ -91,6 +91,7 @@ impl InferenceStep {
         within(path, "ranks", self.ranks.into(), 1, 1 << 16)?;
         let degrees = [("tensor", self.tensor), ("pipeline", self.pipeline)];
         check_product(&degrees, self.ranks, path, &format!("{path}.ranks"))?;
+        self.model.check_tensor(self.tensor, &format!("{path}.tensor"))?;
         within(path, "prompts", self.prompts, 1, 1 << 20)?;
         within(path, "prompt", self.prompt, 1, 1 << 22)?;
         within(path, "decode", self.decode.into(), 0, 1 << 20)?;

@@ -189,6 +189,7 @@ impl TrainingStep {
         self.model.check(&format!("{path}.model"))?;
         within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
         self.degrees.check(self.ranks, &format!("{path}.degrees"))?;
+        self.model.check_tensor(self.degrees.tensor, &format!("{path}.degrees.tensor"))?;
         within(path, "sequence", self.sequence, 1, 1 << 24)?;
         within(path, "micro_batch", self.micro_batch, 1, 1 << 16)?;
         within(path, "batch", self.batch, 1, 1 << 24)?;
