@@ -2,7 +2,7 @@
 //! and from lower rooms. (Between crates the compiler enforces this.) Also tests which files may name a model: only the files of the
 //! model's own folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The rooms of a crate, from the lowest to the highest. Rooms in the same line do not import each other.
@@ -262,17 +262,17 @@ impl Member {
             || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
     }
 
-    /// Whether a text contains the name, the module or the variant, possibly as a part of another word.
-    fn is_in(&self, text: &str) -> bool {
-        [&self.name, &self.module, &self.variant].iter().any(|part| text.contains(part.as_str()))
+    /// Numbers of the lines that have the name, the module or the variant, perhaps as a part of another word. `starts`: the places
+    /// in the text at which its lines begin.
+    fn lines(&self, text: &str, starts: &[usize]) -> BTreeSet<usize> {
+        let places = [&self.name, &self.module, &self.variant].map(|part| text.match_indices(part.as_str()));
+        let line = |(place, _): (usize, &str)| starts.partition_point(|&start| start <= place) - 1;
+        places.into_iter().flatten().map(line).collect()
     }
 
     /// Whether a line names the model, in code or in a text.
     fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
         let Self { config, name, module, variant, .. } = self;
-        if !self.is_in(text) && !self.is_in(code) {
-            return false;
-        }
         let ordinary = WORDS.contains(&name.as_str());
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let path = |path: String| code.split(path.as_str()).skip(1).any(ends);
@@ -305,19 +305,18 @@ fn quoted(text: &str) -> Vec<(String, String)> {
 /// The members that a file names although it is not in their folder, with the line.
 fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
-    // most files name few members, so each file is searched once for each name, and its lines only for the names found
-    let present: Vec<&Member> = members.iter().filter(|member| member.is_in(text)).collect();
-    for ((code, words), line) in quoted(text).into_iter().zip(text.lines()) {
-        if present.is_empty() || registration(line).is_some() {
-            continue;
-        }
-        for member in &present {
-            let at_home = |other: &Member| other.name == member.name && of == "models" && other.is_at_home(file, files);
-            let excepted =
-                || EXCEPTIONS.iter().any(|(place, model, _)| *place == format!("{of}/{file}") && *model == member.name);
-            let in_registry = of == "models" && file == member.registry;
+    let starts: Vec<usize> = [0].into_iter().chain(text.match_indices('\n').map(|(place, _)| place + 1)).collect();
+    let lines: Vec<((String, String), &str)> = quoted(text).into_iter().zip(text.lines()).collect();
+    for member in members {
+        let at_home = |other: &Member| other.name == member.name && of == "models" && other.is_at_home(file, files);
+        let excepted =
+            || EXCEPTIONS.iter().any(|(place, model, _)| *place == format!("{of}/{file}") && *model == member.name);
+        let in_registry = of == "models" && file == member.registry;
+        for number in member.lines(text, &starts) {
+            let ((code, words), line) = &lines[number];
             // the test that is cheap and rarely true comes first
-            if member.is_named(&code, &words, in_registry) && !excepted() && !members.iter().any(at_home) {
+            let is_named = registration(line).is_none() && member.is_named(code, words, in_registry);
+            if is_named && !excepted() && !members.iter().any(at_home) {
                 found.push(format!("{}: {}", member.name, line.trim()));
             }
         }
