@@ -13,13 +13,16 @@ import pytest
 from rich.console import Console
 
 import weft
-from weft.errors import ScenarioError, WeftError, WriteError
+from weft.errors import ResultsError, ScenarioError, WeftError, WriteError
+from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.checkpoints import Checkpoints
 from weft.runs.execute import Flight, Status
 from weft.runs.memory import Left
+from weft_papers import registry
 from weft_papers.common import side_by_side, standing
 from weft_papers.common.paper_bar import PaperBar
+from weft_papers.common.reproduction import sweeps as sweeps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -332,3 +335,23 @@ def test_jobs_that_are_no_number_are_refused(tmp_path: Path) -> None:
     with pytest.raises(WeftError, match="jobs"):
         reproduce(PAPER, out=tmp_path / "out", jobs=0)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_other_results_is_refused_before_any_point_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep(0.1, 0.2).run(tmp_path / "b", watch=False)
+    runs = Runs(monkeypatch, lambda *_: None)
+    sweeps = [rounds("a", [0.3]), rounds("b", [0.4])]
+    with pytest.raises(ResultsError, match="holds the results of another sweep"):
+        side_by_side.run(sweeps, tmp_path, jobs=2, force_memory=False, show=None)
+    assert runs.begun == []
+    (tmp_path / "b").rename(tmp_path / "c")
+    found = side_by_side.run(sweeps, tmp_path, jobs=2, force_memory=False, show=None)
+    assert [len(results.points) for (results,) in found] == [1, 1]
+
+
+def test_results_of_a_paper_do_not_depend_on_the_folder_of_the_installation(tmp_path: Path) -> None:
+    ((folder, each),) = sweeps_of(registry.paper("torus"), only=["allocator"], out=tmp_path)
+    Store(folder).write_manifest(each.named, each.points)
+    assert json.loads((folder / "sweep.json").read_text(encoding="utf-8"))["owner"] == [each.named.folder, None]

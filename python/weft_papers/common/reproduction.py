@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -217,25 +218,31 @@ def _rounds(
 
     The caller adds the results of each sweep to `done` before it requests the next sweep.
     """
-    yield name, _loaded(paper, experiment, sets, seeds)
+    yield name, _with_seeds(paper, experiment, sets, seeds)
     same = {path: value for path, value in sets.items() if not path.startswith(("sweep.", "zip."))}
     for number in range(1, (experiment.quick_knees if quick else experiment.knees) + 1):
         found = knees.around([paper.frame(results) for results in done], [results.points for results in done])
         if found is None:
             return
-        yield f"{name}-knees-{number}", load(paper.path(experiment.file), overrides=same | found)
+        yield f"{name}-knees-{number}", _loaded(paper, experiment, same | found)
 
 
-def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
+def _with_seeds(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
     """A sweep, with at most `seeds` seeds."""
-    path = paper.path(experiment.file)
     if seeds is None:
-        return load(path, overrides=sets)
+        return _loaded(paper, experiment, sets)
     if _SEEDS in sets:
-        return load(path, overrides=dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
-    sweep = load(path, overrides=sets)
+        return _loaded(paper, experiment, dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
+    sweep = _loaded(paper, experiment, sets)
     found = list(dict.fromkeys(point.coordinates[SEED] for point in sweep.points if SEED in point.coordinates))
-    return sweep if seeds >= len(found) else load(path, overrides=dict(sets) | {_SEEDS: found[:seeds]})
+    return sweep if seeds >= len(found) else _loaded(paper, experiment, dict(sets) | {_SEEDS: found[:seeds]})
+
+
+def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
+    """A sweep whose identity excludes the place of its file, because Weft may be installed in another folder later."""
+    sweep = load(paper.path(experiment.file), overrides=sets)
+    sweep.named = replace(sweep.named, file=None)
+    return sweep
 
 
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:

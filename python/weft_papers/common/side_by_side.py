@@ -13,6 +13,7 @@ from threading import Condition, Event
 from typing import TYPE_CHECKING
 
 from weft.errors import WriteError
+from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.workers import Workers
 from weft_papers.common.standing import Standings
@@ -68,12 +69,15 @@ def run(
 
     Raises
     ------
+    ResultsError
+        Before any point runs, if a folder holds the results of another sweep.
     WeftError
         The error of the first sweep that failed, after all sweeps that had begun have ended. If nothing can be written,
         it is raised after the running points have stopped.
     KeyboardInterrupt
         After the running points have stopped; finished points are kept.
     """
+    _check_folders(sweeps, folder)
     with Workers(jobs) as workers:
         standings = Standings(len(sweeps), workers.count)
         sides = _Sides(sweeps, folder, workers, standings, force_memory=force_memory)
@@ -94,6 +98,14 @@ def run(
         finally:
             tell()
     return [future.result() for future in futures]
+
+
+def _check_folders(sweeps: Sequence[Rounds], folder: Path) -> None:
+    """Refuse folders with the results of other sweeps now, not after hours of work on the sweeps before."""
+    if any(folder.glob("*/sweep.json")):
+        for rounds in sweeps:
+            stem, sweep = next(rounds([]))
+            Store(folder / stem).check_owner(sweep.named, sweep.points)
 
 
 def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
