@@ -1,7 +1,7 @@
 //! Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more slowly.
 //!
-//! The loop counts the flits that wait for an output, and carries marks and notifications. The loop keeps one memory for each flow that has
-//! a limit. A flow consists of all packets from one terminal to another.
+//! The loop counts the flits that wait for an output, and carries marks and notifications. The loop stores the state of each flow whose rate
+//! is limited. A flow consists of all packets from one terminal to another.
 
 use crate::base::kept::Value;
 use crate::state::rate::Rate;

@@ -2,7 +2,7 @@
 //! does not depend on networks or the engine, reads no clock, and opens no file.
 //!
 //! - [`form`]: programs in memory, their construction, and [`form::Cursor`], with which all other modules read them.
-//! - [`rank`]: the state machine of a rank. Its caller reports starts and ends of operations and arrivals of messages. The
+//! - [`rank`]: the state machine of a rank. The caller reports to it which operations start and end, and which messages arrive. The
 //!   machine returns the operations that may start.
 //! - [`collectives`]: the expansion of collectives into messages.
 //! - [`loggops`]: the finish time of a program on an ideal network, by the LogGOPS model.

@@ -138,7 +138,7 @@ fn a_role_that_no_mode_has_and_a_mode_without_a_price_are_refused() {
     );
     let price: Sets = &[("power.prices.two", "{static: 1W, per_bit: 0pJ/bit}")];
     assert_eq!(said(&[&[(to, "two"), ("power.modes", two)], price].concat()), None);
-    // the default table has no price for `two`, and written prices replace the whole table
+    // the default table has no price for `two`; prices in a scenario replace the whole table
     let message = said(&[(to, "two"), ("power.modes", two), ("power.prices", "null")]).expect("refused");
     assert!(message.contains("for each of: on, draining, two, waking"), "{message}");
     let all =

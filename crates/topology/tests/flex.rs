@@ -47,8 +47,8 @@ fn more_layers_have_the_distances_of_figure_16() {
     let diameter = |layers| flex(6, 6, layers).diameter();
     assert_eq!([2, 3, 4, 5, 6, 7, 8].map(diameter), [3, 2, 3, 3, 3, 3, 4]);
     for layers in 4..40 {
-        // half-way around. Exception: if a path to a router at the same x and y has an odd number of links, it has at least three
-        // links
+        // half-way around. Exception: a path between two routers with the same x and y has at least three links if its number of
+        // links is odd
         assert_eq!(flex(4, 3, layers).diameter(), 3.max(layers / 2), "{layers} layers");
     }
 }

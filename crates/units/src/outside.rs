@@ -188,7 +188,7 @@ pub fn describe<C: Open>(family: &mut Schema) {
     }));
 }
 
-/// Adds a model of this crate to a family of Weft, under a name that no registered model has:
+/// Adds a model of the crate that calls the macro to a family of Weft, under a name that no registered model has:
 ///
 /// ```ignore
 /// weft_units::add_model! { TopologyConfig: "bow_tie" => BowTie }

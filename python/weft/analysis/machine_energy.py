@@ -74,7 +74,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Run:
-    """Numbers of a finished point about its machine.
+    """Numbers of the whole machine for a finished point.
 
     Attributes
     ----------

@@ -85,7 +85,7 @@ def save(drawing: Figure, path: Path) -> Path:
 def save_numbers(drawing: Picture, picture: Path) -> Path:
     """Write the numbers of a figure as CSV to a file with the whole name of the picture plus ``.csv``.
 
-    So ``fig.pdf`` and ``fig.png``, which may be different figures, have their own files.
+    So ``fig.pdf`` and ``fig.png``, which may be different figures, each have a CSV file.
     """
     path = picture.with_name(f"{picture.name}.csv")
     assert drawing.numbers is not None, "every kind gives its numbers"

@@ -32,5 +32,5 @@ def sign(summary: Mapping[str, Any]) -> str:
 
 
 def marks_of(column: str) -> list[str]:
-    """Possible marks after the numbers of a column of flows."""
+    """Marks that may follow a number in a column of the table of flows."""
     return [*soundness.marks_of(column), *([DELIVERED_MARK] if column.startswith(_LATENCIES) else [])]

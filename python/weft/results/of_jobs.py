@@ -48,7 +48,7 @@ def reasons(summary: Summary) -> list[str | None]:
 
 
 def marks_of(column: str) -> list[str]:
-    """Possible marks after the numbers of a column of jobs."""
+    """Marks that may follow a number in a column of the table of jobs."""
     marks = soundness.marks_of(column)
     return [*marks, NEXT_TO_MARK] if NEXT_TO_MARK not in marks and soundness.UNSETTLED_MARK in marks else marks
 

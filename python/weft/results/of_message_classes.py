@@ -1,4 +1,4 @@
-"""Whether the numbers of one message class of a point are sound. They are sound if those of all its jobs are."""
+"""Whether the numbers of a message class of a point are sound. They are if the numbers of all jobs of the class are."""
 
 from __future__ import annotations
 

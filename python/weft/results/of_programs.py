@@ -156,7 +156,7 @@ def _row(name: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[Mapping[s
 
 
 def mean_of(runs: Sequence[Mapping[str, Any]], answer: Quantity) -> Mean | None:
-    """The mean of an answer over seeds, in its unit; ``None`` if a program of some run has not ended."""
+    """The mean of a result over the seeds, in its unit; ``None`` if a program has not ended in some run."""
     values = [in_units(run)[answer.column] for run in runs]
     known = [value for value in values if value is not None]
     return Mean.of(known, None) if len(known) == len(values) else None

@@ -67,7 +67,7 @@ class Patience:
             self._ends.pop(thread, None)
 
     def _start(self) -> None:
-        """Start the watching thread unless it already runs. A forked process starts without it."""
+        """Start the watching thread unless it already runs. A forked process starts without this thread."""
         if self._watcher is None or not self._watcher.is_alive():
             with self._starting:
                 if self._watcher is None or not self._watcher.is_alive():

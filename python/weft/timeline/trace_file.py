@@ -226,7 +226,7 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
-    """A slice for a router, and inside it slices for the steps of the head in this router, as far as it went."""
+    """A slice for a router. Inside it is a slice for each step that the head flit has completed in this router."""
     leaving = visit["exit"] or {}
     args = {"in_port": visit["port"], "in_vc": visit["vc"]}
     if visit["choices"]:

@@ -98,7 +98,7 @@ def scarce_figure(measured: Measured) -> Drawing:
 
 
 def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Figure of the added hardware of a physical ring over the size of the network."""
+    """Figure of the hardware that a physical ring adds, against the size of the network."""
     costs = [ring_cost(h) for h in _SIZES]
     places = [float(each.h) for each in costs]
     series = [

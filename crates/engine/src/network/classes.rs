@@ -320,7 +320,7 @@ impl Spec {
         classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
     }
 
-    /// The rule by which packets share a queue of a network interface. If all classes have one lane, a queue per lane is the same as a
+    /// The rule by which packets share a queue of a network interface. If each class has only one lane, a queue per lane is the same as a
     /// queue per class.
     fn queueing_of(&self, sets: &VcSets) -> Queueing {
         match self.interface.queueing {
@@ -539,7 +539,7 @@ impl Spec {
         None
     }
 
-    /// The set of VCs of each class, as far as it does not depend on the routing.
+    /// The set of VCs of each class, before the routing restricts it.
     fn sets_of_classes(&self) -> Vec<usize> {
         let shared = self.classes.len();
         let set = |(number, class): (usize, &MessageClass)| if class.vcs == ClassVcs::Shared { shared } else { number };

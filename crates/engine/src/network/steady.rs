@@ -11,7 +11,7 @@ use weft_kernel::shortcuts::steady::Flow;
 /// The most cycles between two calls that renew old cycle stamps and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
 /// while it is less than 2^31 cycles old. The call leaves no stamp that is older than 2^30 cycles.
 const READABLE: u64 = 1 << 29;
-/// The longest period that the search can find, in steps of a cycle or of a window.
+/// The longest period that the search can find, in steps. A step is a cycle or a window.
 const LONGEST: u64 = 64;
 /// Cycles from a search that found nothing to the next search: the first value, and the largest value to which it grows.
 const FIRST_PAUSE: u64 = 256;

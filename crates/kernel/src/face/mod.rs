@@ -26,7 +26,7 @@ use weft_api::recording::Recorder;
 use weft_api::state::{Account, LinkState};
 use weft_api::subnetworks::Views;
 
-/// A block that is compiled for one of the widths.
+/// A block that is compiled for one pair of widths: words in a mask of ports, and VCs of a port.
 pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- parts and records
     fn interfaces(&self) -> &Interfaces;

@@ -12,7 +12,7 @@ pub struct Shortcuts {
     /// `Net::shortcuts`, except the shortcuts that would skip events for agents.
     #[kept(fixed)]
     pub(super) profile: Profile,
-    /// Uncontended body flits that follow each other; unused unless packets are long.
+    /// Sequences of uncontended body flits of a packet; used only if packets are long.
     pub(super) streams: Streams,
     /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]

@@ -433,7 +433,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         earliest: u64,
         (key, mark): (u16, u32),
     ) -> u64 {
-        // SAFETY: a flit leaves an input, in which its packet has a segment, for an output of the router (checked by `assert_numbers`).
+        // SAFETY: `assert_numbers` checks the numbers: the packet has a segment in this input, and the output is one of the router's.
         let (port, out, o) = unsafe {
             let port = self.buffers.ins.hot_mut(i);
             let o = port.base(i) + p;

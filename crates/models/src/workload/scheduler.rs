@@ -27,8 +27,8 @@
 //! ends, its nodes or cores become free at the first pass that is at least a period after the end. The run time is the end of the last
 //! program.
 //!
-//! All blocks make the same decisions. In a pass the blocks use only ends that are at least a period old, and since then they have
-//! exchanged all messages. So a period must be longer than the latency of every link.
+//! All blocks make the same decisions. A pass uses only the ends of programs that are at least a period old. By then all blocks have the
+//! messages about these ends. So a period must be longer than the latency of every link.
 //!
 //! The energy of a program has four parts: shares of the network's static energy, and of the dynamic energy of terminal links, other links
 //! and routers. A program's share of the static energy is the number of its terminals times its run time, divided by the number of all

@@ -32,7 +32,7 @@ use weft_units::Refusal;
 /// The format.
 pub struct Dumpi;
 
-/// Endings of the file that describes a trace, and of the files of its ranks.
+/// Name suffixes of the file that describes a trace, and of the files of its ranks.
 const META: &str = ".meta";
 const RANK: &str = ".bin";
 

@@ -27,9 +27,9 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. The conditions: no request is open or in
-    /// flight, nothing was sent in this deactivation epoch, and no link can go off or is needed. With faults, or with a hub that
-    /// moves, the result is false.
+    /// True if the ends of epochs change nothing at router `r` as long as no packet moves. Then no request is open or in flight,
+    /// nothing was sent in this deactivation epoch, no link can be switched off, and no link must be switched on. With faults, or
+    /// with a hub that moves, the result is false.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
         let config = &self.rules.config;
         let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();

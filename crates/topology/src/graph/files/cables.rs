@@ -128,8 +128,8 @@ impl Table {
         }
     }
 
-    /// The attributes that the scenario requests. Speeds and lengths that have a unit are read even if they are not requested, with
-    /// a remark.
+    /// The attributes that the scenario requests. If the scenario does not request speeds or
+    /// lengths that have a unit, they are read all the same, and a remark says so.
     fn attributes(
         &self,
         asked: &Attributes,
