@@ -4,6 +4,7 @@
 //! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC
 //! C-34(10), 1985; BookSim `hotspot` is share 1 from all sources.
 //!
+//! # Parameters
 //! `targets`, `sources`: \[terminal ids\], or a number or a share of terminals that are drawn with the seed. `share` \[packets to targets
 //! / packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: selects one of the independent draws of the
 //! seed \[number\].
