@@ -1,8 +1,8 @@
 //! Predicts the speed of a run on more cores than the machine has. The prediction is computed from the cost of each block in each window on
 //! one core, the cost of mail between threads, and the cost of threads that wait for each other.
 //!
-//! The model excludes two effects: cores that share a cache or the memory bandwidth (which makes many cores slower), and blocks that fit
-//! into the caches of many cores together but not into the cache of one (which makes many cores faster).
+//! The model excludes two effects. Cores share caches and the memory bandwidth, so many cores are slower than predicted. The caches of many
+//! cores together may hold all blocks when the cache of one core does not. Then many cores are faster than predicted.
 
 use crate::cases::Case;
 use nix::time::{ClockId, clock_gettime};

@@ -169,8 +169,8 @@ fn check_changes_nothing(spec: &Spec, what: &str) {
     }
 }
 
-/// Checks that packets between all terminals use all lanes that the check lists, and that no packet overtakes another packet of its flow on
-/// a fixed path.
+/// Sends packets between all terminals, and checks two properties. Together the packets use every lane of the printed list. On a fixed path
+/// no packet overtakes another packet of its flow.
 fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     if !decides_ahead(spec) {
         return;

@@ -234,8 +234,8 @@ fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
 
 // ---- pairs ----------------------------------------------------------------------------------------------------------
 
-/// A policy whose links go off is compatible with routings that can use the information that it offers about links; a policy whose links
-/// never go off is compatible with all routings.
+/// A policy that switches links off needs a routing that uses its information about links. A policy that never switches links off is
+/// compatible with all routings.
 #[test]
 fn policies_and_routings_go_together_by_what_they_know_of_links() {
     for example in PolicyConfig::examples() {

@@ -145,8 +145,8 @@ fn the_memory_estimate_counts_the_time_on_slow_links() {
 
 #[test]
 fn few_flits_wait_for_a_slow_link() {
-    // 4 terminals offer 8 times the capacity of the link. At most 2 flits wait for the link and one is on it, so far fewer credits are in
-    // use than exist: the input buffers of the router become full, but not the buffer at the far end.
+    // 4 terminals offer 8 times the capacity of the link. At most 2 flits wait for the link and one is on it. So most
+    // credits stay free. The input buffers of the router become full, but not the buffer at the far end.
     let mut slow = spec(PAIR, DOR);
     pattern(&mut slow, NEXT_ROUTER);
     rates(&mut slow, &[(1, 1), (1, 8)]);

@@ -24,8 +24,8 @@ fn a_ring_without_dateline_is_refused_with_its_cycle() {
     assert!(refusal.help.contains("allow_dependency_cycle"), "{}", refusal.help);
 }
 
-/// Checks that one VC less than `needed` on links of this class is refused, with a message that names the needed number, and that the
-/// needed number is enough.
+/// Checks that `needed` VCs on links of this class are accepted, and that one VC less is refused. The message of the refusal names the
+/// needed number.
 fn check_vcs(topology: &str, routing: &str, class: usize, needed: u8) {
     let mut spec = spec(topology, routing);
     spec.links[class].vcs = needed;

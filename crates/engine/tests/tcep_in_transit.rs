@@ -1,5 +1,5 @@
-//! TCEP in the groups of a dragonfly, with a routing that decides in every step and escapes into a ring: the links that it switches, its
-//! cost, and packets, which are never lost. The dragonflies are in the palm-tree arrangement, with a physical ring.
+//! TCEP in the groups of a dragonfly, with a routing that decides in every step and escapes into a ring. The tests check the links that
+//! TCEP switches, its cost, and that no packet is lost. The dragonflies are in the palm-tree arrangement, with a physical ring.
 
 use crate::common::*;
 use proptest::prelude::*;

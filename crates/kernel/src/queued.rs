@@ -2,7 +2,7 @@
 //!
 //! # Counting method
 //! In many networks the output of a flit is known when the flit arrives at a router, and never changes. In these networks a subtraction
-//! gives the number of flits that wait for an output: flits that arrived for the output, minus flits that the output sent. Outputs always
+//! gives the number of waiting flits of an output: the flits that arrived for it, minus the flits that it sent. Outputs always
 //! count the flits that they send. Routers count the arriving flits if agents or congestion control need the number
 //! ([`Fabric::count_queued`]). So the cost depends on the flits that move, and not on the flits that wait.
 //!

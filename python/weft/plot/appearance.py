@@ -49,17 +49,17 @@ class Appearance:
     width, height : float or None
         Size of the whole figure [inches].
     labels : dict
-        Replacements of words in the legend and in the titles of panels and axes: new words by old ones.
+        New words of the legend and of the titles of panels and axes, by the old words.
     title : str or None
-        Title of the figure; empty for no title, ``None`` for the title that the kind chooses.
+        Title of the figure. Empty: no title. ``None``: the default title of the kind.
     legend : str
         One of `LEGENDS`.
     order : tuple of str
-        Labels that come first, in this order.
+        The first labels, in this order.
     xlim : tuple or None
-        Ends of the horizontal axes; an end that is ``None`` is not changed.
+        Ends of the horizontal axes. ``None`` keeps an end.
     ylim : dict
-        Ends of vertical axes, by words of their label; the empty text stands for all panels.
+        Ends of vertical axes, by words of their label. The empty text selects all panels.
     style : str or None
         File of a matplotlib style sheet.
     panels : tuple of str

@@ -62,9 +62,9 @@ class Scenario:
     name : str
         Name of the default folder of the results, and of the sweep unless the text names the sweep.
     source : str
-        Name of the scenario's file in errors. Other files that the scenario names are looked up in its folder.
+        Name of the scenario's file in errors. Its folder is searched for the other files of the scenario.
     files : mapping of str to bytes
-        Files that the scenario names and that exist only in memory.
+        Contents of the scenario's files that are only in memory, by name.
     """
 
     text: str

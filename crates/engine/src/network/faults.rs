@@ -310,8 +310,8 @@ impl Spec {
     }
 }
 
-/// Refuses faults for a routing that does not return which link a packet needs between two neighbours in a subnetwork (`Routing::aim`): a
-/// head that has lost its link searches for another path on that leg.
+/// Refuses faults for a routing without `Routing::aim`, which returns the link of a packet between two neighbours in a subnetwork. If that
+/// link has failed, the head searches for another path on this leg.
 pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty() && pairs::replaces_faults(spec))
     else {

@@ -120,7 +120,8 @@ fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
     (what, checked.map(|()| spec))
 }
 
-/// Checks that every flit that has entered a router has left it or was dropped there, and that each channel is in some state in all cycles.
+/// Checks two accounts. Each flit that entered a router left it or was dropped there. The cycles of a channel in its states sum to all
+/// cycles.
 fn check_accounts(out: &Outcome, routers: u32, what: &str) {
     let mut balance = vec![0i64; routers as usize];
     for c in &out.channels {

@@ -65,8 +65,8 @@ fn an_idle_trunk_keeps_one_member() {
     }
 }
 
-/// Power of the network divided by that of the reference network, by Section 2 of Andujar et al., JPDC 2019: links draw 65 % of the power
-/// of a switch, a port that is off draws 10 % of the power of a port that is on, and a switch draws power in proportion to its number of
+/// Power of the network divided by that of the reference network, by Section 2 of Andujar et al., JPDC 2019. Links draw 65 % of the power
+/// of a switch. A port that is off draws 10 % of the power of a port that is on. The power of a switch is proportional to its number of
 /// ports.
 fn network_power(spec: &Spec, out: &Outcome, (reference_ports, reference_routers): (u32, u32)) -> f64 {
     let ports = out.channels.iter().filter(|c| c.from.is_some());

@@ -78,8 +78,8 @@ pub struct Streams {
     pub(crate) outs: Vec<Sender>,
     #[kept(each)]
     pub(crate) ins: Vec<Receiver>,
-    /// Work lists for each cycle: inputs whose run is received flit by flit; outputs whose credits return in a run and are counted;
-    /// outputs whose stream spends credits; injection channels with a stream.
+    /// Work lists for each cycle. `incoming`: inputs that receive a run flit by flit. `returning`: outputs that count the credits of a
+    /// run. `spending`: outputs whose stream spends credits. `sources`: injection channels with a stream.
     pub(crate) incoming: Vec<u32>,
     pub(crate) returning: Vec<u32>,
     pub(crate) spending: Vec<u32>,
