@@ -137,9 +137,7 @@ fn an_import_that_does_not_begin_with_a_room_is_found() {
     assert_eq!(wrong_imports(API, "base/bits.rs", "use super::super::routing::Hop;").len(), 1);
 }
 
-/// Checks and explanations do not count the links that a packet has crossed in their walks. Checks and explanations could therefore not
-/// follow a routing that uses this count. Calls in a file that open or close channels without the protocol of the policy, the constant
-/// `OFF` (`api/src/switching.rs`).
+/// Calls in a file that open or close channels without the protocol of the policy, the constant `OFF` (`api/src/switching.rs`).
 fn past_the_protocol(text: &str) -> Vec<String> {
     let calls =
         |line: &&str| [".open(", ".close("].iter().any(|call| line.replace(&format!("OFF{call}"), "").contains(call));
@@ -158,6 +156,8 @@ fn policies_open_and_close_channels_by_their_protocol() {
     assert_eq!(past_the_protocol("OFF.open(channels, o);\nchannels.close(o);"), ["channels.close(o);"]);
 }
 
+/// The walks of checks and explanations do not count the links that a packet has crossed. So they could not follow a routing that uses this
+/// count.
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
     // recordings, and sources at a delivery, only get packets from the loop
