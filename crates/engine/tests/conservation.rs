@@ -22,7 +22,7 @@ fn an_overloaded_butterfly_drains() {
         let mut spec = butterfly(routing);
         pattern(&mut spec, pattern_json);
         spec.set_load(1.0);
-        check_drains(&mut spec, 2000);
+        check_drains(&mut spec, 800);
     }
 }
 
@@ -87,7 +87,7 @@ fn the_account_of_every_channel_closes() {
 /// routers as it has hops, one channel from a terminal, and one to a terminal.
 fn check_flits_per_hop(mut spec: Spec, sender: u32) {
     packets(&mut spec, 5, VirtualCutThrough, 32);
-    alone(&mut spec, sender, 800);
+    alone(&mut spec, sender, 300);
     let out = run(&spec);
     assert_drained(&out);
     let flits = |kind: fn(bool, bool) -> bool| -> u64 {

@@ -11,8 +11,8 @@ const UP_DOWN: &str = r#"{"up_down": {}}"#;
 /// Each node has a terminal in each of two trees. The 16 nodes and the pods above them are divided among the blocks.
 #[test]
 fn a_program_on_trees_changes_no_bit_with_blocks_threads_and_checkpoints() {
-    let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 32, "bytes": "900B", "gap": "40ns"}},
-        "ranks_per_terminal": 2, "local_latency": "3ns", "eager": "300B"}}"#;
+    let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 32, "bytes": "150B", "gap": "40ns"}},
+        "ranks_per_terminal": 2, "local_latency": "3ns", "eager": "100B"}}"#;
     let spec = spec_of(&format!(r#"{{"planes": {{"count": 2, "of": {TREE}}}}}"#), UP_DOWN, workload, 16);
     let one = run(&spec);
     assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));

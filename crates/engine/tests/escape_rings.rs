@@ -2,7 +2,7 @@
 //! the rings become empty. The dragonflies are in the palm-tree arrangement, with 9 groups of 4 routers and 72 terminals; the HyperX has 16
 //! routers and 64 terminals.
 //!
-//! `WEFT_TEST_ROUNDS=500` runs each case for a million cycles.
+//! `WEFT_TEST_ROUNDS=1000` runs each case for a million cycles.
 
 use crate::common::*;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
@@ -46,7 +46,7 @@ fn check_with(mut spec: Spec, pattern_json: &str, flits: u32, outside: u32) {
     let what = format!("{:?} {flits} flits, {pattern_json}", spec.routing);
     phases(&mut spec, 0, 1 << 40);
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
-    let (cycles, round) = (rounds(2000), round(&spec));
+    let (cycles, round) = (rounds(1000), round(&spec));
     sim.advance(round); // the first packets are in flight
     while sim.now() < cycles {
         let before = sim.accepted();

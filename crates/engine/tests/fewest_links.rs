@@ -48,13 +48,13 @@ fn without_traffic_only_the_star_stays_on() {
 
 #[test]
 fn uniform_traffic_keeps_fewer_links_on_than_tcep_and_nothing_waits_for_more() {
-    let long = r#"{"activation_epoch": "500ns", "deactivation_epoch": "5000ns", "wake": "500ns", "high_water": 0.95,
+    let long = r#"{"activation_epoch": "250ns", "deactivation_epoch": "2500ns", "wake": "250ns", "high_water": 0.95,
         "initial": "all_on"}"#;
     for load in [0.3, 0.45, 0.6] {
         let outs = ["tcep", "fewest_links"].map(|name| {
             let mut spec = under(LINE, &format!(r#"{{"{name}": {long}}}"#));
             spec.set_load(load);
-            phases(&mut spec, 40_000, 15_000);
+            phases(&mut spec, 20_000, 7500);
             run(&spec)
         });
         let [tcep, ours] = outs.each_ref().map(on);
@@ -72,7 +72,7 @@ fn under_a_permutation_it_accepts_as_much_as_with_all_links_on() {
             let mut spec = under(SQUARE, policy_json);
             pattern(&mut spec, pattern_json);
             spec.set_load(1.0);
-            phases(&mut spec, 20_000, 10_000);
+            phases(&mut spec, 8000, 5000);
             accepted(&run(&spec))
         });
         assert!(ours > 0.97 * all, "{pattern_json}: {ours}, with all links on {all}");

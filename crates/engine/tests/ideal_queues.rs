@@ -45,7 +45,7 @@ fn hot_spot(mut spec: Spec, hot: f64, seed: u64) -> Spec {
     spec.seed = seed;
     let (senders, others) = (0..spec.graph.terminals()).partition(|&terminal| is_hot(terminal));
     spec.traffic.jobs = hot_and_cold((senders, hot), (others, 0.3));
-    phases(&mut spec, 2000, 4000);
+    phases(&mut spec, 1500, 2500);
     spec
 }
 

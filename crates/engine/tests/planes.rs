@@ -23,8 +23,8 @@ fn messages_go_over_all_planes_to_the_cycle() {
 
 /// An all-to-all of nodes that have a terminal in each of three planes.
 fn all_to_all() -> Spec {
-    let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 24, "bytes": "700B", "gap": "33ns"}},
-        "overhead": "20ns", "eager": "300B"}}"#;
+    let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 24, "bytes": "210B", "gap": "33ns"}},
+        "overhead": "20ns", "eager": "150B"}}"#;
     spec_of(&planes(3, TORUS), DOR, workload, 16)
 }
 

@@ -348,8 +348,8 @@ fn a_program_starts_when_it_is_to() {
 
 /// An all-to-all by rendezvous, with two ranks at each terminal; then a ring.
 pub fn on_a_torus() -> Spec {
-    let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 48, "bytes": "700B", "gap": "33ns"}},
-        "overhead": "20ns", "eager": "300B", "accepted": 3, "ranks_per_terminal": 2, "local_latency": "40ns"}}"#;
+    let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 48, "bytes": "210B", "gap": "33ns"}},
+        "overhead": "20ns", "eager": "150B", "accepted": 3, "ranks_per_terminal": 2, "local_latency": "40ns"}}"#;
     spec_of(TORUS, DOR, workload, 16)
 }
 

@@ -43,6 +43,24 @@ fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
     }
 }
 
+/// Number of cycles of the window in which a fault breaks the link between two routers.
+fn broken_cycles(spec: &Spec, from: u32, to: u32, window: u64) -> u64 {
+    let mut spans: Vec<(u64, u64)> = spec.faults.iter().filter(|fault| breaks(fault, from, to)).map(span).collect();
+    spans.sort_unstable();
+    let (mut cycles, mut end) = (0, 0);
+    for (at, until) in spans {
+        let (at, until) = (at.clamp(end, window), until.clamp(end, window));
+        cycles += until - at;
+        end = until;
+    }
+    cycles
+}
+
+/// First cycle of a fault, and the first cycle after it.
+fn span(fault: &Fault) -> (u64, u64) {
+    (fault.at, fault.until.unwrap_or(u64::MAX))
+}
+
 /// Runs a spec with faults until all faults are over and the network is empty: all created packets are delivered or discarded.
 fn check_run(spec: &Spec, what: &str) -> Outcome {
     let mut whole = spec.clone();
@@ -94,14 +112,8 @@ fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
         if replaces && !spec.managed[usize::from(c.class)] {
             continue;
         }
-        let whole = |cycle| {
-            !spec
-                .faults
-                .iter()
-                .any(|f| breaks(f, from, to) && f.at <= cycle && f.until.is_none_or(|until| cycle < until))
-        };
         // packets that hold a VC and flits on the link still cross, within a few round trips through buffers of one packet
-        let broken = (0..out.window).filter(|&cycle| !whole(cycle)).count() as u64;
+        let broken = broken_cycles(spec, from, to, out.window);
         let off = c.cycles[LinkState::Off];
         assert!(off + 400 >= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");
         if spec.policy == PolicyConfig::default() {
