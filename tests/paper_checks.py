@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING
@@ -29,32 +30,79 @@ if TYPE_CHECKING:
 NOTHING = Measured()
 
 
-def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard by claim. Each miss must have a cause with a number, or name what was tried."""
-    rows = {row.claim.id: row for row in scoreboard.judge(paper, measured)}
-    for name, row in rows.items():
-        assert row.finding.answer != "missed" or rules.tells(row.finding.cause), f"{name}: {row.finding.cause!r}"
-    return rows
-
-
 class Noted(Mapping[str, pl.DataFrame]):
     """Frames, and a record of the names of the frames that were read or searched."""
 
     def __init__(self, frames: Mapping[str, pl.DataFrame]) -> None:
-        self.frames, self.read = frames, set[str]()
+        self.frames, self.read, self.listed = frames, set[str](), False
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         self.read.add(name)
         return self.frames[name]
 
     def __iter__(self) -> Iterator[str]:
+        self.listed = True
         return iter(self.frames)
 
     def __len__(self) -> int:
+        self.listed = True
         return len(self.frames)
 
 
-_READ: dict[str, dict[str, set[str]]] = {}
+@dataclasses.dataclass
+class Answer:
+    """The finding of a rule, and everything that the rule has read.
+
+    Attributes
+    ----------
+    frames : dict of str to polars.DataFrame or None
+        The frames that the rule read or searched. A frame that does not exist is ``None``.
+    names : set of str or None
+        All names of frames, if the rule listed them.
+    """
+
+    paper: Paper
+    rule: rules.Rule
+    quick: bool
+    frames: dict[str, pl.DataFrame | None]
+    names: set[str] | None
+    finding: rules.Finding
+
+    def is_for(self, paper: Paper, rule: rules.Rule, measured: Measured) -> bool:
+        """Whether the rule would read the same again. Its finding is then the same."""
+        same = self.paper is paper and self.rule is rule and self.quick == measured.quick
+        listed = self.names is None or self.names == set(measured.frames)
+        return same and listed and all(measured.frames.get(name) is frame for name, frame in self.frames.items())
+
+
+_ANSWERS: defaultdict[tuple[str, str], list[Answer]] = defaultdict(list)
+"""Answers so far, by paper and claim. Most tests change one experiment, which most claims do not read."""
+
+
+def answer(paper: Paper, claim: str, measured: Measured) -> Answer:
+    """Judge a claim, if no other test has judged it by the same frames."""
+    rule, known = paper.rules[claim], _ANSWERS[paper.name, claim]
+    found = next((each for each in known if each.is_for(paper, rule, measured)), None)
+    if found is None:
+        frames = Noted(measured.frames)
+        finding = scoreboard.finding(paper, rule, dataclasses.replace(measured, frames=frames))
+        read = {name: measured.frames.get(name) for name in frames.read}
+        names = set(measured.frames) if frames.listed else None
+        found = Answer(paper, rule, measured.quick, read, names, finding)
+        known.append(found)
+    return found
+
+
+def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
+    """The rows of the scoreboard by claim. Each miss must have a cause with a number, or name what was tried."""
+    printed = claims.read(paper.path("claims.csv"))
+    rows = {
+        claim.id: scoreboard.Row(claim, paper.rules[claim.id], answer(paper, claim.id, measured).finding)
+        for claim in printed
+    }
+    for name, row in rows.items():
+        assert row.finding.answer != "missed" or rules.tells(row.finding.cause), f"{name}: {row.finding.cause!r}"
+    return rows
 
 
 def check_findings(paper: Paper, printed: Measured, measured: Measured, experiment: str) -> None:
@@ -62,13 +110,7 @@ def check_findings(paper: Paper, printed: Measured, measured: Measured, experime
 
     All other claims must read no other data. Each miss must have a cause with a number, or name what was tried.
     """
-    if paper.name not in _READ:
-        _READ[paper.name] = {}
-        for claim, rule in paper.rules.items():
-            frames = Noted(printed.frames)
-            scoreboard.finding(paper, rule, dataclasses.replace(printed, frames=frames))
-            _READ[paper.name][claim] = frames.read
-    reads = [claim for claim, read in _READ[paper.name].items() if experiment in read]
+    reads = [claim for claim in paper.rules if experiment in answer(paper, claim, printed).frames]
     assert reads or not any(experiment in rule.needs for rule in paper.rules.values())
     for claim in reads:
         found = scoreboard.finding(paper, paper.rules[claim], measured)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -213,6 +214,7 @@ def _applications(some: Iterable[object]) -> pl.DataFrame:
     return pl.DataFrame(parts, schema=SCHEMA | COLUMNS)
 
 
+@cache
 def ideal() -> Measured:
     """All experiments, with the numbers that the paper prints."""
     root = frame(rows("root network", [0.01], lambda _: {"hops_max": 4}), rows(BASELINE, [0.01], lambda _: {}))

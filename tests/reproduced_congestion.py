@@ -5,6 +5,7 @@ No simulation computed these numbers.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -81,6 +82,7 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
     return usual | more
 
 
+@cache
 def ideal() -> Measured:
     """The outcome of every experiment as described in the paper."""
     found = {
