@@ -287,7 +287,7 @@ def test_a_row_without_a_known_bound_is_judged_by_what_was_offered() -> None:
 
 
 def test_the_bound_of_a_row_with_too_many_paths_is_the_upper_end_of_its_interval() -> None:
-    dragonfly = {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}
+    dragonfly = {"routers_per_group": 10, "terminals_per_router": 5, "global_links_per_router": 5}
     links = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "64flits"}}
     large = {"topology": {"dragonfly": dragonfly}, "links": links, "routing": "dragonfly_valiant"}
     case = replace(a_case("order"), scenario=large | {"traffic": {"pattern": "uniform", "load": 0.1}})
