@@ -75,14 +75,14 @@ def test_minimal_adaptive_routing_tells_how_far_it_is(tmp_path: Path) -> None:
     text = "topology = mesh; k = 8; n = 2; routing_function = min_adapt; num_vcs = 4; traffic = transpose;"
     notes = [note for note in imported(text, tmp_path).notes if note.kind == "approximated"]
     shown = next(note.text for note in notes if note.key == "routing_function = min_adapt")
-    assert "33.6 / 34.9 / 57.0 / 71.4 cycles there, 33.4 / 33.8 / 33.8 / 34.2 here" in shown
+    assert "33.6 / 34.9 / 57.0 / 71.4 cycles in BookSim2, 33.4 / 33.8 / 33.8 / 34.2 in Weft" in shown
     assert "escape VC" in shown
 
 
 def test_a_list_of_widths(tmp_path: Path) -> None:
     found = imported("topology = mesh; k = {4,4}; n = 2; routing_function = dor;", tmp_path)
     assert scenario(found)["topology"] == {"mesh": {"widths": [4, 4], "terminals_per_router": 1}}
-    assert any("lists are a fork's" in note.text for note in found.notes)
+    assert any("only a fork accepts lists" in note.text for note in found.notes)
 
 
 def test_links_that_fail(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ packet_size = {{1,2,3,4},{10,20}}; packet_size_rate = {{1,1,1,1},{2,1}};
     message = refused(text, tmp_path)
     assert "did you mean" not in message
     assert "a GPU that GPGPU-Sim simulates" in message
-    assert "packets are divided among planes for sim_type = latency" in message
+    assert "Weft divides packets among planes only for sim_type = latency" in message
     alone = text.replace("subnets = 2", "subnets = 1").replace("traffic = gpgpusim", "traffic = uniform")
     alone = alone.replace("sim_type = gpgpusim", "sim_type = latency").replace("gpgpu_injector", "bernoulli")
     found = imported(alone, tmp_path)

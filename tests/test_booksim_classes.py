@@ -100,7 +100,7 @@ def test_requests_and_replies_have_the_vcs_of_their_ranges() -> None:
     assert classes(*ranges) == {"requests": {"vcs": 4}, "replies": {"vcs": 12}}
     everything = [f"{kind}_{end}_vc={vc}" for kind in ends for end, vc in (("begin", 0), ("end", 15))]
     assert classes(*everything) is None
-    assert "requests and replies share all VCs here" in notes(
+    assert "in Weft requests and replies share all VCs" in notes(
         "mesh88.cfg", "use_read_write=1", "num_vcs=16", "read_request_end_vc=12"
     )
 
@@ -118,6 +118,6 @@ def test_classes_with_priorities_take_vcs_with_the_switch() -> None:
 
 def test_several_classes_that_answer_packets_are_refused() -> None:
     text = refused("torus88.cfg", "classes=2", "use_read_write=1", "num_vcs=16")
-    assert "several classes whose packets are answered" in text
+    assert "several classes have requests and replies" in text
     assert "classes = 1;" in text
-    assert "some classes are not measured" in refused("torus88.cfg", "classes=2", "measure_stats={0,1}")
+    assert "BookSim2 does not measure some classes" in refused("torus88.cfg", "classes=2", "measure_stats={0,1}")

@@ -42,18 +42,18 @@ def test_the_longest_match_wins() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("", "f", "there is no `key = value;`"),
-        ("// nothing\n", "f", "there is no `key = value;`"),
-        ("k = 8\nn = 2;", "f:2", "`n` stands where `;` is due"),
-        ("k = 8;\n\nn 2;", "f:3", "`2` stands where `=` is due"),
-        ("k = 8;\nn = ;", "f:2", "`;` stands where a value is due"),
-        ("= 8;", "f:1", "`=` stands where a key is due"),
-        ("traffic = {uniform, bitcomp};", "f:1", "`{` stands where a value is due"),
-        ("k = 8", "f:1", "the file ends after `8` where `;` is due"),
-        ("k = 8; /* c */", "f:1", "`*` stands where `=` is due"),
-        ("injection_rate = 1.;", "f:1", "`.` stands where `;` is due"),
-        ("k = 3000000000;", "f:1", "beyond 32 bits"),
-        ("injection_rate = 1e999;", "f:1", "beyond what a number can hold"),
+        ("", "f", "the file has no `key = value;`"),
+        ("// nothing\n", "f", "the file has no `key = value;`"),
+        ("k = 8\nn = 2;", "f:2", "found `n` instead of `;`"),
+        ("k = 8;\n\nn 2;", "f:3", "found `2` instead of `=`"),
+        ("k = 8;\nn = ;", "f:2", "found `;` instead of a value"),
+        ("= 8;", "f:1", "found `=` instead of a key"),
+        ("traffic = {uniform, bitcomp};", "f:1", "found `{` instead of a value"),
+        ("k = 8", "f:1", "the file ends after `8`, but `;` must follow"),
+        ("k = 8; /* c */", "f:1", "found `*` instead of `=`"),
+        ("injection_rate = 1.;", "f:1", "found `.` instead of `;`"),
+        ("k = 3000000000;", "f:1", "does not fit into 32 bits"),
+        ("injection_rate = 1e999;", "f:1", "too large for a number"),
     ],
 )
 def test_what_is_no_assignment_is_named_with_its_line(text: str, place: str, words: str) -> None:
@@ -89,8 +89,8 @@ def test_defaults_stand_under_what_is_given_and_texts_replace_numbers() -> None:
     ("setting", "words", "help"),
     [
         ("num_vc=4", "BookSim2 has no key num_vc", "did you mean num_vcs?"),
-        ("limit=64", "BookSim2 has no key limit", "leave it out"),
-        ("internal_speedup=2", "internal_speedup takes a number with a point", "write internal_speedup = 2.0;"),
+        ("limit=64", "BookSim2 has no key limit", "remove it"),
+        ("internal_speedup=2", "internal_speedup takes a number with a decimal point", "write internal_speedup = 2.0;"),
         ("k=8.0", "k takes a whole number", "write k = 8;"),
         ("k=eight", "k takes a whole number", "write k = 8;"),
         ("traffic=3", "traffic takes a word or a list", "write traffic = uniform;"),
@@ -121,9 +121,9 @@ def test_all_unknown_keys_and_types_are_reported_at_once(tmp_path: Path) -> None
     error = whole_error("k = 8;\nlimit = 3;\nn = 2;\nnum_vc = 4; smart_type = x;\nc = {2,2}; limit = 5;", tmp_path)
     assert error.path == f"{tmp_path / 'config'}:2"
     assert "none of the 3 keys limit (line 2), num_vc (line 4), smart_type (line 4)" in error.what
-    assert "c takes a whole number, and {2,2} is a list, as forks of BookSim2 take it" in error.what
+    assert "c takes a whole number, but {2,2} is a list, which only forks of BookSim2 accept" in error.what
     assert "did you mean num_vcs for num_vc?" in error.help
-    assert "leave the others out" in error.help
+    assert "remove the others" in error.help
 
 
 @pytest.mark.parametrize(

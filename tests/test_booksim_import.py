@@ -192,7 +192,7 @@ def test_loads_are_flits_whatever_the_rate_is() -> None:
     assert imported("dragonfly.cfg")["traffic"]["load"] == pytest.approx(0.8)
     assert imported("mesh88_lat.cfg", "injection_rate=0.5")["traffic"]["load"] == 1.0
     assert "0 to 1 packets" in refused("mesh88.cfg", "injection_rate=1.5")
-    assert "nothing is sent" in refused("mesh88.cfg", "injection_rate=0.0")
+    assert "no packets are sent" in refused("mesh88.cfg", "injection_rate=0.0")
 
 
 def test_bursts_keep_their_length_and_their_peak() -> None:
@@ -206,15 +206,15 @@ def test_bursts_keep_their_length_and_their_peak() -> None:
     # beta follows: 0.05 * (0.4 - 0.1) / 0.1 = 0.15, or 6.67 cycles
     on = imported("mesh88.cfg", *words)["traffic"]["injection"]
     assert on == {"on_off": {"mean_on": "7cycles", "peak": pytest.approx(0.4)}}
-    assert "wants two of" in refused("mesh88.cfg", "injection_process=on_off", "burst_r1=0.4")
-    assert "do not make" in refused("mesh88.cfg", "injection_process=on_off({0.01,0.5})", "injection_rate=0.1")
-    assert "a burst has 1 at most" in refused("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "packet_size=4")
+    assert "needs two of" in refused("mesh88.cfg", "injection_process=on_off", "burst_r1=0.4")
+    assert "can't give" in refused("mesh88.cfg", "injection_process=on_off({0.01,0.5})", "injection_rate=0.1")
+    assert "a burst has at most 1" in refused("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "packet_size=4")
 
 
 def test_phases_batches_and_repeated_runs() -> None:
     assert imported("mesh88.cfg")["measure"] == {"warmup": "3000cycles", "window": "3000cycles"}
     assert imported("mesh88.cfg", "warmup_periods=0")["measure"]["warmup"] == "auto"
-    assert "nothing to measure" in refused("mesh88.cfg", "max_samples=3")
+    assert "no samples to measure" in refused("mesh88.cfg", "max_samples=3")
     batch = imported("cmesh.cfg", "sim_type=batch", "batch_count=3", "seed=7")
     assert batch["traffic"]["batch"] == {"per_terminal": 2000}
     assert batch["measure"] == {"warmup": "0cycles", "stop": "complete"}
@@ -283,32 +283,32 @@ def test_packets_of_several_sizes_have_their_weights() -> None:
     assert traffic("packet_size={{1,2}}", "packet_size_rate={{0,2}}")["packet"] == "2flits"
     assert traffic("packet_size={{4,4}}")["packet"] == "4flits"
     assert traffic("packet_size={{1,5},{9}}")["packet"] == mix, "there is one class, which has the first list"
-    assert "weights are 0 or more" in refused("mesh88.cfg", "packet_size={{1,5}}", "packet_size_rate={{0,0}}")
-    assert "weights are 0 or more" in refused("mesh88.cfg", "packet_size={{1,5}}", "packet_size_rate=-1")
+    assert "weights must be 0 or more" in refused("mesh88.cfg", "packet_size={{1,5}}", "packet_size_rate={{0,0}}")
+    assert "weights must be 0 or more" in refused("mesh88.cfg", "packet_size={{1,5}}", "packet_size_rate=-1")
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
         (["router=chaos"], "only the input-queued router"),
-        (["noq=1"], "VCs are not divided"),
-        (["buffer_policy=shared"], "a buffer of its own"),
+        (["noq=1"], "does not divide VCs"),
+        (["buffer_policy=shared"], "its own buffer"),
         (["routing_function=romm"], "takes the same paths"),
         (["link_failures=2"], "name links in the scenario: faults: [{link: [0, 1], at: 0cycles}]"),
-        (["topology=fattree", "routing_function=nca", "link_failures=2"], "no such failures for this topology"),
+        (["topology=fattree", "routing_function=nca", "link_failures=2"], "no link failures for this topology"),
         (["priority=hop_count"], "no such priority"),
-        (["num_vcs=17"], "16 VCs at most"),
+        (["num_vcs=17"], "at most 16 VCs"),
         (["traffic=hotspot"], "draws the hot spot"),
         (["traffic=bitcomp", "k=5"], "a power of two"),
-        (["topology=dragonflynew", "routing_function=ugal", "k=2", "n=1", "num_vcs=4"], "with 3 only"),
-        (["topology=fly", "routing_function=dest_tag", "k=4"], "each has one router"),
+        (["topology=dragonflynew", "routing_function=ugal", "k=2", "n=1", "num_vcs=4"], "only with 3 VCs"),
+        (["topology=fly", "routing_function=dest_tag", "k=4"], "each terminal has one router"),
         (["topology=flatfly", "routing_function=ran_min", "c=4"], "xr = yr and xr * yr = c"),
         (["topology=flatfly", "routing_function=ran_min", "k=4", "y=4"], "needs x = y"),
         (
             ["topology=flatfly", "routing_function=ran_min", "k=5", "c=4", "xr=2", "yr=2"],
-            "rows of 8 routers leave a part",
+            "rows of 8 routers do not divide",
         ),
-        (["topology=anynet", "routing_function=min"], "needs one"),
+        (["topology=anynet", "routing_function=min"], "needs a file"),
     ],
 )
 def test_what_can_not_be_expressed_is_refused_with_a_remedy(settings: list[str], words: str) -> None:
@@ -361,9 +361,9 @@ def test_a_list_has_the_routers_of_each_dimension() -> None:
     """Forks accept `k = {4,4}`; BookSim2 accepts one number."""
     assert imported("mesh88.cfg", "k={4,4}")["topology"] == {"mesh": {"widths": [4, 4], "terminals_per_router": 1}}
     assert imported("mesh88.cfg", "k={4,2,3}", "n=3")["topology"]["mesh"]["widths"] == [4, 2, 3]
-    assert "lists are a fork's" in notes_of("mesh88.cfg", "k={4,4}")["k"]
-    assert "does not have 2 numbers" in refused("mesh88.cfg", "k={4,4,4}")
-    assert "one number is needed" in refused("mesh88.cfg", "k={4,2}", "traffic=tornado")
+    assert "only a fork accepts lists" in notes_of("mesh88.cfg", "k={4,4}")["k"]
+    assert "needs 2 numbers" in refused("mesh88.cfg", "k={4,4,4}")
+    assert "this key needs one number" in refused("mesh88.cfg", "k={4,2}", "traffic=tornado")
 
 
 def test_several_subnets_are_planes_with_a_share_of_the_load_each() -> None:
@@ -382,7 +382,7 @@ def test_several_subnets_are_planes_with_a_share_of_the_load_each() -> None:
 
 def test_subnets_for_kinds_of_packets_are_refused_and_one_of_them_can_be_imported() -> None:
     text = refused("mesh88.cfg", "subnets=2", "use_read_write=1", "num_vcs=16")
-    assert "for requests and replies on one network, write subnets = 1;" in text
+    assert "to use one network for requests and replies, write subnets = 1;" in text
     text = refused("mesh88.cfg", "subnets=2", "sim_type=batch", "injection_rate=0.1")
     assert "write subnets = 1; and injection_rate = 0.05;" in text
     assert imported("mesh88.cfg", "subnets=1", "injection_rate=0.05")["traffic"]["load"] == pytest.approx(0.05)
@@ -390,7 +390,7 @@ def test_subnets_for_kinds_of_packets_are_refused_and_one_of_them_can_be_importe
 
 def test_a_butterfly_says_that_terminals_have_two_attachments() -> None:
     text = refused("mesh88.cfg", "topology=fly", "routing_function=dest_tag", "k=4", "n=3")
-    assert "terminals that have two attachments" in text
+    assert "such terminals have two attachments" in text
 
 
 def test_packets_of_a_simulated_gpu_are_refused_once() -> None:
@@ -427,12 +427,12 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     out.write_text("mine", encoding="utf-8")
     assert main(command) == 2
     assert out.read_text(encoding="utf-8") == "mine"
-    assert "give another --out" in capsys.readouterr().err
+    assert "choose another --out" in capsys.readouterr().err
 
 
 def test_a_command_without_a_file_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "booksim", "k=8"]) == 2
-    assert "there is no file" in capsys.readouterr().err
+    assert "no file is given" in capsys.readouterr().err
 
 
 # Networks that are written to files: paths and lengths, compared with the definitions.
@@ -500,13 +500,13 @@ def test_anynet_takes_the_ways_of_least_latency() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("router 0 node 0 5", "f:1", "takes it for the latency of a link"),
-        ("router 0 node 0\nrouter 1 node 0", "f:2", "joined to router 0 and to router 1"),
+        ("router 0 node 0 5", "f:1", "reads it as the latency of a link"),
+        ("router 0 node 0\nrouter 1 node 0", "f:2", "connected to router 0 and to router 1"),
         ("router 0 node 1", "f", "there is no node 0"),
         ("router 1 node 0", "f", "there is no router 0"),
-        ("node 0 node 1", "f:1", "join nodes to routers only"),
+        ("node 0 node 1", "f:1", "connect nodes only to routers"),
         ("switch 0", "f:1", "neither `router N` nor `node N`"),
-        ("router 0 router 0", "f:1", "joined to itself"),
+        ("router 0 router 0", "f:1", "connected to itself"),
         ("", "f", "there is no router 0"),
     ],
 )
@@ -547,7 +547,7 @@ def test_an_import_of_a_latency_of_one_direction_sets_the_latency_of_its_credits
     found, text = links("router 0 node 0 router 1 15 router 2 7\nrouter 1 node 1\nrouter 2 node 2\n")
     assert "latency1" not in found
     assert found["latency15"] == found["latency7"] == {"credit_latency": "1cycle"}
-    assert "channels of 1 cycles have ways back of 7, 15 cycles" in " ".join(text.replace("#", " ").split())
+    assert "channels of 1 cycles have opposite channels of 7, 15 cycles" in " ".join(text.replace("#", " ").split())
 
 
 def test_a_router_that_can_not_be_reached_is_named() -> None:
@@ -700,7 +700,7 @@ def test_each_routing_named_for_one_that_there_is_not_is_accepted(noc: int) -> N
         ("credit_delay=2147483647", "credit_delay = 2147483647: 2147483648 cycles", "change credit_delay: "),
         ("vc_buf_size=2147483647", "vc_buf_size = 2147483647: ", "change vc_buf_size: in links.terminal.buffer"),
         ("packet_size=2147483647", "packet_size = 2147483647: ", "change packet_size: "),
-        ("injection_process=on_off", "bursts of 2 cycles at 0.3 packets/cycle hold 0.6", "write on_off("),
+        ("injection_process=on_off", "bursts of 2 cycles at 0.3 packets/cycle have 0.6", "write on_off("),
         ("k=300", "k = 300: ", "change k: in topology.torus.widths"),
     ],
 )

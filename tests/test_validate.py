@@ -108,7 +108,7 @@ def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
     """
     within, beyond = (replace(ours(accepted=0.48), least=[least] * 5) for least in (0.45, 0.451))
     assert judge(a_case("order"), within).answer == "agrees"
-    assert judge(a_case("order"), beyond).reasons == ("every terminal sends 0.4510 or more, above the bound 0.4500",)
+    assert judge(a_case("order"), beyond).reasons == ("every terminal sends at least 0.4510, above the bound 0.4500",)
     assert judge(a_case("order", oblivious=False), beyond).answer == "agrees", "detours go beyond it"
     assert judge(a_case("order"), replace(beyond, bound=None)).answer == "agrees", "no terminal sends"
 
@@ -208,7 +208,7 @@ def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> Non
         else:
             weft.Scenario.from_dict(case.scenario).points()
     kinds = {"allocator for max_size", "allocator for wavefront", "like par", "like graphshort"}
-    kinds |= {"PAR misroutes as OFAR does", "trigger of OFAR", "restriction of OFAR"}
+    kinds |= {"PAR misroutes like OFAR", "trigger of OFAR", "restriction of OFAR"}
     assert all(any(kind in words for kind in kinds) for words in missing), missing
 
 
@@ -260,7 +260,8 @@ def test_loads_of_fogsim_are_of_packets_that_take_eight_cycles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("a,b\n1,2\n", "neither the columns"), ("", "neither the columns"), (None, "can't be read")]
+    ("text", "words"),
+    [("a,b\n1,2\n", "does not have the columns"), ("", "does not have the columns"), (None, "can't be read")],
 )
 def test_a_bad_file_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, words: str

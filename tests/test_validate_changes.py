@@ -121,7 +121,7 @@ def test_a_row_in_another_order_says_beside_which_and_when() -> None:
 def test_rows_of_different_changes_are_not_compared() -> None:
     verdicts = in_order([judged(row("a", 9), settling(4)), judged(row("b", 4, of="another"), settling(9))])
     assert [verdict.reasons for verdict in verdicts] == [(), ()]
-    assert "more than a bin apart settle 0 in Peer, 0 in Weft" in verdict_table.text(verdicts)
+    assert "pairs that settle more than a bin apart: 0 in Peer, 0 in Weft" in verdict_table.text(verdicts)
 
 
 @pytest.mark.parametrize(("theirs", "ours", "fails"), [(0, 1, False), (0, 2, True), (9, 4, False), (9, 1, True)])
@@ -145,13 +145,13 @@ def test_levels_are_compared_where_a_row_has_a_band() -> None:
     off = settling(0, before=111.0, after=219.0)
     assert judged(row("a", 0), off).answer == "agrees", "without a band they are shown only"
     verdict = judged(row("a", 0, band=0.1), off)
-    assert verdict.reasons == ("latency before the change differs by +11 (+11.0%), 10 is allowed",)
-    assert "compared where a row has a band" in verdict_table.text([verdict])
+    assert verdict.reasons == ("latency before the change differs by +11 (+11.0%); 10 is allowed",)
+    assert "compared for rows with a band" in verdict_table.text([verdict])
 
 
 def test_a_row_without_a_response_fails() -> None:
     verdict = in_order([judged(row("a", 0), None)])[0]
-    assert verdict.reasons == ("no latency by the time of sending to compare: packets are missing",)
+    assert verdict.reasons == ("no latency by sending time to compare, because packets are missing",)
     assert re.search(r"a +0.5 +order +100.0 +- +200.0 +- +0 +- +fails", verdict_table.text([verdict]))
 
 
@@ -212,10 +212,10 @@ def changed_file(tmp_path: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("|-150:114.4:0.018", "", "bins of one width before and after 0"),
-        ("-200:116.2:0.028|-150:114.4:0.018|-100:118.7:0.029|-50:119.9:0.031|", "", "bins of one width"),
-        ("-150:114.4:0.018", "-150:114.4", "cycle:latency:share, as -50:125.4:0.029, not '-150:114.4'"),
-        (";window=3000", ";window=1400", "bins up to 1500 cycles after the change are beyond the window"),
+        ("|-150:114.4:0.018", "", "bins of equal width before and after 0"),
+        ("-200:116.2:0.028|-150:114.4:0.018|-100:118.7:0.029|-50:119.9:0.031|", "", "bins of equal width"),
+        ("-150:114.4:0.018", "-150:114.4", "cycle:latency:share, such as -50:125.4:0.029, not '-150:114.4'"),
+        (";window=3000", ";window=1400", "bins up to 1500 cycles after the change exceed the window"),
     ],
 )
 def test_bins_that_are_none_of_a_change_are_refused(
@@ -230,7 +230,7 @@ def test_bins_that_are_none_of_a_change_are_refused(
 def test_bins_that_do_not_begin_with_the_change_are_not_expressible(tmp_path: Path) -> None:
     (case,) = read(changed_file(tmp_path, ";warmup=3000", ";warmup=3010"))
     assert case.scenario is None
-    assert case.refusal == "bins of 50 cycles, none of which begins with the change at 3010"
+    assert case.refusal == "no bin of 50 cycles begins with the change at 3010"
 
 
 def test_a_filter_takes_all_rows_of_a_change() -> None:
@@ -249,7 +249,7 @@ def test_packets_that_do_not_come_leave_nothing_to_compare() -> None:
         "measure": case.scenario["measure"] | {"drain_limit": "1cycle"},
     }
     (verdict,) = run_cases.validate([replace(case, scenario=scenario)], seeds=5, jobs=1)
-    assert verdict.reasons == ("no latency by the time of sending to compare: packets are missing",)
+    assert verdict.reasons == ("no latency by sending time to compare, because packets are missing",)
 
 
 def test_transients_of_fogsim_at_h_2_agree(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,14 +23,17 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "import",
-        "turn a configuration of another simulator into a scenario",
+        "convert a configuration of another simulator into a scenario",
         "weft import booksim tests/data/booksim/torus88.cfg injection_rate=0.3 --out torus.yaml",
     )
     parser.add_argument("peer", metavar="booksim", choices=["booksim"], help="the simulator: booksim (BookSim2)")
     parser.add_argument(
-        "words", metavar="FILE|key=value", nargs="+", help="its configuration, and settings that replace those in it"
+        "words",
+        metavar="FILE|key=value",
+        nargs="+",
+        help="its configuration, and settings that override the configuration",
     )
-    parser.add_argument("--out", metavar="FILE.yaml", help="where to write (default: the name of FILE, here)")
+    parser.add_argument("--out", metavar="FILE.yaml", help="file to write (default: the name of FILE, in this folder)")
     _intermix(parser)
 
 
@@ -52,18 +55,18 @@ def main(options: argparse.Namespace) -> int:
 
     source = next((word for word in options.words if "=" not in word), None)
     if source is None:
-        raise PeerError.saying("there is no file", "name a configuration of BookSim2: weft import booksim torus88")
+        raise PeerError.saying("no file is given", "name a configuration of BookSim2: weft import booksim torus88")
     out = Path(options.out) if options.out else Path(f"{name_of(source)}.yaml")
     imported = convert(options.words, name_of(out.name))
     for file in imported.save(out):
         print(f"wrote {file}")
-    for title, kind in (("Not the same here", "approximated"), ("Without effect here", "no effect")):
+    for title, kind in (("Differences from BookSim2", "approximated"), ("Without effect in Weft", "no effect")):
         _print(title, [note for note in imported.notes if note.kind == kind])
     for paragraph in COUNTING:
         print("\n" + fill(paragraph, WIDTH))
     error = f" +- {imported.zero_load_error:.1g}" if imported.zero_load_error else ""
     known = imported.zero_load is not None
-    zero_load = f"{imported.zero_load:.2f}{error} cycles" if known else "is not known: no terminal sends"
+    zero_load = f"{imported.zero_load:.2f}{error} cycles" if known else "is unknown: no terminal sends"
     print(f"\nzero-load latency {zero_load}\nnext: {shell.command('run', out)}")
     return DONE
 

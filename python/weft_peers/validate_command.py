@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "validate",
-        "compare with results of other simulators, side by side",
+        "compare Weft with results of other simulators, row by row",
         "weft validate tests/data/golden/booksim.csv --filter 'torus8x8_uniform_1f 0.1$'",
     )
     parser.add_argument("files", metavar="FILE.csv", nargs="+", help="results of BookSim2, CAMINOS or FOGSim")
@@ -29,13 +29,13 @@ def add(commands: Commands) -> None:
         metavar="N",
         type=_seeds,
         default=5,
-        help="runs of each row, each with another seed; 5 or more (default: 5)",
+        help="runs of each row, each with a different seed; at least 5 (default: 5)",
     )
     parser.add_argument(
         "--filter",
         metavar="REGEX",
         default="",
-        help="only rows whose 'peer case load' matches, and those with which they are compared",
+        help="only rows with a matching 'peer case load', and the rows to which they are compared",
     )
     parser.add_argument(
         "--jobs", metavar="N", type=arguments.positive, help="runs at the same time (default: as many as cores)"
@@ -56,7 +56,9 @@ def main(options: argparse.Namespace) -> int:
         raise PeerError.saying(f"--filter {options.filter}: {problem}", "write a regular expression") from problem
     cases = chosen([case for file in options.files for case in read(file)], wanted)
     if not cases:
-        raise PeerError.saying("there is no row to compare", "name files with rows, or a --filter that some match")
+        raise PeerError.saying(
+            "there is no row to compare", "name files with rows, or a --filter that matches some rows"
+        )
     with Bar("validate") as bar:
         verdicts = validate(cases, seeds=options.seeds, jobs=options.jobs, force_memory=options.force_memory, watch=bar)
     print(json.dumps(verdict_table.document(verdicts), indent=1) if options.json else verdict_table.text(verdicts))
@@ -66,5 +68,5 @@ def main(options: argparse.Namespace) -> int:
 def _seeds(text: str) -> int:
     seeds = arguments.positive(text)
     if seeds < 5:
-        raise argparse.ArgumentTypeError(f"{seeds} seeds say too little about the spread of a run: 5 or more")
+        raise argparse.ArgumentTypeError(f"{seeds} seeds show too little of the spread of a run: use 5 or more")
     return seeds

@@ -44,17 +44,20 @@ class _Reading:
         ends = self._ends(words, number)
         kind, head, latency = next(ends, ("router", -1, None))
         if latency is not None:
-            self._fail(number, f"`{latency}` follows the head of the line", _FORM)
+            self._fail(number, f"the number `{latency}` follows the first name of the line", _FORM)
         if kind == "router" and head >= 0:
             self.routers.add(head)
         for other_kind, other, latency in ends:
             if kind == other_kind == "node":
-                self._fail(number, f"node {head} is joined to node {other}", "join nodes to routers only")
+                self._fail(number, f"node {head} is connected to node {other}", "connect nodes only to routers")
             if kind == other_kind:
                 self._join(head, other, 1 if latency is None else latency, number)
             elif latency is not None:
-                what = f"`{latency}` after a node: BookSim2 takes it for the latency of a link between routers"
-                self._fail(number, what, "leave the number out; links of terminals have latency 1")
+                what = (
+                    f"the number `{latency}` follows a node, but BookSim2 reads it as the latency of a link "
+                    "between routers"
+                )
+                self._fail(number, what, "remove the number; links of terminals have latency 1")
             else:
                 self._attach(*((head, other) if kind == "node" else (other, head)), number)
 
@@ -73,7 +76,7 @@ class _Reading:
 
     def _join(self, a: int, b: int, latency: int, number: int) -> None:
         if a == b:
-            self._fail(number, f"router {a} is joined to itself", "join different routers")
+            self._fail(number, f"router {a} is connected to itself", "connect two different routers")
         self.routers |= {a, b}
         self.ways[a, b] = latency
         self.ways.setdefault((b, a), 1)
@@ -82,15 +85,15 @@ class _Reading:
         self.routers.add(router)
         before = self.home.setdefault(node, router)
         if before != router:
-            what = f"node {node} is joined to router {before} and to router {router}"
-            self._fail(number, what, "join every node to one router")
+            what = f"node {node} is connected to router {before} and to router {router}"
+            self._fail(number, what, "connect every node to exactly one router")
 
     def wiring(self) -> Wiring:
         for kind, ids in (("router", self.routers), ("node", set(self.home))):
             gap = next((place for place in range(len(ids) + 1) if place not in ids), 0)
             if gap < len(ids) or not ids:
-                what = f"there is no {kind} {gap}" + (f", but {len(ids)} others" if ids else "")
-                raise PeerError.saying(what, f"number the {kind}s from 0 on, without gaps", self.name)
+                what = f"there is no {kind} {gap}" + (f", although there are {len(ids)} others" if ids else "")
+                raise PeerError.saying(what, f"number the {kind}s from 0, without gaps", self.name)
         found = Wiring(len(self.routers), [self.home[node] for node in range(len(self.home))])
         for (a, b), latency in self.ways.items():
             found.join(a, b, latency, self.ways[b, a])
@@ -139,5 +142,5 @@ def _first_hops(start: int, routers: int, beside: dict[int, list[tuple[int, int]
                 heappush(waiting, (far[other], other))
     if len(done) < routers:
         lost = next(router for router in range(routers) if router not in done)
-        raise PeerError.saying(f"router {lost} can't be reached from router {start}", "join all routers", name)
+        raise PeerError.saying(f"router {lost} can't be reached from router {start}", "connect all routers", name)
     return first

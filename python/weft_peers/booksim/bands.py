@@ -31,7 +31,7 @@ def sentence(name: str) -> str:
     """The band as a sentence."""
     band = BANDS[name]
     rates, there, here = (" / ".join(texts) for texts in zip(*map(_texts, band.points), strict=True))
-    return f"measured on {band.network} at rates {rates}: {there} cycles there, {here} here"
+    return f"measured on {band.network} at rates {rates}: {there} cycles in BookSim2, {here} in Weft"
 
 
 def _texts(point: tuple[float, float, float]) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft_peers.booksim.grammar import Assignment, Kind
 
 _TABLES: dict[Kind, Mapping[str, object]] = {"int": INTS, "float": FLOATS, "text": TEXTS}
-_WORDS = {"int": "a whole number", "float": "a number with a point", "text": "a word or a list"}
+_WORDS = {"int": "a whole number", "float": "a number with a decimal point", "text": "a word or a list"}
 
 
 def check(assignments: Iterable[Assignment]) -> None:
@@ -41,8 +41,8 @@ def check(assignments: Iterable[Assignment]) -> None:
     for one in mistyped:
         kinds = [kind for kind, table in _TABLES.items() if one.key in table]
         takes = f"{one.key} takes {' or '.join(_WORDS[kind] for kind in kinds)}"
-        found = "a list, as forks of BookSim2 take it" if _is_list(one) else _WORDS[one.kind]
-        what.append(f"{takes}, and {one.value} is {found}")
+        found = "a list, which only forks of BookSim2 accept" if _is_list(one) else _WORDS[one.kind]
+        what.append(f"{takes}, but {one.value} is {found}")
         remedies.append(_retype(one, kinds))
     first = next(iter(wrong.values()))
     raise PeerError.saying("; ".join(what), "; ".join(remedies).replace(";;", ";"), first.place)
@@ -92,7 +92,7 @@ def _meant(unknown: Sequence[Assignment]) -> list[str]:
     if others:
         word = "it" if len(unknown) == 1 else "the others" if shown else "them"
         whose = "if a fork has it" if word == "it" else "if a fork has them"
-        shown.append(f"leave {word} out: BookSim2 stops here, too; {whose}, what it models is not modelled here")
+        shown.append(f"remove {word}: BookSim2 also stops here; {whose}, Weft has no model of its function")
     return shown
 
 
@@ -102,7 +102,9 @@ def _retype(one: Assignment, kinds: Sequence[Kind]) -> str:
     if one.kind == "float" and "int" in kinds and float(one.value).is_integer():
         return f"write {one.key} = {int(one.value)};"
     if _is_list(one):
-        return f"write one value for {one.key} that means the same: what a list stands for, only its fork tells"
+        return f"write one equivalent value for {one.key}: only the fork defines the meaning of a list"
     if kinds == ["text"] and not TEXTS[one.key]:
         return f"write {one.key} = {{{one.value}}};"
-    return f"write {one.key} = {INTS.get(one.key, FLOATS.get(one.key, TEXTS.get(one.key)))}; or another value like it"
+    return (
+        f"write {one.key} = {INTS.get(one.key, FLOATS.get(one.key, TEXTS.get(one.key)))}; or another value of this type"
+    )

@@ -69,7 +69,7 @@ class Config:
         if listed:
             numbers = {leading_int(one) for one in tokenize(str(listed.value))}
             if len(numbers) != 1:
-                self.fail(key, "one number is needed here", "write the same number for all dimensions")
+                self.fail(key, "this key needs one number", "write the same number for all dimensions")
             return numbers.pop()
         found = self._given.get((key, "number"))
         return int(found.value) if found else INTS[key]
@@ -108,7 +108,7 @@ class Config:
         """The text of a key, which must be one that BookSim2 knows."""
         found, names = self.text(key), sorted(known)
         if found not in names:
-            remedy = did_you_mean(near(found, names), f"it knows {', '.join(names)}")
+            remedy = did_you_mean(near(found, names), f"BookSim2 knows {', '.join(names)}")
             self.fail(key, "BookSim2 does not know it", remedy)
         return found
 
@@ -121,13 +121,13 @@ class Config:
         """Number of routers in each of the n dimensions: k, or the elements of a list, which forks accept."""
         k, n = self._found("k"), self.at_least("n", 1)
         if n > _MOST_DIMENSIONS:
-            self.fail("n", "that is too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
+            self.fail("n", "these are too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
         if not k or k.kind != "text":
             return [self.at_least("k", 1)] * n
         self.read.add("k")
         listed = [leading_int(one) for one in tokenize(str(k.value))]
         if len(listed) != n or min(listed, default=0) < 1:
-            what = f"it does not have {n} numbers of 1 or more"
+            what = f"it needs {n} numbers of 1 or more"
             self.fail("k", what, f"write one number for each of the {n} dimensions")
         return listed
 
@@ -205,7 +205,7 @@ def text_of(path: str | Path) -> str:
         return Path(path).read_bytes().decode("latin-1")
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
-        raise PeerError.saying(f"it can't be read: {reason}", "name a file that is there", str(path)) from problem
+        raise PeerError.saying(f"it can't be read: {reason}", "name an existing file", str(path)) from problem
 
 
 def where(one: Assignment) -> str:

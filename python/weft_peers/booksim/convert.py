@@ -80,12 +80,12 @@ class Imported:
         with writing(path):
             if path.is_dir():
                 raise PeerError.saying(
-                    "it is a folder", f"give a file: --out {shell.word(path / self.scenario.source)}", str(path)
+                    "it is a folder", f"name a file: --out {shell.word(path / self.scenario.source)}", str(path)
                 )
             for file, content in contents.items():
                 if file.exists() and file.read_bytes() != content:
                     raise PeerError.saying(
-                        "it is there, with another content", "give another --out, or delete it", str(file)
+                        "the file exists, with different content", "choose another --out, or delete the file", str(file)
                     )
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(contents)
@@ -143,10 +143,10 @@ def _devices(draft: Draft) -> None:
     keys = draft.config.of_device
     if keys:
         others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""
-        what = f"the packets come from a GPU that GPGPU-Sim simulates beside the network{others}"
+        what = f"the packets come from a GPU that GPGPU-Sim simulates together with the network{others}"
         simple = {"sim_type": "latency", "traffic": "uniform", "injection_process": "bernoulli"}
         wanted = " ".join(f"{key} = {simple[key]};" for key in keys)
-        draft.refuse(keys[0], what, f"for the network alone, under a traffic of BookSim2, write {wanted}")
+        draft.refuse(keys[0], what, f"to import only the network, with a traffic of BookSim2, write {wanted}")
 
 
 def _classes(draft: Draft) -> int:
@@ -157,20 +157,23 @@ def _classes(draft: Draft) -> int:
     config = draft.config
     classes = config.at_least("classes", 1)
     if classes > 64:
-        config.fail("classes", "that is too many classes", "write classes = 64; or less")
+        config.fail("classes", "these are too many classes", "write classes = 64; or less")
     measured = config.wholes("measure_stats", classes)
     if not any(measured):
-        draft.refuse("measure_stats", "BookSim2 measures nothing then", "write measure_stats = 1;")
+        draft.refuse("measure_stats", "with this value BookSim2 measures nothing", "write measure_stats = 1;")
     elif "measure_stats" in config.given:
-        draft.idle("measure_stats", "all packets of the window are measured")
+        draft.idle("measure_stats", "Weft measures all packets of the window")
     if classes == 1:
         return 1
     if any(config.wholes("use_read_write", classes)):
-        what = "several classes whose packets are answered: each has one queue for packets on two sets of VCs"
+        what = (
+            "several classes have requests and replies: in BookSim2 each class has one queue for packets on two "
+            "sets of VCs"
+        )
         draft.refuse("use_read_write", what, "import one class at a time: classes = 1; or write use_read_write = 0;")
     if _differs(config, "measure_stats", classes):
-        what = "some classes are not measured; here all are, each with results of its own"
-        draft.refuse("measure_stats", what, "write measure_stats = 1; and look at the classes that you want")
+        what = "BookSim2 does not measure some classes; Weft measures all classes, each with its own results"
+        draft.refuse("measure_stats", what, "write measure_stats = 1; and use the results of the classes that you want")
     return classes
 
 
@@ -198,9 +201,11 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
         except ScenarioError as problem:
             if "allow_dependency_cycle" not in problem.help + problem.path:
                 raise
-            why = "the paths close a cycle, on which BookSim2 may deadlock, too"
+            why = "the paths form a cycle, on which BookSim2 can also deadlock"
             draft.put("allow_dependency_cycle", True, why=why)
-            draft.approximate("routing_function", "a deadlock ends the run; BookSim2 warns of it and goes on")
+            draft.approximate(
+                "routing_function", "in Weft a deadlock ends the run; BookSim2 warns of the deadlock and continues"
+            )
             found = scenario()
             zero_load = _check(found)
     except ScenarioError as problem:
@@ -219,7 +224,7 @@ def _refused(
     keys = tuple(key for key in keys if key in narrow) or keys
     keys = tuple(key for key in keys if key in config.given) or keys
     if not keys:
-        return PeerError.saying(f"the scenario that it makes is refused: {problem.what}", problem.help, source)
+        return PeerError.saying(f"Weft refuses the resulting scenario: {problem.what}", problem.help, source)
     shown, remedy = ", ".join(map(config.shown, keys)), f"change {' or '.join(keys)}: in {problem.path} of the scenario"
     return PeerError.saying(f"{shown}: {problem.what}", f"{remedy}, {problem.help}", config.place(keys[0]))
 

@@ -34,9 +34,9 @@ _ORDER = (
 
 COUNTING = (
     (
-        "Latencies run from creation to delivery of the tail in both. BookSim2 counts routers as hops, Weft the links "
-        "between them (one less). Both give loads in flits per terminal and cycle; BookSim2's injection_rate is in "
-        "packets unless injection_rate_uses_flits is 1."
+        "Latencies run from creation to delivery of the tail in both. BookSim2 counts routers as hops, Weft the "
+        "links between them (one less). Both report loads in flits per terminal and cycle; BookSim2's "
+        "injection_rate is in packets unless injection_rate_uses_flits is 1."
     ),
     "Without contention: T0 = routers x router.delay + link latencies + 1 + flits - 1 cycles, in both.",
 )
@@ -49,7 +49,7 @@ def document(draft: Draft, source: str) -> str:
         lines += ["#", *_comment(paragraph)]
     approximated = [note for note in draft.notes if note.kind == "approximated"]
     if approximated:
-        lines += ["#", "# What is not the same here:"]
+        lines += ["#", "# Differences from BookSim2:"]
         for note in approximated:
             lines += _comment(f"{note.key}: {note.text}", hanging="  ")
     lines += [f"name: {scalar(draft.name)}"]

@@ -122,10 +122,12 @@ class Draft:
                 why = forks.remark(key) if key in forks.IDLE else IDLE.get(key)
                 self.idle(key, why or "Weft does not read it with these settings")
         for one in self.config.replaced:
-            text = f"{self.config.shown(one.key)} comes later and counts"
+            text = f"the later {self.config.shown(one.key)} counts"
             self._outdone(one, text)
         for one in self.config.outranked:
-            text = f"{self.config.shown(one.key)} counts: a text goes before a number, and an empty list after it"
+            text = (
+                f"{self.config.shown(one.key)} counts: text has priority over a number, and a number over an empty list"
+            )
             self._outdone(one, text)
 
     def _tell_forks(self) -> None:
@@ -133,11 +135,14 @@ class Draft:
         for key in forks.LISTS:
             if key in self.config.given and self.config.shown(key).endswith("}"):
                 self.approximate(
-                    key, "lists are a fork's, BookSim2 takes one number: it has the routers of each dimension"
+                    key, "only a fork accepts lists, BookSim2 takes one number: the routers of each dimension"
                 )
         devices = [key for key in self.config.given if key in forks.OF_DEVICES]
         if devices:
-            text = f"{devices[0]} belongs to a simulated device, which makes the packets there; here the pattern does"
+            text = (
+                f"{devices[0]} belongs to a simulated device, which creates the packets in BookSim2; in Weft the "
+                "pattern creates them"
+            )
             self.approximate("traffic", text)
 
     def _outdone(self, one: Assignment, text: str) -> None:

@@ -8,10 +8,10 @@ GPGPU-Sim's keys are those of `intersim_config.cpp`; ONNXim and Accel-Sim have t
 from __future__ import annotations
 
 _PLACES = "it places the cores and the memories of a GPU on terminals"
-_SIZES = "it cuts messages of so many bytes into flits; here packet_size has the flits"
-_EDGE = "it is a queue between the network and a simulated device; the terminals here take every flit as it comes"
-_NOWHERE = "GPGPU-Sim reads it nowhere"
-_OUTPUT = "it chooses what is printed"
+_SIZES = "it divides messages of this size [bytes] into flits; in Weft packet_size gives the flits"
+_EDGE = "it is a queue between the network and a simulated device; terminals of Weft accept every flit at once"
+_NOWHERE = "GPGPU-Sim never reads it"
+_OUTPUT = "it controls only the output"
 
 # Keys that are accepted, each with the reason why it has no effect.
 IDLE = {
@@ -38,4 +38,4 @@ LISTS = ("k",)
 
 def remark(key: str) -> str:
     """Text that names the simulators of a key, and the reason why the key has no effect."""
-    return f"a key of GPGPU-Sim and its kin, which BookSim2 does not have: {IDLE[key]}"
+    return f"a key of GPGPU-Sim and similar forks, unknown to BookSim2: {IDLE[key]}"

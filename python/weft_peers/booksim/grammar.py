@@ -87,7 +87,7 @@ def parse(text: str, name: str) -> list[Assignment]:
     else:
         found = _assignments(list(_tokens(text)), lambda line: f"{name}:{line}")
     if not found:
-        _fail(name, "there is no `key = value;` in it", "name a configuration of BookSim2, e.g. `topology = torus;`")
+        _fail(name, "the file has no `key = value;`", "name a configuration of BookSim2, e.g. `topology = torus;`")
     return found
 
 
@@ -95,7 +95,7 @@ def parse_override(word: str) -> Assignment:
     """A ``key=value`` of the command line."""
     found = _assignments(list(_tokens(word + ";")), lambda _: word)
     if len(found) != 1:
-        _fail(word, "it is not one setting", "write key=value, e.g. injection_rate=0.2")
+        _fail(word, "it is not a single setting", "write key=value, e.g. injection_rate=0.2")
     return found[0]
 
 
@@ -119,7 +119,9 @@ def _lines(text: str, name: str) -> Iterator[Assignment]:
         tokens = list(_tokens(words))
         fits = len(tokens) == len(_SHAPE) - 1 and all(map(_fits, range(len(tokens)), tokens))
         if not fits:
-            _fail(place, f"`{words}` is not `key = value`", "write `key = value` in a line: after [config] without `;`")
+            _fail(
+                place, f"`{words}` is not `key = value`", "write `key = value` on one line; after [config] without `;`"
+            )
         yield Assignment(tokens[0].text, _value(tokens[2], place), place)
 
 
@@ -144,10 +146,10 @@ def _assignments(tokens: list[_Token], where: Callable[[int], str]) -> list[Assi
         for position, (expected, remedy) in enumerate(_SHAPE):
             if position >= len(command):
                 last = command[-1]
-                _fail(where(last.line), f"the file ends after `{last.text}` where {expected} is due", remedy)
+                _fail(where(last.line), f"the file ends after `{last.text}`, but {expected} must follow", remedy)
             token = command[position]
             if not _fits(position, token):
-                _fail(where(token.line), f"`{token.text}` stands where {expected} is due", remedy)
+                _fail(where(token.line), f"found `{token.text}` instead of {expected}", remedy)
         key, _, value, _ = command
         found.append(Assignment(key.text, _value(value, where(value.line)), where(key.line)))
     return found
@@ -170,11 +172,11 @@ def _fits(position: int, token: _Token) -> bool:
 def _value(token: _Token, place: str) -> Value:
     if token.kind == "int":
         if len(token.text) > 11 or not -(1 << 31) <= int(token.text) < 1 << 31:
-            _fail(place, f"{token.text} is beyond 32 bits", "write a number from -2147483648 to 2147483647")
+            _fail(place, f"{token.text} does not fit into 32 bits", "write a number from -2147483648 to 2147483647")
         return int(token.text)
     if token.kind == "float":
         if not isfinite(float(token.text)):
-            _fail(place, f"{token.text} is beyond what a number can hold", "write a smaller number")
+            _fail(place, f"{token.text} is too large for a number", "write a smaller number")
         return float(token.text)
     return token.text
 

@@ -56,23 +56,26 @@ TEXTS = {
 
 KEYS = {**INTS, **FLOATS, **TEXTS}.keys()
 
-_OUTPUT = "every run keeps its numbers; what to print is chosen when they are read"
-_WATCH = "a packet is watched by naming it to weft run --watch"
-_CONVERGENCE = "the window has a fixed length; measure.stop: {confidence: ...} ends it by its confidence interval"
-_VC_RANGES = "it divides the VCs between requests and replies, and there are none without use_read_write"
-_SHARED = "it belongs to shared buffers, and buffer_policy is private"
-_SPECULATION = "it belongs to speculative switch allocation, and speculative is 0"
+_OUTPUT = "Weft stores all numbers of a run; the output is chosen when the results are read"
+_WATCH = "to watch a packet, name it with weft run --watch"
+_CONVERGENCE = "the window has a fixed length; measure.stop: {confidence: ...} ends it at a given confidence interval"
+_VC_RANGES = "it divides VCs between requests and replies, which exist only with use_read_write"
+_SHARED = "it is only for shared buffers, but buffer_policy is private"
+_SPECULATION = "it is only for speculative switch allocation, but speculative is 0"
 
 # Reasons why a given key has no effect: BookSim2 never reads the key, or does not read it under the other settings.
 IDLE = {
-    "alloc_iters": "BookSim2 does not hand it to its allocators; it takes the iterations of `islip(4)`",
-    "arb_type": "BookSim2 does not hand it to its allocators; it takes the arbiters of `separable_input_first(matrix)`",
+    "alloc_iters": "BookSim2 does not pass it to its allocators; iterations are part of a name such as `islip(4)`",
+    "arb_type": (
+        "BookSim2 does not pass it to its allocators; arbiters are part of a name such as "
+        "`separable_input_first(matrix)`"
+    ),
     "channel_file": "BookSim2 reads it nowhere",
     "in_ports": "BookSim2 reads it nowhere",
     "out_ports": "BookSim2 reads it nowhere",
     "output_delay": "BookSim2 reads it nowhere",
-    "vct": "it belongs to the event router, and router is iq",
-    "fail_seed": "it belongs to link_failures, which is 0",
+    "vct": "it is only for the event router, but router is iq",
+    "fail_seed": "it is only for link_failures, which is 0",
     "batch_size": "it belongs to sim_type = batch",
     "batch_count": "it belongs to sim_type = batch",
     "max_outstanding_requests": "it belongs to sim_type = batch",
@@ -82,14 +85,14 @@ IDLE = {
     "burst_alpha": "it belongs to injection_process = on_off",
     "burst_beta": "it belongs to injection_process = on_off",
     "burst_r1": "it belongs to injection_process = on_off",
-    "class_priority": "it belongs to priority = class",
-    "packet_size": "with use_read_write the sizes of requests and replies count",
-    "packet_size_rate": "it weighs packets of several sizes, and packet_size is one number",
+    "class_priority": "it is only for priority = class",
+    "packet_size": "with use_read_write the sizes of requests and replies are used instead",
+    "packet_size_rate": "it weights packet sizes, but packet_size is one number",
     "write_fraction": "it belongs to use_read_write",
-    "perm_seed": "it belongs to traffic = randperm",
-    "network_file": "it belongs to topology = anynet",
-    "vc_priority_donation": "it belongs to a priority between packets, and priority is none",
-    "output_buffer_size": "with internal_speedup 1.0 no flit waits behind the switch",
+    "perm_seed": "it is only for traffic = randperm",
+    "network_file": "it is only for topology = anynet",
+    "vc_priority_donation": "it is only for a priority between packets, but priority is none",
+    "output_buffer_size": "with internal_speedup 1.0 no flit waits after the switch",
     "spec_sw_allocator": _SPECULATION,
     "spec_check_elig": _SPECULATION,
     "spec_check_cred": _SPECULATION,
@@ -110,8 +113,8 @@ IDLE = {
     **dict.fromkeys(
         ("stopping_thres", "acc_stopping_thres", "warmup_thres", "acc_warmup_thres", "max_samples"), _CONVERGENCE
     ),
-    "latency_thres": "no mean latency ends a run; a point is saturated when it accepts less than is offered",
-    "deadlock_warn_timeout": "a stalled network ends the run, after measure.stall_limit",
+    "latency_thres": "no mean latency ends a run; a point is saturated if it accepts less than the offered load",
+    "deadlock_warn_timeout": "in Weft a stalled network ends the run after measure.stall_limit",
     "power_output_file": "power is billed link by link in every run: see power in the scenario",
     "tech_file": "power is billed link by link in every run: see power in the scenario",
     "channel_sweep": "power is billed link by link in every run: see power in the scenario",

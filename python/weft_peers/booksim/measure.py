@@ -33,7 +33,7 @@ def measure(draft: Draft) -> None:
     if "channel_width" in config.given:
         draft.put("flit", f"{config.at_least('channel_width', 1)}b", "channel_width")
     if config.whole("sim_power"):
-        draft.approximate("sim_power", "energy is that of the links, by power state; routers are not billed")
+        draft.approximate("sim_power", "energy covers the links, by power state; routers have no price")
 
 
 def _phases(draft: Draft) -> None:
@@ -41,7 +41,7 @@ def _phases(draft: Draft) -> None:
     period, warmups = config.at_least("sample_period", 1), config.whole("warmup_periods")
     most = config.whole("max_samples")
     if max(warmups, 1) >= most:
-        what = f"{warmups} periods of warm-up leave nothing to measure of max_samples = {most}"
+        what = f"{warmups} periods of warm-up leave no samples to measure, because max_samples = {most}"
         config.fail("warmup_periods", what, f"write max_samples = {max(warmups, 1) + _AGREEING};")
     samples = min(_AGREEING, most - max(warmups, 1))
     if samples * period < _LEAST:
@@ -51,10 +51,10 @@ def _phases(draft: Draft) -> None:
         "warmup": amount(warmups * period, "cycle") if warmups > 0 else "auto",
         "window": amount(samples * period, "cycle"),
     }
-    why = f"the window is {samples} samples long, the fewest that BookSim2 takes"
+    why = f"the window has {samples} samples, the minimum of BookSim2"
     draft.put("measure", phases, "warmup_periods", "sample_period", "max_samples", why=why)
     if warmups <= 0:
-        draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled, by MSER")
+        draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled by the MSER rule")
 
 
 def _repeat(draft: Draft, *keys: str) -> None:
@@ -62,18 +62,25 @@ def _repeat(draft: Draft, *keys: str) -> None:
     config = draft.config
     count = prod(config.at_least(key, 1) for key in keys)
     if config.text("seed"):
-        draft.approximate("seed", "runs can be repeated: the seed is 1")
+        draft.approximate("seed", "the seed is 1, so runs are repeatable")
         first = 1
     else:
         first = config.whole("seed")
         if first < 0:
             first = -first
-            draft.approximate("seed", f"seeds are 0 or more: it is {first}")
-    draft.put("seed", first, "seed", why="the random numbers differ: runs agree as runs of different seeds do")
+            draft.approximate("seed", f"seeds must be 0 or more: it is {first}")
+    draft.put(
+        "seed", first, "seed", why="the random numbers are different: runs agree as well as runs with different seeds"
+    )
     if count > 1000:
         most = max(keys, key=config.whole)
-        config.fail(most, f"{count} runs are too many", f"write {most} = {1000 * config.whole(most) // count}; or less")
+        config.fail(
+            most, f"{count} runs are too many cycles", f"write {most} = {1000 * config.whole(most) // count}; or less"
+        )
     if count > 1:
         draft.put(
-            "sweep", {"seed": list(range(first, first + count))}, *keys, why="a point for each run; nothing is averaged"
+            "sweep",
+            {"seed": list(range(first, first + count))},
+            *keys,
+            why="Weft makes a point for each run, without averages",
         )

@@ -63,13 +63,13 @@ _DRAGONFLY_UGAL = Routing(
     {"dragonfly_ugal": {"intermediate": "router", "threshold": "60flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
     least_vcs=3,
-    differs="it weighs the queues of a minimal path and of a detour by 1 and 2, here by their hops; it keeps one VC up "
-    "to the intermediate router, which can deadlock, and here the VC class rises with the hops",
+    differs="BookSim2 weights the queues of minimal paths and detours by 1 and 2, Weft by their hops; BookSim2 uses "
+    "one VC up to the intermediate router, which can deadlock; in Weft the VC class rises with the hops",
 )
 _FLATFLY_UGAL = {"ugal": {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}}
 _ADAPTIVE = (
-    "it requests all VCs at once, and its islip allocator ignores their priorities, so that heads fall onto the escape "
-    "VC, which they do not leave; here a head requests the best link in each step, and the escape VC last"
+    "BookSim2 requests all VCs at once, and its islip allocator ignores their priorities, so heads move to the "
+    "escape VC and never leave it; in Weft a head requests the best link in each step, and the escape VC last"
 )
 
 ROUTINGS = {
@@ -79,14 +79,14 @@ ROUTINGS = {
         {"dimension_order": {"dateline": "entry"}},
         least_vcs=2,
         parts=2,
-        differs="packets that cross neither of its two datelines get a random VC class; here their path decides",
+        differs="in BookSim2 packets that cross neither dateline get a random VC class; in Weft their path decides",
     ),
     ("torus", "valiant"): Routing(
         {"valiant": {}},
         least_vcs=4,
         parts=4,
-        differs="it reads the VC class on a ring from a variable that is not initialised, and may abort; "
-        "here the class changes at the wrap-around link",
+        differs="BookSim2 reads the VC class on a ring from an uninitialised variable, and may abort; in Weft the "
+        "class changes at the wrap-around link",
     ),
     ("torus", "min_adapt"): Routing(
         {"minimal_adaptive": {"leave_escape": False}}, {"default": 3}, least_vcs=4, differs=_ADAPTIVE
@@ -102,13 +102,13 @@ ROUTINGS = {
     ("fattree", "nca"): Routing({"up_down": {}}),
     ("fattree", "anca"): Routing(
         {"up_down": {"ascent": "adaptive", "sensor": "output_queue"}},
-        differs="going up, it takes the better of two random links, by credits in use; here a head takes the best of "
-        "all links, by the flits that wait",
+        differs="upward, BookSim2 takes the better of two random links, by used credits; in Weft a head takes the "
+        "best of all links, by waiting flits",
     ),
     ("tree4", "nca"): Routing(
         {"shortest_path": {}},
         classes=4,
-        differs="every hop may use all VCs; here each of the 4 hops has VCs of its own, with 16 at most per link",
+        differs="BookSim2 allows all VCs in every hop; in Weft each of the 4 hops has its own VCs, at most 16 per link",
     ),
 }
 

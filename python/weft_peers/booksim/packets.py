@@ -47,7 +47,11 @@ def _weights(draft: Draft, sizes: int, place: int) -> list[int]:
     listed = [leading_int(one) for one in tokenize(own)] if texts else [config.whole("packet_size_rate")]
     weights = [listed[min(place, len(listed) - 1)] for place in range(sizes)] if listed else []
     if not weights or min(weights) < 0 or sum(weights) < 1:
-        config.fail("packet_size_rate", "weights are 0 or more, and one is above 0", "write one for each size: {{1,1}}")
+        config.fail(
+            "packet_size_rate",
+            "weights must be 0 or more, and at least one above 0",
+            "write one weight for each size: {{1,1}}",
+        )
     return weights
 
 
@@ -68,7 +72,7 @@ def reply_flits(draft: Draft, classes: int) -> int:
         return 0
     reads, writes = (config.wholes(f"{kind}_reply_size", classes)[0] for kind in ("read", "write"))
     if reads != writes and 0 < config.reals("write_fraction", classes)[0] < 1:
-        what = f"replies to reads and writes have {reads} and {writes} flits, here all replies have one length"
+        what = f"replies to reads and writes have {reads} and {writes} flits, but in Weft all replies have one length"
         draft.refuse("read_reply_size", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
     return _length(draft, "read_reply_size", writes if config.reals("write_fraction", classes)[0] > 0 else reads)
 
@@ -92,5 +96,5 @@ def packet(lengths: Lengths) -> Any:
 
 def _length(draft: Draft, key: str, flits: int) -> int:
     if flits < 1:
-        draft.config.fail(key, "a packet has 1 flit or more", f"write {key} = 1; or more")
+        draft.config.fail(key, "a packet must have 1 flit or more", f"write {key} = 1; or more")
     return flits

@@ -28,8 +28,8 @@ _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_dela
 # Settings that must be 0 for the router that we model, and the consequence of another value.
 _OFF = {
     "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
-    "vc_prioritize_empty": "empty VCs are not preferred: saturation may differ",
-    "vc_shuffle_requests": "requests for VCs are in another order: saturation may differ",
+    "vc_prioritize_empty": "Weft does not prefer empty VCs: saturation may differ",
+    "vc_shuffle_requests": "requests for VCs have another order: saturation may differ",
 }
 
 
@@ -37,7 +37,7 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
     """The router of the scenario, for packets of up to `packet` flits."""
     config = draft.config
     if config.choose("router", ("iq", "event", "chaos")) != "iq":
-        draft.refuse("router", "there is only the input-queued router", "write router = iq;")
+        draft.refuse("router", "Weft has only the input-queued router", "write router = iq;")
     delay, turn, speedup = _pipeline(draft)
     steps = min(speedup * _ports(draft), _MOST_STEPS)
     found = models.router(delay, turn, steps, _credits(draft, packet, turn), _allocator(draft))
@@ -45,14 +45,19 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
         if config.whole(key) > 0:
             draft.approximate(key, consequence, key)
     if config.whole("noq") > 0:
-        draft.refuse("noq", "VCs are not divided by the next output", "write noq = 0;")
+        draft.refuse("noq", "Weft does not divide VCs by the next output", "write noq = 0;")
     if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
         draft.approximate(
-            "output_buffer_size", "the queue behind the switch has no end: saturation comes later", "output_buffer_size"
+            "output_buffer_size",
+            "in Weft the queue after the switch is unlimited: saturation comes later",
+            "output_buffer_size",
         )
     _hold(draft, packet)
     if packet > 1 and 1 < config.real("internal_speedup") < _SAME:
-        text = "packets of several flits take some percent longer under load; no effect on a lone packet"
+        text = (
+            "packets of several flits take some percent longer under load; a packet alone in the network is not "
+            "affected"
+        )
         draft.approximate("internal_speedup", text, "internal_speedup of packets")
     if config.whole("speculative") > 0:
         found["vc_realloc"] = 0
@@ -67,17 +72,20 @@ def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, 
     """
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
-        draft.refuse("buffer_policy", "every VC has a buffer of its own", "write buffer_policy = private;")
+        draft.refuse("buffer_policy", "in Weft every VC has its own buffer", "write buffer_policy = private;")
     size = config.at_least("vc_buf_size", 1) if config.whole("buf_size") <= 0 else _share(draft)
     if "buf_size" in config.given and config.whole("buf_size") <= 0:
-        draft.idle("buf_size", "below 1 it leaves the size to vc_buf_size")
+        draft.idle("buf_size", "below 1, vc_buf_size sets the size")
     if not config.whole("wait_for_tail_credit"):
         return {"buffer": amount(size, "flit")}, {}
     packet = max(packets)
     if packet <= size and len(packets) == 1:
         return {"buffer": amount(packet, "flit")}, {"flow_control": "virtual_cut_through"}
     why = f"{packet} flits do not fit into {size}" if packet > size else "packets have several lengths"
-    text = f"a VC is free for the next packet when a tail has left, since {why}; with few VCs, saturation comes later"
+    text = (
+        f"a VC is free for the next packet as soon as a tail has left, because {why}; with few VCs, saturation "
+        "comes later"
+    )
     draft.approximate("wait_for_tail_credit", text, "wait_for_tail_credit")
     return {"buffer": amount(size, "flit")}, {}
 
@@ -97,7 +105,7 @@ def _ports(draft: Draft) -> int:
     speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
     for key, speedup in speedups.items():
         if speedup > 1:
-            text = f"inputs and outputs of the switch take {speedup} steps in a cycle: saturation comes later"
+            text = f"inputs and outputs of the switch make {speedup} steps per cycle: saturation comes later"
             draft.approximate(key, text, key)
     return max(speedups.values())
 
@@ -111,33 +119,38 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
     speedup = config.real("internal_speedup")
     for key in _STAGES:
         if config.whole(key) > 1000:
-            config.fail(key, "that is too long for a pipeline", f"write {key} = 1000; or less")
+            config.fail(key, "this is too long for a pipeline", f"write {key} = 1000; or less")
     if not 1 <= speedup <= _MOST_STEPS:
-        what = f"here a router takes 1 to {_MOST_STEPS} steps in a cycle"
+        what = f"a router of Weft makes 1 to {_MOST_STEPS} steps per cycle"
         config.fail("internal_speedup", what, f"write 1.0 to {_MOST_STEPS}.0")
     if crossing < 1:
-        config.fail("st_final_delay", "a flit can't cross the switch in no time", "write st_final_delay = 1;")
+        config.fail("st_final_delay", "a flit can't cross the switch in 0 cycles", "write st_final_delay = 1;")
     if aborts(routing, vcs, switch, speedup):
         slow = "vc_alloc_delay" if vcs > 1 else "sw_alloc_delay"
         remedy = (
-            "write 1 for both allocators, and what is missing into st_prepare_delay: the zero-load latency is the same"
+            "write 1 for both allocators, and add the difference to st_prepare_delay: the zero-load latency is the same"
         )
         config.fail(slow, "BookSim2 stops at it with a failed assertion", remedy)
     stages = [routing, vcs, switch, crossing]
     if config.whole("speculative") > 0:
         stages = [routing, max(vcs, switch), crossing]
-        text = "a head takes a VC and crosses the switch in one step; requests that fail cost others nothing"
+        text = "a head takes a VC and crosses the switch in one step; failed requests do not delay others"
         draft.approximate("speculative", text, "speculative")
     delays = head_delays(stages, speedup)
     if len(delays) > 1:
         draft.refuse(
             "internal_speedup",
-            f"a lone flit takes {' or '.join(map(str, sorted(delays)))} cycles, depending on when it comes",
+            (
+                f"a flit without contention takes {' or '.join(map(str, sorted(delays)))} cycles, depending on "
+                "its arrival"
+            ),
             f"write internal_speedup = {float(round(speedup))};",
         )
     if speedup != int(speedup):
         draft.approximate(
-            "internal_speedup", f"{round(speedup)} steps in every cycle; no effect on a lone packet", "internal_speedup"
+            "internal_speedup",
+            f"{round(speedup)} steps in every cycle; a packet alone in the network is not affected",
+            "internal_speedup",
         )
     return max(delays), _turn(draft, routing, speedup), round(speedup)
 
@@ -152,11 +165,14 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
         return 0
     turn = routing if speedup < 2 else routing - 1
     if routing > 1:
-        text = "BookSim2's routers route heads in batches, for which later heads wait: its latencies are higher"
+        text = "BookSim2's routers route heads in batches, and later heads wait for them: its latencies are higher"
         draft.approximate("routing_delay", f"{text} under load", "routing_delay of 2")
     elif speedup > 1:
-        text = f"behind another packet in its VC a head waits {turn} cycles for its route, in BookSim2 an internal step"
-        draft.approximate("routing_delay", f"{text}: latencies differ where VCs are few", "routing_delay at speedup")
+        text = (
+            f"behind another packet in its VC a head waits {turn} cycles for its route; in BookSim2 it waits an "
+            "internal step"
+        )
+        draft.approximate("routing_delay", f"{text}: latencies differ if there are few VCs", "routing_delay at speedup")
     return turn
 
 
@@ -170,10 +186,11 @@ def _credits(draft: Draft, packet: int, turn: int) -> int:
     if packet == 1 or turn == 0:
         return delay
     sooner = min(turn, 1 + delay)
-    text = f"flits behind a head are as late as it; to make up for it, credits return {amount(sooner, 'cycle')} earlier"
-    draft.approximate(
-        "routing_delay", f"{text}: latencies differ where buffers are much shorter than packets", "credits"
+    text = (
+        "flits behind a head are delayed as much as the head; to compensate, credits return "
+        f"{amount(sooner, 'cycle')} earlier"
     )
+    draft.approximate("routing_delay", f"{text}: latencies differ if buffers are much shorter than packets", "credits")
     return delay - sooner
 
 
@@ -185,9 +202,9 @@ def _allocator(draft: Draft) -> dict[str, Any]:
     for key in ("vc_allocator", "sw_allocator"):
         names[key], _ = call(config.text(key))
         if key == "vc_allocator" and names[key] == "piggyback":
-            draft.refuse(key, "VCs are allocated before the switch", "write vc_allocator = islip;")
+            draft.refuse(key, "Weft allocates VCs before the switch", "write vc_allocator = islip;")
         elif names[key] not in known:
-            config.fail(key, "BookSim2 does not know it", f"it knows {', '.join(known)}")
+            config.fail(key, "BookSim2 does not know it", f"BookSim2 knows {', '.join(known)}")
     same = "the zero-load latency is the same, the load of saturation may differ"
     try:
         found = models.allocator(config.text("sw_allocator"))
@@ -203,18 +220,18 @@ def _priority(draft: Draft) -> dict[str, Any]:
     config = draft.config
     name = config.choose("priority", (*_PRIORITIES, *_FOREIGN_PRIORITIES))
     if name in _FOREIGN_PRIORITIES:
-        draft.refuse("priority", "packets have no such priority", "write priority = age; or none")
+        draft.refuse("priority", "packets of Weft have no such priority", "write priority = age; or none")
         return {}
     if name == "class" and not has_priorities(config):
-        draft.idle("priority", "all packets have the same priority: their classes do not differ in it")
+        draft.idle("priority", "all packets have the same priority, because their classes have the same")
         name = "none"
     if name == "none" or (name == "class" and call(config.text("sw_allocator"))[0] in _WITHOUT_PRIORITY):
         # then priorities of classes have an effect only at terminals, in both simulators
         return {"priority": "round_robin"}
     if config.whole("vc_priority_donation"):
-        draft.approximate("vc_priority_donation", "the packet at the front of a VC has its own priority")
+        draft.approximate("vc_priority_donation", "only the priority of the packet at the front of a VC counts")
     draft.approximate(
-        "priority", "VCs are taken with the switch, not a step before it: short packets saturate later", name
+        "priority", "heads take a VC together with the switch, not a step earlier: short packets saturate later", name
     )
     return {"priority": _PRIORITIES[name], "vc_realloc": 0}
 
@@ -228,7 +245,7 @@ def has_priorities(config: Config) -> bool:
 def _hold(draft: Draft, packet: int) -> None:
     if draft.config.whole("hold_switch_for_packet") > 0:
         if packet == 1:
-            draft.idle("hold_switch_for_packet", "packets have one flit, after which the switch is free in any case")
+            draft.idle("hold_switch_for_packet", "packets have one flit, so the switch is free after each")
         else:
-            text = "flits of packets may alternate on a link; no effect on a lone packet"
+            text = "flits of several packets may alternate on a link; a packet alone in the network is not affected"
             draft.approximate("hold_switch_for_packet", text, "hold_switch_for_packet")

@@ -57,14 +57,14 @@ def network(draft: Draft) -> Network:
     topology = config.choose("topology", _BUILDERS)
     if config.text("routing_function") == "none":
         remedy = f"write routing_function = {', '.join(_functions(topology))}"
-        config.fail("routing_function", "BookSim2 needs one, and its default is none", remedy)
+        config.fail("routing_function", "BookSim2 needs this key and has no default", remedy)
     function = config.choose("routing_function", _functions(topology))
     count = _planes(draft)
     if config.whole("link_failures") > 0:
         _failures(draft, topology)
     found = _BUILDERS[topology](draft, function)
     if found.terminals > _MOST:
-        config.fail("k", f"that makes {found.terminals} terminals", f"stay below {_MOST}")
+        config.fail("k", f"these settings make {found.terminals} terminals", f"stay below {_MOST}")
     whole = found.topology if count == 1 else {"planes": {"count": count, "of": found.topology}}
     draft.put("topology", whole, "topology", *found.keys, *(["subnets"] if count > 1 else []))
     return found
@@ -80,18 +80,20 @@ def _planes(draft: Draft) -> int:
     if count == 1:
         return 1
     if any(config.wholes("use_read_write", 1)):
-        what = "with use_read_write each kind of packet has a subnet of its own; here each plane carries all kinds"
-        draft.refuse("subnets", what, "for requests and replies on one network, write subnets = 1;")
+        what = "with use_read_write each kind of packet has its own subnet; in Weft each plane carries all kinds"
+        draft.refuse("subnets", what, "to use one network for requests and replies, write subnets = 1;")
         return 1
     processes = {text.split("(")[0].strip() for text in config.texts("injection_process", 1)}
     if config.text("sim_type") != "latency" or processes != {"bernoulli"}:
-        what = "packets are divided among planes for sim_type = latency and injection_process = bernoulli"
+        what = "Weft divides packets among planes only for sim_type = latency and injection_process = bernoulli"
         rate = config.reals("injection_rate", 1)[0] / count
-        draft.refuse("subnets", what, f"for one of the {count}, write subnets = 1; and injection_rate = {rate:.6g};")
+        draft.refuse(
+            "subnets", what, f"for one of the {count} subnets, write subnets = 1; and injection_rate = {rate:.6g};"
+        )
         return 1
     text = (
-        f"a plane each, with 1/{count} of the load: BookSim2 draws the subnet of each packet, and a node sends one "
-        "packet at a time; here it sends in all planes at once, so packets wait less under load"
+        f"each subnet is a plane with 1/{count} of the load: BookSim2 draws the subnet of each packet, and a node "
+        "sends one packet at a time; in Weft a node sends in all planes at once, so packets wait less under load"
     )
     draft.approximate("subnets", text)
     return count
@@ -103,11 +105,13 @@ def _failures(draft: Draft, topology: str) -> None:
     BookSim2 has code for them in two topologies, but this code stops with an error before it chooses a link.
     """
     if topology in ("flatfly", "dragonflynew", "anynet"):
-        draft.idle("link_failures", f"BookSim2 lets no link of {topology} fail; here a link fails that `faults` names")
+        draft.idle(
+            "link_failures", f"in BookSim2 no link of {topology} fails; in Weft the links named under `faults` fail"
+        )
         return
-    what = "BookSim2 stops at it: it has no such failures for this topology"
+    what = "BookSim2 stops here: it has no link failures for this topology"
     if topology in ("mesh", "torus"):
-        what = "BookSim2 stops at it with a failed assertion, before it has drawn a link"
+        what = "BookSim2 stops here with a failed assertion, before it has drawn a link"
     remedy = "write link_failures = 0; and name links in the scenario: faults: [{link: [0, 1], at: 0cycles}]"
     draft.refuse("link_failures", what, remedy)
 
@@ -118,27 +122,30 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
     topology, function = config.text("topology"), config.text("routing_function")
     vcs = config.at_least("num_vcs", 1)
     if vcs > _MOST_VCS:
-        draft.refuse("num_vcs", f"a link has {_MOST_VCS} VCs at most", f"write num_vcs = {_MOST_VCS};")
+        draft.refuse("num_vcs", f"a link has at most {_MOST_VCS} VCs", f"write num_vcs = {_MOST_VCS};")
     routing = models.ROUTINGS.get((topology, function), models.Routing({}))
     if vcs < routing.least_vcs:
-        what = f"BookSim2 needs {routing.least_vcs} for {function} on {topology}"
+        what = f"BookSim2 needs {routing.least_vcs} VCs for {function} on {topology}"
         config.fail("num_vcs", what, f"write num_vcs = {routing.least_vcs};")
     if (topology, function) == ("dragonflynew", "ugal") and vcs != routing.least_vcs:
-        config.fail("num_vcs", "BookSim2 runs ugal on dragonflynew with 3 only", "write num_vcs = 3;")
+        config.fail("num_vcs", "BookSim2 runs ugal on dragonflynew only with 3 VCs", "write num_vcs = 3;")
     latencies: dict[str, int | None] = {**found.latencies} or {"default": None, "terminal": 1}
     for name, latency in latencies.items():
         entry = {} if latency is None else {"latency": amount(latency, "cycle")}
         entry |= {"vcs": _vcs(routing, name, vcs)} | buffer
         draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
     for name, latency in (found.credits or {}).items():
-        why = "in BookSim2 a credit takes as long as its flit, which came on the opposite channel"
+        why = (
+            "in BookSim2 a credit has the latency of the channel of its flit, not of the channel that carries "
+            "the credit"
+        )
         draft.put(f"links.{name}", {"credit_latency": amount(latency, "cycle")}, *found.keys, why=why)
     if routing.differs:
         draft.approximate("routing_function", routing.differs, f"{function} on {topology}")
     if vcs % routing.parts:
         text = (
-            f"they do not divide into {routing.parts} equal parts: in BookSim2 classes of packets share what is left "
-            "over, here every VC has one class; saturation comes earlier"
+            f"the VCs can't be divided into {routing.parts} equal parts: in BookSim2 classes of packets share the "
+            "remaining VCs, in Weft every VC has one class; saturation comes earlier"
         )
         draft.approximate("num_vcs", text, "num_vcs")
     if not found.topology.get("graph") or (topology, function) not in models.TABLED:
@@ -162,9 +169,9 @@ def _link_keys(config: Config, name: str) -> list[str]:
 def _why(config: Config, name: str, fewer: bool) -> str:
     """Text with a remark on latencies and VCs that differ from the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
-    shown = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
+    shown = "the file sets the latencies" if config.text("topology") == "anynet" and name == "default" else ""
     shown = shown or ("the latency is fixed in BookSim2" if fixed else "")
-    return "; ".join(filter(None, [shown, "VCs are those that the routing function uses" if fewer else ""]))
+    return "; ".join(filter(None, [shown, "Weft has only the VCs that the routing function uses" if fewer else ""]))
 
 
 def _functions(topology: str) -> list[str]:
@@ -180,7 +187,7 @@ def _foreign(draft: Draft, topology: str, function: str, needs: Mapping[str, str
     known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
     ways = [f"{name}; with {needs[name]}" if needs and name in needs else name for name in known]
     remedy = f"write routing_function = {' or '.join(ways)};"
-    draft.refuse("routing_function", f"no routing of {topology} takes the same paths here", remedy)
+    draft.refuse("routing_function", f"no routing of Weft takes the same paths on {topology}", remedy)
     return True
 
 
@@ -193,7 +200,7 @@ def _grid(kind: str) -> Callable[[Draft, str], Network]:
             config.at_least("k", 2)
         routers = prod(widths)
         if routers > _MOST:
-            config.fail("k", f"that makes more than {_MOST} routers", "write smaller numbers")
+            config.fail("k", f"these settings make more than {_MOST} routers", "write smaller numbers")
         if kind == "torus" and min(widths) == 2:
             draft.refuse("k", "a ring of two routers has two links between them", "write k = 3; or more")
         if "c" in config.given:
@@ -213,8 +220,8 @@ def _fly(draft: Draft, function: str) -> Network:  # noqa: ARG001 - all builders
     k = config.at_least("k", 2)
     if config.at_least("n", 1) > 1:
         what = (
-            "terminals enter a butterfly at its first stage and leave it at its last: it comes with terminals that "
-            "have two attachments, here each has one router"
+            "terminals enter a butterfly at its first stage and leave it at its last: such terminals have two "
+            "attachments, but in Weft each terminal has one router"
         )
         draft.refuse("n", what, "write n = 1; for one stage, or topology = fattree; for a folded butterfly")
     return Network({"single_router": {"terminals": k}}, k, {"terminal": 1}, ("k", "n"))
@@ -243,9 +250,9 @@ def _floor(draft: Draft) -> tuple[int, int]:
     if xr != yr or xr * yr != c:
         side = max(round(c**0.5), 1)
         remedy = f"write c = {side * side}, xr = {side} and yr = {side}"
-        config.fail("c", f"BookSim2 needs xr = yr and xr * yr = c, and they are {xr} and {yr}", remedy)
+        config.fail("c", f"BookSim2 needs xr = yr and xr * yr = c, but they are {xr} and {yr}", remedy)
     if x != y:
-        config.fail("x", f"BookSim2 needs x = y, and y is {y}", f"write y = {x};")
+        config.fail("x", f"BookSim2 needs x = y, but y is {y}", f"write y = {x};")
     return c, x
 
 
@@ -258,18 +265,18 @@ def _flatfly(draft: Draft, function: str) -> Network:
     routers = _power(config, k, n)
     if c > 1 and routers % row:
         remedy = f"write x = {k} and y = {k}"
-        config.fail("x", f"rows of {row} routers leave a part of a row of k^n = {routers}", remedy)
+        config.fail("x", f"rows of {row} routers do not divide k^n = {routers} routers", remedy)
     if n > 4:
-        config.fail("n", "BookSim2's flatfly has 4 dimensions at most", "write n = 4; or less")
+        config.fail("n", "BookSim2's flatfly has at most 4 dimensions", "write n = 4; or less")
     if noc and len(wiring.terminal_latencies(c)) > 1:
-        what = f"the {c} links of a router to its terminals have different lengths, here they have one"
+        what = f"in BookSim2 the {c} links of a router to its terminals have different lengths, in Weft one length"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0;")
     keys = ("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency")
     if noc and function == "ran_min":
         built = wiring.flatfly(k, n, c, row, noc)
         return _written(draft, built, wiring.dimension_order(k), keys)
     if noc and not is_foreign:
-        what = "links have the lengths of the floor plan, and this routing needs links of one length"
+        what = "links have the lengths of the floor plan, but this routing needs links of one length"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0; or routing_function = ran_min;")
     homes = wiring.homes(routers, c, row) if c > 1 else None
     return Network(models.grid("hyperx", [k] * n, c), c * routers, {"default": 1, "terminal": 1}, keys, homes)
@@ -307,7 +314,7 @@ def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
     config = draft.config
     file = config.text("network_file")
     if not file:
-        config.fail("network_file", "topology = anynet needs one", "write network_file = FILE;")
+        config.fail("network_file", "topology = anynet needs a file", "write network_file = FILE;")
     path = config.folder("network_file") / file
     if not path.exists():
         path = Path(file)  # BookSim2 looks in its current folder
@@ -333,9 +340,10 @@ def _credits(draft: Draft, built: Wiring, keys: tuple[str, ...]) -> dict[str, in
     several = sorted(there for there, back in found.items() if len(back) > 1)
     if several:
         text = (
-            f"channels of {several[0]} cycles have ways back of {', '.join(map(str, sorted(found[several[0]])))} "
-            f"cycles, and credits on a link class have one latency: here it is {several[0]} cycles, in BookSim2 that "
-            "of the way back; the round trip of a credit differs, and the saturation of links with small buffers"
+            f"channels of {several[0]} cycles have opposite channels of "
+            f"{', '.join(map(str, sorted(found[several[0]])))} cycles, but credits on a link class have one latency: "
+            f"in Weft {several[0]} cycles, in BookSim2 that of the opposite channel; so credit round trips and the "
+            "saturation of links with small buffers differ"
         )
         draft.approximate(keys[0], text)
     return {f"latency{there}": min(back) for there, back in found.items() if len(back) == 1}
@@ -343,7 +351,7 @@ def _credits(draft: Draft, built: Wiring, keys: tuple[str, ...]) -> dict[str, in
 
 def _power(config: Config, k: int, n: int) -> int:
     if n > 30 or k**n > _MOST:
-        config.fail("k", f"k^n with n = {n} is beyond {_MOST} routers", "write smaller numbers")
+        config.fail("k", f"k^n with n = {n} is more than {_MOST} routers", "write smaller numbers")
     return int(k**n)
 
 

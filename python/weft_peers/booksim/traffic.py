@@ -29,7 +29,7 @@ def traffic(draft: Draft, network: Network, lengths: Sequence[Lengths]) -> None:
     batch = config.text("sim_type") == "batch"
     loads = [1.0] * classes if batch else _loads(draft, lengths)
     if not batch and sum(loads) <= 0:
-        config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
+        config.fail("injection_rate", "no packets are sent", "write a rate above 0.0")
     patterns = _patterns(draft, network, classes)
     if classes > 1:
         return _several(draft, lengths, loads, patterns, batch=batch)
@@ -64,7 +64,7 @@ def _several(
     priorities = config.wholes("class_priority", classes) if has_priorities(config) else [0] * classes
     if any(not 0 <= one <= _HIGHEST for one in priorities):
         draft.refuse(
-            "class_priority", f"priorities are 0 to {_HIGHEST} here", "write smaller numbers in the same order"
+            "class_priority", f"Weft accepts priorities from 0 to {_HIGHEST}", "write smaller numbers in the same order"
         )
         return
     names = [f"class{place}" for place in range(classes)]
@@ -89,7 +89,7 @@ def _several(
 
 def _load(draft: Draft, load: float) -> float:
     if load > 1:
-        text = f"{load:g} flits/terminal/cycle are more than a terminal's channel takes: the load is 1, all it takes"
+        text = f"{load:g} flits/terminal/cycle exceed the channel of a terminal: the load is set to 1, its maximum"
         draft.approximate("injection_rate", text)
     return min(load, 1.0)
 
@@ -105,7 +105,7 @@ def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
             whole = [sum(config.wholes(key, classes)[0] for key in SIZES) // 2]
         rates = [rate / max(size, 1) for rate, size in zip(rates, whole, strict=True)]
     if any(not 0 <= rate <= 1 for rate in rates):
-        config.fail("injection_rate", "BookSim2 takes 0 to 1 packets/node/cycle", "write a rate from 0.0 to 1.0")
+        config.fail("injection_rate", "BookSim2 accepts 0 to 1 packets/node/cycle", "write a rate from 0.0 to 1.0")
     planes = draft.config.at_least("subnets", 1)
     return [rate * size / planes for rate, size in zip(rates, flits, strict=True)]
 
@@ -123,7 +123,7 @@ def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[A
     config = draft.config
     name, arguments = call(process)
     if name not in ("bernoulli", "on_off"):
-        config.fail("injection_process", "BookSim2 does not know it", "it knows bernoulli, on_off")
+        config.fail("injection_process", "BookSim2 does not know it", "BookSim2 knows bernoulli, on_off")
     if name == "bernoulli":
         return {"bernoulli": {}}, "injection_process"
     keys = ("burst_alpha", "burst_beta", "burst_r1")
@@ -133,25 +133,30 @@ def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[A
     )
     rate = load / flits
     if sum(value >= 0 for value in (alpha, beta, r1)) != 2 or max(alpha, beta, r1) > 1:
-        what = f"BookSim2 wants two of alpha, beta and r1 from 0 to 1 and one below 0: {alpha:g}, {beta:g}, {r1:g}"
+        what = (
+            f"BookSim2 needs two of alpha, beta and r1 from 0 to 1, and the third below 0: {alpha:g}, {beta:g}, {r1:g}"
+        )
         config.fail("injection_process", what, "write on_off({0.01,0.02}) and no burst_r1")
     if r1 < 0:
         r1 = rate * (alpha + beta) / alpha if alpha > 0 else 2.0
     elif beta < 0:
         beta = alpha * (r1 - rate) / rate
     if not (0 < beta <= 1 and rate < r1 <= 1):
-        what = f"bursts of {r1:g} packets/cycle that end with probability {beta:g} do not make {rate:g} packets/cycle"
+        what = f"bursts of {r1:g} packets/cycle that end with probability {beta:g} can't give {rate:g} packets/cycle"
         config.fail("injection_process", what, "write a lower injection_rate, or alpha and beta from 0 to 1")
     if r1 * flits > 1:
         what = (
-            f"packets of {flits:g} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, a burst has 1 at most"
+            f"packets of {flits:g} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, but a burst "
+            "has at most 1"
         )
         draft.refuse("injection_process", what, "write a lower rate, longer bursts or shorter packets")
         return None
     length = max(round(1 / beta), 1)
     if length * r1 < 1:
         end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is also at most 1
-        what = f"bursts of {length} cycles at {r1:g} packets/cycle hold {length * r1:g} packets, here 1 or more"
+        what = (
+            f"bursts of {length} cycles at {r1:g} packets/cycle have {length * r1:g} packets, but Weft needs 1 or more"
+        )
         remedy = f"write on_off({{{end * rate / (r1 - rate):.6g},{end:.6g},-1}}) for the same load at the same peak"
         draft.refuse("injection_process", what, remedy)
         return None
@@ -166,7 +171,7 @@ def _batch(draft: Draft, classes: int) -> None:
     if answered(draft, classes):
         draft.refuse("use_read_write", "BookSim2 counts replies as packets of a batch", "write use_read_write = 0;")
     if config.whole("max_outstanding_requests") > 0:
-        what = "only requests that are answered can be limited"
+        what = "a limit is possible only for requests with replies"
         draft.refuse("max_outstanding_requests", what, "write max_outstanding_requests = 0;")
     draft.put("traffic.batch", {"per_terminal": config.at_least("batch_size", 1)}, "batch_size")
 
@@ -178,7 +183,7 @@ def _replies(draft: Draft, classes: int) -> None:
     if _divides_vcs(draft):
         draft.put("traffic.class", "requests", "use_read_write")
         reply["reply_class"] = "replies"
-    why = "BookSim2 sends a reply a cycle after its request has come, and counts the cycle"
+    why = "BookSim2 sends a reply one cycle after its request arrived, and counts this cycle"
     draft.put("traffic.reply", reply, "use_read_write", "read_reply_size", "write_reply_size", why=why)
 
 
@@ -200,10 +205,10 @@ def _divides_vcs(draft: Draft) -> bool:
     if len(own) == len(back) == vcs:
         return False
     if own & back or len(own) + len(back) < vcs:
-        draft.approximate(given, "requests and replies share all VCs here, so saturation differs")
+        draft.approximate(given, "in Weft requests and replies share all VCs, so saturation differs")
         return False
     if any(len(one) < len(union) for kind, one in ranges.items() for union in [own if kind in _REQUESTS else back]):
-        text = "reads and writes share the VCs of both here, so saturation differs"
+        text = "in Weft reads and writes share the VCs of both, so saturation differs"
         draft.approximate(given, text, "use_read_write")
     halves: dict[str, dict[str, Any]] = {"requests": {}, "replies": {}}
     if len(own) != len(back):

@@ -22,17 +22,20 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
     peer = verdicts[0].case.peer
     bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))
     compared = (
-        f"{peer}, where the pattern of traffic changes. Mean packet latency [cycles] of what was sent before the "
-        f"change and in the last {100 * END:g} % of the time after it, and how long it takes to settle: the middle of "
-        f"the last bin of {bins} cycles after the change whose latency is more than {100 * OFF:g} % off that in the "
-        "end; 0 if none is. Compared: which rows of one change settle before which others, and which after the change "
-        "itself; those no more than a bin apart settle together."
+        f"{peer}, with a traffic pattern that changes. Mean packet latency [cycles] of packets sent before the "
+        f"change and in the last {100 * END:g} % of the time after it. Settling time: the middle of the last bin of "
+        f"{bins} cycles after the change with a latency more than {100 * OFF:g} % away from the final one; 0 if "
+        "there is none. Compared: the order in which rows of one change settle, also relative to the change itself; "
+        "rows at most one bin apart settle together."
     )
     if any(each.case.band for each in verdicts):
-        compared += " The latencies are compared where a row has a band."
+        compared += " Latencies are compared for rows with a band."
     both = pairs(verdicts)
     theirs, ours = sum(pair.theirs != 0 for pair in both), sum(pair.ours != 0 for pair in both)
-    text = f"Pairs of rows of one change: {len(both)}; more than a bin apart settle {theirs} in {peer}, {ours} in Weft."
+    text = (
+        f"Pairs of rows of one change: {len(both)}; pairs that settle more than a bin apart: {theirs} in {peer}, "
+        f"{ours} in Weft."
+    )
     return [*folded(compared, WIDTH), *columns(_HEAD, [_row(verdict) for verdict in verdicts]), text]
 
 

@@ -46,17 +46,19 @@ def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
         found = _BIN.fullmatch(each)
         if found is None:
             raise ValueError(
-                f"a bin of latency by the time of sending is cycle:latency:share, as -50:125.4:0.029, not {each!r}"
+                f"a bin of latency by sending time is cycle:latency:share, such as -50:125.4:0.029, not {each!r}"
             )
         begins.append(int(found[1]))
         latencies.append(float(found[2]))
     widths = {later - earlier for earlier, later in pairwise(begins)}
     if len(widths) != 1 or min(widths) <= 0 or 0 not in begins[1:]:
-        raise ValueError("latency by the time of sending needs bins of one width before and after 0, where one begins")
+        raise ValueError(
+            "latency by sending time needs bins of equal width before and after 0, and a bin that begins at 0"
+        )
     (width,) = widths
     after = int(params["transientTrafficCycle"])
     if after + begins[-1] + width > int(params["window"]):
-        raise ValueError(f"bins up to {begins[-1] + width} cycles after the change are beyond the window")
+        raise ValueError(f"bins up to {begins[-1] + width} cycles after the change exceed the window")
     words = [row["topology"], row["pattern"], row["load"], *(params[key] for key in _SHARED)]
     middles = [begin + width / 2 for begin in begins]
     return Change(", ".join(words), int(params["warmup"]) + after, width, Response(middles, latencies))
@@ -76,5 +78,5 @@ def recording(change: Change) -> dict[str, Any]:
         If a bin would begin before the change and end after it.
     """
     if change.cycle % change.bin:
-        raise NotExpressible(f"bins of {change.bin} cycles, none of which begins with the change at {change.cycle}")
+        raise NotExpressible(f"no bin of {change.bin} cycles begins with the change at {change.cycle}")
     return {"transient": {"bin": amount(change.bin, "cycle")}}

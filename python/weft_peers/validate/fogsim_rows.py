@@ -224,7 +224,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             }
         case "PAR":
             raise NotExpressible(
-                "its PAR misroutes as OFAR does, where an output is taken, and has VCs in order; ours compares queues"
+                "its PAR misroutes like OFAR if an output is taken, and uses VCs in order; PAR of Weft compares queues"
             )
         case other:
             raise NotExpressible(f"Weft has no routing like {other}")

@@ -34,15 +34,20 @@ def read(path: str | Path) -> list[Case]:
             reader = next((_READERS[name] for name in rows.fieldnames or [] if name in _READERS), None)
             if reader is None or not set(rows.fieldnames or []) >= _COMMON:
                 raise PeerError.saying(
-                    f"{path} has neither the columns of BookSim2, nor of CAMINOS, nor of FOGSim results",
-                    "compare its first line with those of booksim.csv, caminos.csv and fogsim.csv in tests/data/golden",
+                    f"{path} does not have the columns of results of BookSim2, CAMINOS or FOGSim",
+                    (
+                        "compare its first line with the first lines of booksim.csv, caminos.csv and fogsim.csv "
+                        "in tests/data/golden"
+                    ),
                 )
             cases = []
             for row in rows:
                 try:
                     cases.append(reader(row, rows.line_num))
                 except (ValueError, TypeError, KeyError) as problem:
-                    raise PeerError.saying(f"{path}:{rows.line_num}: {problem}", "mend or remove this row") from problem
+                    raise PeerError.saying(
+                        f"{path}:{rows.line_num}: {problem}", "correct or remove this row"
+                    ) from problem
     except (OSError, UnicodeDecodeError) as problem:
         raise PeerError.saying(f"{path} can't be read: {problem}", "name a CSV file of peer results") from problem
     return cases

@@ -179,7 +179,7 @@ def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]
     if case.oblivious and ours.bound is not None and ours.least:
         least = _compare(None, ours.least, 0.0)
         if least.ours is not None and least.ours > ours.bound + 3 * least.sigma / sqrt(runs):
-            reasons.append(f"every terminal sends {least.ours:.4f} or more, above the bound {ours.bound:.4f}")
+            reasons.append(f"every terminal sends at least {least.ours:.4f}, above the bound {ours.bound:.4f}")
     if accepted.ours < accepted.peer - accepted.tolerance:
         reasons.append(
             f"accepted load {accepted.ours:.4f} is more than {accepted.tolerance:.2g} below {accepted.peer:.4f}"
@@ -189,7 +189,7 @@ def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]
 
 def _levels(case: Case, theirs: Response, ours: Response | None) -> list[str]:
     if ours is None:
-        return ["no latency by the time of sending to compare: packets are missing"]
+        return ["no latency by sending time to compare, because packets are missing"]
     if not case.band:
         return []
     pairs = (("before the change", theirs.before, ours.before), ("after the change", theirs.final, ours.final))
@@ -201,4 +201,4 @@ def _apart(name: str, compared: Comparison) -> str:
     if compared.peer is None or compared.ours is None:
         return f"no {name} to compare"
     apart = compared.ours - compared.peer
-    return f"{name} differs by {apart:+.4g} ({apart / compared.peer:+.1%}), {compared.tolerance:.4g} is allowed"
+    return f"{name} differs by {apart:+.4g} ({apart / compared.peer:+.1%}); {compared.tolerance:.4g} is allowed"

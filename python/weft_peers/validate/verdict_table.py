@@ -21,7 +21,7 @@ def text(verdicts: Sequence[Verdict]) -> str:
     """Lines with the numbers of peer and Weft side by side, the reasons of failures, and the counts."""
     lines = [
         "Mean packet latency [cycles], hops [router-to-router links], accepted load [flits/terminal/cycle]:",
-        "the peer's, and beside it Weft's mean over its seeds.",
+        "the value of the peer, next to Weft's mean over its seeds.",
     ]
     peers = dict.fromkeys(verdict.case.peer for verdict in verdicts)
     for peer in peers:
@@ -94,4 +94,4 @@ def _count(verdicts: Sequence[Verdict]) -> str:
         if answers:
             parts.append(f"{kind} {answers['agrees']} of {answers.total()}")
     failed = sum(verdict.answer == "fails" for verdict in verdicts)
-    return f"Agreement: {', '.join(parts) or 'nothing that must match'}; {failed} failed"
+    return f"Agreement: {', '.join(parts) or 'no rows that must match'}; {failed} failed"
