@@ -265,8 +265,8 @@ def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
 GOOD = "1 0 -1 60 4 -1 -1 8 120 -1 1 1 1 1 1 -1 -1 -1"
 # Faults of the second line: place and reason, the word for `skip`, and a corrected line.
 FAULTS = {
-    "2 5 -1 60 4": ("line 3: 5 fields, and a job has 18", "malformed"),
-    GOOD.replace(" 4 ", " four "): ("line 3: field 5, the allocated processors: `four` is no number", "malformed"),
+    "2 5 -1 60 4": ("line 3: 5 fields, but a job has 18", "malformed"),
+    GOOD.replace(" 4 ", " four "): ("line 3: field 5, the allocated processors: `four` is not a number", "malformed"),
     GOOD.replace(" 0 ", " -1 ", 1): ("line 3: field 2, the submit time, is missing", "malformed"),
     GOOD.replace(" 4 ", " -1 "): ("line 3: job 1: the allocated processors, field 5, are missing", "missing"),
     GOOD.replace(" 4 ", " 0 "): ("line 3: job 1: the allocated processors, field 5, are 0", "no_processors"),

@@ -51,7 +51,7 @@ def test_messages_that_are_larger_than_their_receives_are_a_warning_everywhere(
     assert captured.err.count(WARNING) == 1
     assert main(["trace", "loggops", str(program)]) == 0
     captured = capsys.readouterr()
-    assert f"warning: {program}: {WARNING}\n  = help: write receives of as many bytes" in captured.err
+    assert f"warning: {program}: {WARNING}\n  = help: write receives of at least the bytes" in captured.err
     file = scenario(tmp_path)
     assert main(["check", str(file)]) == 0
     assert WARNING in capsys.readouterr().out
@@ -85,7 +85,7 @@ def test_programs_of_a_scheduler_have_the_same_warning(tmp_path: Path) -> None:
     [
         (
             "num_ranks 2\nrank 0 {\nsend 8b to 7\n}\nrank 1 {\n}\n",
-            "program.goal:3: rank 7 does not fit into num_ranks 2",
+            "program.goal:3: rank 7 does not exist: with num_ranks 2",
         ),
         ("num_ranks 2\nrank 0 {\n", "program.goal:3: the file ends inside the block of a rank"),
     ],
@@ -128,17 +128,17 @@ def of_step(change: Callable[[str], str], folder: Path, name: str = "dense_70b")
             "unknown key `colectives`",
             "the keys `program` and `collectives`",
         ),
-        (("dense_70b", "batch: 1024", "batch: 1000"), "no whole number of 32", "write a multiple of 32, such as 1024"),
-        (("dense_70b", "data: 32", "data: 0"), "a degree of 0 leaves no ranks", "write 1 for what is not divided"),
+        (("dense_70b", "batch: 1024", "batch: 1000"), "not a multiple of 32", "write a multiple of 32, such as 1024"),
+        (("dense_70b", "data: 32", "data: 0"), "a degree of 0 gives 0 ranks", "write 1 for an unused degree"),
         (("inference_70b", "tensor: 8", "tensor: 3"), "tensor 3 x pipeline 1 = 3 ranks, not 8", "or `ranks: 3`"),
         (
             ("dense_70b", "heads: 64, kv_heads: 8", "heads: 4"),
-            "4 attention heads are not divided by tensor 8",
+            "4 attention heads are not divisible by tensor 8",
             "such as 4",
         ),
         (
             ("inference_70b", "heads: 64, kv_heads: 8", "heads: 4"),
-            "4 attention heads are not divided by tensor 8",
+            "4 attention heads are not divisible by tensor 8",
             "such as 4",
         ),
     ],
@@ -178,7 +178,7 @@ def test_commands_refuse_what_would_take_all_memory_or_say_nothing(
 
     # 2 ranks and 2 operations, of at most 100 million
     assert "write 25000000 copies or fewer" in refused("remap", program, "--tile", 10**9, "--out", out)
-    assert "ask for fewer nodes" in refused("remap", program, "--nodes", 10**6, "--out", out)
+    assert "request fewer nodes" in refused("remap", program, "--nodes", 10**6, "--out", out)
     assert "weft trace info" in refused("make", program)
     placement = tmp_path / "nodes.txt"
     assert "No such file" in (message := refused("remap", program, "--placement", placement, "--out", out))

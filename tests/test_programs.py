@@ -147,7 +147,7 @@ def test_wrong_files_are_refused_with_place_and_remedy(tmp_path: Path, capsys: p
         capsys, "convert", DATA / "llamp_blocking.goal", "--out", tmp_path / "x.txt"
     )
     message = _refused(capsys, "remap", DATA / "binary_tree_32.goal", "--nodes", "4", "--out", out)
-    assert "32 ranks need 32 nodes so, and there are 4" in message
+    assert "32 ranks need 32 nodes in this placement, but there are 4" in message
     assert "write a time such as 2500ns" in _refused(capsys, "loggops", DATA / "llamp_blocking.goal", "--L", "5cycles")
     assert not out.exists()
 
@@ -180,7 +180,7 @@ def test_parameters_that_do_not_fit_are_refused_at_their_line(
     text = (EXAMPLES / "dense_70b.yaml").read_text()
     for old, new, what in (
         ("ranks: 1024", "ranks: 1000", "tensor 8 x context 1 x data 32 x pipeline 4 = 1024 ranks, not 1000"),
-        ("memory: 80GB", "memory: 8GB", "GB, and an accelerator has 8.0 GB"),
+        ("memory: 80GB", "memory: 8GB", "GB, but an accelerator has 8.0 GB"),
         ("memory: 80GB", "memory: 80", "80 is a bare number and a size in bytes needs a unit"),
         ("tensor: 8", "tensr: 8", "tensr"),
     ):

@@ -97,7 +97,7 @@ def test_a_trace_converts_to_a_program_that_finishes_and_says_what_it_assumed(
     assert main(["trace", "convert", str(RING / "testtrace.meta"), "--out", str(out)]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"wrote {out}\n"
-    assert printed.err.startswith("assumed: 32 computations are times of the processor")
+    assert printed.err.startswith("assumed: 32 computations are processor times between two calls")
     converted = _json(capsys, "loggops", out)
     assert converted["finish_ns"] == _json(capsys, "loggops", RING)["finish_ns"] > 0
     # the file of one rank stands for its whole trace
@@ -150,7 +150,7 @@ def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest
     shutil.copytree(RING, folder)
     (folder / "testtrace-0003.bin").unlink()
     message = _refused(capsys, "info", folder)
-    assert "the trace has 4 ranks, and the file of rank 3 is missing" in message
+    assert "the trace has 4 ranks, but the file of rank 3 is missing" in message
     assert "copy the files of all" in message
     shutil.copy(RING / "testtrace-0003.bin", folder)
     assert _json(capsys, "info", folder)["ranks"] == 4, "the remedy helps"

@@ -132,7 +132,7 @@ def test_files_of_two_runs_in_one_folder_are_reported_apart(
     assert _recorded(library, folder, program, ranks=3).returncode == 0
     assert _info(capsys, folder)["ranks"] == 3
     assert _recorded(library, folder, program, ranks=2).returncode == 0
-    assert "the trace has 2 ranks, and there are files of 3" in _refused(capsys, folder)
+    assert "the trace has 2 ranks, but there are files of 3 ranks" in _refused(capsys, folder)
 
 
 @pytest.mark.parametrize(("body", "call"), WITHOUT, ids=[call for _, call in WITHOUT])
@@ -145,7 +145,7 @@ def test_a_call_that_is_not_recorded_is_named(
     ran = _recorded(library, tmp_path / "recording", _compiled(source), ranks=2)
     assert ran.returncode == 0, ran.stderr
     message = _refused(capsys, tmp_path / "recording")
-    assert f"the program made calls that the recording does not hold: 1 {call}" in message
+    assert f"the program made calls that the recording does not contain: 1 {call}" in message
 
 
 @NEEDS_FORTRAN
@@ -195,7 +195,7 @@ def test_a_call_from_fortran_that_is_not_recorded_is_named(
     ran = _recorded(library, tmp_path / "recording", tmp_path / "program", ranks=2)
     assert ran.returncode == 0, ran.stderr
     message = _refused(capsys, tmp_path / "recording")
-    assert f"the program made calls that the recording does not hold: 1 {call}" in message
+    assert f"the program made calls that the recording does not contain: 1 {call}" in message
 
 
 def test_fortran_has_each_call_that_c_has(library: Path) -> None:

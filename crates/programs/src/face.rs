@@ -73,7 +73,8 @@ impl LogGops {
 fn unreadable(problem: &serde_json::Error) -> Refusal {
     let text = problem.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    let (what, help) = text.split_once('\n').unwrap_or((text, "correct it; docs/howto/programs.md shows the form"));
+    let (what, help) =
+        text.split_once('\n').unwrap_or((text, "correct the parameter; docs/howto/programs.md shows the format"));
     Refusal::new("the parameters", what, help)
 }
 
@@ -96,7 +97,7 @@ pub fn read_trace(format: &str, files: &mut dyn Files, clock: Option<&str>) -> R
     let format = traces::named(format).ok_or_else(|| {
         let known: Vec<&str> = traces::FORMATS.iter().map(|format| format.name()).collect();
         let what = format!("there is no format {format}");
-        Refusal::new("the format", what, format!("name a trace of {}", known.join(" or ")))
+        Refusal::new("the format", what, format!("write the name of a trace format, {}", known.join(" or ")))
     })?;
     format.read(files, clock.transpose()?)
 }
@@ -153,7 +154,7 @@ fn nanoseconds(path: &str, text: &str) -> Result<f64, Refusal> {
     match text.parse() {
         Ok(Time::Femtoseconds(fs)) => Ok(fs as f64 / 1e6),
         Ok(time @ Time::Cycles(_)) => {
-            Err(Refusal::new(path, format!("{time}: a program has no cycles"), "write a time such as 10us"))
+            Err(Refusal::new(path, format!("{time}: a program has no times in cycles"), "write a time such as 10us"))
         }
         Err(problem) => {
             let (what, help) = problem.split_once('\n').unwrap_or((&problem, "write a time such as 10us"));

@@ -82,7 +82,7 @@ pub fn check_product(degrees: &[(&str, u32)], ranks: u32, path: &str, of_product
 }
 
 fn of_zero(path: &str, name: &str) -> Refusal {
-    Refusal::new(format!("{path}.{name}"), "a degree of 0 leaves no ranks", "write 1 for what is not divided")
+    Refusal::new(format!("{path}.{name}"), "a degree of 0 gives 0 ranks", "write 1 for an unused degree")
 }
 
 impl Degrees {
@@ -200,7 +200,7 @@ mod tests {
         let degrees = Degrees { tensor: 8, context: 1, data: 32, pipeline: 4, expert: 1 };
         assert!(degrees.check(1024, "degrees").is_ok());
         let none = Degrees { data: 0, ..degrees }.check(1024, "degrees").unwrap_err();
-        assert_eq!((none.path.as_str(), none.help.as_str()), ("degrees.data", "write 1 for what is not divided"));
+        assert_eq!((none.path.as_str(), none.help.as_str()), ("degrees.data", "write 1 for an unused degree"));
         let refused = degrees.check(1000, "degrees").unwrap_err();
         assert_eq!(refused.help, "write degrees whose product is 1000, or `ranks: 1024`");
         assert_eq!(refused.what, "tensor 8 x context 1 x data 32 x pipeline 4 = 1024 ranks, not 1000");

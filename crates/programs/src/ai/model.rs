@@ -121,10 +121,10 @@ impl Model {
         }
         let most = (1..=tensor).rev().find(|&fewer| self.heads.is_multiple_of(fewer.into())).unwrap_or(1);
         let what = format!(
-            "{} attention heads are not divided by tensor {tensor}: each rank computes whole heads",
+            "{} attention heads are not divisible by tensor {tensor}: each rank computes whole heads",
             self.heads
         );
-        Err(Refusal::new(path, what, format!("write a divisor of the heads, such as {most}")))
+        Err(Refusal::new(path, what, format!("write a divisor of the number of heads, such as {most}")))
     }
 
     /// Refuses at `path` a model with invalid parameters, or with numbers that are too large for 64 bits.
@@ -145,7 +145,7 @@ impl Model {
                 return Err(Refusal::new(
                     format!("{path}.{name}"),
                     what,
-                    "write a number from 1 to 1048576, that of the model",
+                    "write the number of the model, from 1 to 1048576",
                 ));
             }
         }
@@ -158,13 +158,13 @@ impl Model {
         if !self.hidden.is_multiple_of(self.heads) || !self.heads.is_multiple_of(self.kv_heads()) {
             let (heads, kv_heads) = (self.heads, self.kv_heads());
             let what = format!(
-                "{} / {heads} and {heads} / {kv_heads} (hidden / heads, heads / kv_heads) are not both whole",
+                "{} / {heads} and {heads} / {kv_heads} (hidden / heads, heads / kv_heads) are not both whole numbers",
                 self.hidden
             );
             return Err(Refusal::new(
                 format!("{path}.heads"),
                 what,
-                "write heads that divide hidden, and kv_heads that divide heads",
+                "write a value of heads that divides hidden, and one of kv_heads that divides heads",
             ));
         }
         match self.experts {

@@ -27,7 +27,7 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "\"{text}\" is no size in bytes\nwrite a number and B, KB, MB, GB, KiB, MiB or GiB, such as \"64KiB\""
+                "\"{text}\" is not a size in bytes\nwrite a number and B, KB, MB, GB, KiB, MiB or GiB, such as \"64KiB\""
             )
         };
         let (number, unit) = UNITS
@@ -43,7 +43,7 @@ impl FromStr for Bytes {
         let digits: u128 = format!("{whole}{part}").parse().map_err(|_| wrong())?;
         let bytes = digits.checked_mul(unit.into()).ok_or_else(wrong)?;
         if bytes % scale != 0 {
-            return Err(format!("\"{text}\" is no whole number of bytes\nwrite a whole number of bytes"));
+            return Err(format!("\"{text}\" is not a whole number of bytes\nwrite a whole number of bytes"));
         }
         let most = || format!("\"{text}\" is more than 2^62 bytes\nwrite a smaller size");
         u64::try_from(bytes / scale).ok().filter(|&bytes| bytes <= 1 << 62).map(Self).ok_or_else(most)

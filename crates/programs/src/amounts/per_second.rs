@@ -8,7 +8,7 @@ use std::str::FromStr;
 const PREFIXES: [(&str, f64); 6] = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
 
 fn read(text: &str, unit: &str, example: &str) -> Result<f64, String> {
-    let wrong = || format!("\"{text}\" is no rate in {unit}\nwrite a number and its unit, such as \"{example}\"");
+    let wrong = || format!("\"{text}\" is not a rate in {unit}\nwrite a number and its unit, such as \"{example}\"");
     let number = text.trim().strip_suffix(unit).ok_or_else(wrong)?;
     let (number, factor) = PREFIXES
         .iter()

@@ -70,7 +70,8 @@ impl RulesConfig {
             let can = algorithm.model().operations();
             if !can.contains(&operation) {
                 let known: Vec<&str> = can.iter().map(Operation::name).collect();
-                let what = format!("{} is no algorithm of {word}: it does {}", algorithm.name(), known.join(", "));
+                let what =
+                    format!("{} is not an algorithm for {word}: it can do {}", algorithm.name(), known.join(", "));
                 let others = AlgorithmConfig::examples()
                     .into_iter()
                     .filter(|other| other.model().operations().contains(&operation));
@@ -84,7 +85,7 @@ impl RulesConfig {
             None => 0,
             Some(Time::Femtoseconds(fs)) if fs <= 1_000_000_000_000 => fs as u64,
             Some(time) => {
-                let what = format!("{time} per byte is no time up to 1ms");
+                let what = format!("{time} per byte is not a time up to 1ms");
                 return Err(Refusal::new(format!("{path}.sum_per_byte"), what, "write a time such as 0.1ns"));
             }
         };
@@ -121,12 +122,12 @@ impl Rules {
                 let messages = self.expand(op, ranks, 0, sizes).len() as u64 * u64::from(ranks);
                 if messages > MOST {
                     let what = format!(
-                        "{} among {ranks} ranks needs {messages} operations, and {MOST} are the most",
+                        "{} among {ranks} ranks needs {messages} operations, but the maximum is {MOST}",
                         operation.name()
                     );
                     return Err(refuse(
                         what,
-                        "take fewer ranks, larger segments, or an algorithm with fewer messages".into(),
+                        "use fewer ranks, larger segments, or an algorithm with fewer messages".into(),
                     ));
                 }
             }

@@ -94,16 +94,16 @@ fn different(rank: usize, other: usize, comm: u32, place: usize, own: Option<&Ca
             };
             format!("{} of {size} with root {}", operation.name(), op.root())
         }
-        _ => "none".to_owned(),
+        _ => "missing".to_owned(),
     };
     Refusal::new(
         format!("rank {rank}"),
         format!(
-            "collective {place} of communicator {comm} is {} here and {} at rank {other}",
+            "collective {place} of communicator {comm} is {} at this rank, but {} at rank {other}",
             named(own),
             named(known)
         ),
-        "let all ranks of a communicator call the same collectives in the same order",
+        "make all ranks of a communicator call the same collectives in the same order",
     )
 }
 
@@ -122,12 +122,16 @@ fn check_comms(
         let outside = if is_new { comm.members.iter().find(|&&member| member >= ranks) } else { None };
         if let Some(outside) = outside {
             let what =
-                format!("rank {outside} is a member, and the program has ranks 0 to {}", ranks.saturating_sub(1));
-            return Err(Refusal::new(path, what, "name ranks of the program"));
+                format!("rank {outside} is a member, but the program has ranks 0 to {}", ranks.saturating_sub(1));
+            return Err(Refusal::new(path, what, "list only ranks of the program as members"));
         }
         if comm.number == 0 || comm.members.get(comm.me as usize) != Some(&(rank as u32)) {
-            let what = format!("place {} of communicator {} is not rank {rank}", comm.me, comm.number);
-            return Err(Refusal::new(path, what, "give each rank its own place among the members; numbers begin at 1"));
+            let what = format!("the member at place {} of communicator {} is not rank {rank}", comm.me, comm.number);
+            return Err(Refusal::new(
+                path,
+                what,
+                "give each rank its own place among the members; number communicators from 1",
+            ));
         }
     }
     Ok(())
@@ -136,8 +140,9 @@ fn check_comms(
 /// The problem of an operation and the remedy.
 fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
     if usize::from(op.comm()) > of.comms.len() {
-        let what = format!("communicator {} is named, and the rank has {}", op.comm(), of.comms.len());
-        return Err((what, "create the communicator, or use 0, which is all ranks".into()));
+        let what =
+            format!("the operation names communicator {}, but the rank has only {}", op.comm(), of.comms.len());
+        return Err((what, "create the communicator, or use communicator 0, which has all ranks".into()));
     }
     let size = of.size_of(op.comm(), program.len());
     let peer = match op.kind() {
@@ -151,25 +156,28 @@ fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String,
             Kind::Receive => ("receives from", "program"),
             Kind::Compute | Kind::Collective(_) => ("has its root at", "communicator"),
         };
-        let what = format!("it {what} rank {peer}, and the {whole} has {size} ranks (0 to {})", size.saturating_sub(1));
-        return Err((what, "correct the rank, or the number of ranks".into()));
+        let what = format!(
+            "the operation {what} rank {peer}, but the {whole} has {size} ranks (0 to {})",
+            size.saturating_sub(1)
+        );
+        return Err((what, "correct this rank, or the number of ranks".into()));
     }
     let lists = of.ops.size_lists().len();
     if usize::from(op.sizes()) > lists {
         return Err((
-            format!("list {} of block sizes is named, and there are {lists}", op.sizes()),
-            "keep the list".into(),
+            format!("the operation names list {} of block sizes, but the rank has {lists} lists", op.sizes()),
+            "add this list to the rank".into(),
         ));
     }
     if let (Some(sizes), Kind::Collective(operation)) = (of.ops.sizes(op.sizes()), op.kind()) {
         let wanted = if operation == Operation::AllToAll { u64::from(size).pow(2) } else { size.into() };
         if sizes.len() as u64 != wanted {
             let what = format!(
-                "{} of {size} ranks needs {wanted} block sizes, and the list has {}",
+                "{} of {size} ranks needs {wanted} block sizes, but the list has {}",
                 operation.name(),
                 sizes.len()
             );
-            return Err((what, "give a size for each rank; for all-to-all, for each sender and receiver".into()));
+            return Err((what, "give one size per rank; for all-to-all, one per sender and receiver".into()));
         }
     }
     Ok(())
@@ -190,7 +198,7 @@ mod tests {
     fn ranks_that_do_not_exist_are_refused_with_the_numbers() {
         let refused = program(&[Op::compute(1), Op::send(2, 8, Some(0))]).check().unwrap_err();
         assert_eq!(refused.path, "rank 0, operation 1");
-        assert_eq!(refused.what, "it sends to rank 2, and the program has 2 ranks (0 to 1)");
+        assert_eq!(refused.what, "the operation sends to rank 2, but the program has 2 ranks (0 to 1)");
         assert!(program(&[Op::receive(None, 8, None), Op::send(1, 8, None)]).check().is_ok());
         assert!(program(&[Op::send(1, 8, None).within(1)]).check().unwrap_err().what.contains("communicator 1"));
     }
@@ -198,7 +206,11 @@ mod tests {
     #[test]
     fn a_collective_that_one_rank_leaves_out_is_refused() {
         let refused = program(&[Op::collective(Operation::Barrier, 0, 0, 0)]).check().unwrap_err();
-        assert!(refused.what.contains("is none here and barrier of 0 bytes with root 0 at rank 0"), "{}", refused.what);
+        assert!(
+            refused.what.contains("is missing at this rank, but barrier of 0 bytes with root 0 at rank 0"),
+            "{}",
+            refused.what
+        );
     }
 
     /// A check of each rank separately would compare 4 x 10^10 members.
@@ -219,7 +231,7 @@ mod tests {
                 .check()
                 .unwrap_err()
                 .what
-                .contains("rank 199999 is a member, and the program has ranks 0 to 199998")
+                .contains("rank 199999 is a member, but the program has ranks 0 to 199998")
         );
     }
 
@@ -227,7 +239,7 @@ mod tests {
     fn a_rank_must_be_at_its_place_in_a_communicator() {
         let mut program = program(&[]);
         program.ranks[1].comms.push(Comm { number: 1, members: [0, 1].into(), me: 0 });
-        assert!(program.check().unwrap_err().what.contains("place 0 of communicator 1 is not rank 1"));
+        assert!(program.check().unwrap_err().what.contains("the member at place 0 of communicator 1 is not rank 1"));
         program.ranks[1].comms[0].me = 1;
         assert!(program.check().is_ok());
     }

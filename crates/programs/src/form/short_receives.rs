@@ -26,8 +26,8 @@ pub struct ShortReceives {
 impl ShortReceives {
     /// The remedy.
     pub fn help(&self) -> &'static str {
-        "write receives of as many bytes as their messages, or more: MPI calls a smaller one truncation, an error. All times are those of \
-         the bytes of the message"
+        "write receives of at least the bytes of their messages: in MPI a smaller receive is an error, called truncation. Weft computes \
+         all times from the bytes of the message"
     }
 }
 

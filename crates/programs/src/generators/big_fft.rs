@@ -80,13 +80,13 @@ impl Generates for BigFft {
         let ops = Arc::new(calls.finish());
         let rank = |rank| RankProgram { ops: Arc::clone(&ops), comms: rows_and_columns(rank, sides) };
         let arithmetic = vec![
-            Line::new("iterations", iterations.into(), "", "forward and back"),
+            Line::new("iterations", iterations.into(), "", "forward and backward"),
             Line::new("block", self.block(sides[0]) as f64, "B", "16 B x points^3 / (ranks x ranks of a row)"),
             Line::new(
                 "bytes of an iteration",
                 per_iteration as f64,
                 "B",
-                "all ranks together, without blocks to themselves",
+                "of all ranks, without blocks that a rank keeps",
             ),
             Line::new(
                 "computation of a 1-D transform",

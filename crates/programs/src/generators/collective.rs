@@ -56,7 +56,7 @@ pub fn ns(path: &str, time: Option<Time>) -> Result<u64, Refusal> {
         None => Ok(0),
         Some(Time::Femtoseconds(fs)) => Ok(u64::try_from((fs + 500_000) / 1_000_000).unwrap_or(u64::MAX)),
         Some(time @ Time::Cycles(_)) => {
-            Err(Refusal::new(path, format!("{time}: a program has no cycles"), "write a time such as 10us"))
+            Err(Refusal::new(path, format!("{time}: a program has no times in cycles"), "write a time such as 10us"))
         }
     }
 }
@@ -84,7 +84,7 @@ impl Generates for Collective {
         let program = Program { ranks: vec![rank; self.ranks as usize] };
         let arithmetic = vec![
             Line::new("ranks", self.ranks.into(), "", ""),
-            Line::new("bytes", self.bytes.0 as f64, "B", "of the vector or a block"),
+            Line::new("bytes", self.bytes.0 as f64, "B", "of the vector, or of a block"),
             Line::new("calls", self.repeat.into(), "", "of each rank"),
         ];
         Ok(Made { program, arithmetic })

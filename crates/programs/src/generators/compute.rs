@@ -36,7 +36,7 @@ impl Generates for Compute {
         within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
         let time = ns(&format!("{path}.time"), Some(self.time))?;
         if time == 0 {
-            let what = format!("{}: a computation of less than half a nanosecond", self.time);
+            let what = format!("{} is too short: the minimum of a computation is half a nanosecond", self.time);
             return Err(Refusal::new(format!("{path}.time"), what, "write a time such as 10us"));
         }
         let mut calls = Calls::default();

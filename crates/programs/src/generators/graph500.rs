@@ -147,11 +147,16 @@ impl Generates for Graph500 {
         let program = Program { ranks: vec![RankProgram::new(calls.finish()); self.ranks as usize] };
         let mut arithmetic = vec![
             Line::new("vertices", vertices as f64, "", "2^scale"),
-            Line::new("bit map", (vertices / 8) as f64, "B", "a bit per vertex; each rank gathers it in every level"),
+            Line::new(
+                "bit map",
+                (vertices / 8) as f64,
+                "B",
+                "1 bit per vertex; each rank gathers the whole map in every level",
+            ),
             Line::new("levels", levels.len() as f64, "", format!("of a search at scale {}", self.scale.min(COUNTED))),
         ];
         for (level, share) in levels.iter().enumerate() {
-            arithmetic.push(Line::new(format!("edges of level {level}"), *share, "", "share of all ends of edges"));
+            arithmetic.push(Line::new(format!("edges of level {level}"), *share, "", "share of all edge ends"));
         }
         Ok(Made { program, arithmetic })
     }

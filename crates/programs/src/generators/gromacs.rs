@@ -172,7 +172,7 @@ impl Generates for Gromacs {
                 "exchanges of a step",
                 4.0 * dimensions as f64,
                 "",
-                "2 directions x dimensions, positions and forces",
+                "2 directions x dimensions, each for positions and forces",
             ),
             Line::new("positions to the mesh", self.positions() as f64, "B", "6 halos per particle rank"),
             Line::new("transposes of a step", 2.0, "", "all-to-alls of mesh ranks"),

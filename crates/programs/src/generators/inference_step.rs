@@ -97,8 +97,8 @@ impl InferenceStep {
         within(path, "decode", self.decode.into(), 0, 1 << 20)?;
         within(path, "weight_bytes", self.weight_bytes, 1, 16)?;
         if !self.model.layers.is_multiple_of(self.pipeline) {
-            let what = format!("{} layers are not divided by pipeline {}", self.model.layers, self.pipeline);
-            return Err(Refusal::new(format!("{path}.pipeline"), what, "write a divisor of the layers"));
+            let what = format!("{} layers are not divisible by pipeline {}", self.model.layers, self.pipeline);
+            return Err(Refusal::new(format!("{path}.pipeline"), what, "write a divisor of the number of layers"));
         }
         let context = self.prompt + u64::from(self.decode);
         let weights = self.weight_bytes as f64 * self.model.parameters() as f64 / f64::from(self.ranks);
@@ -106,7 +106,7 @@ impl InferenceStep {
         let there = self.accelerator.memory.0 as f64;
         if weights + keys > there {
             let what = format!(
-                "weights {:.1} GB + keys and values {:.1} GB = {:.1} GB, and an accelerator has {:.1} GB",
+                "weights {:.1} GB + keys and values {:.1} GB = {:.1} GB, but an accelerator has {:.1} GB",
                 weights / 1e9,
                 keys / 1e9,
                 (weights + keys) / 1e9,
@@ -115,7 +115,7 @@ impl InferenceStep {
             return Err(Refusal::new(
                 format!("{path}.accelerator.memory"),
                 what,
-                "take more ranks, fewer prompts or shorter ones",
+                "use more ranks, fewer prompts or shorter prompts",
             ));
         }
         let per_rank = (u64::from(self.decode) + 1) * (4 * u64::from(self.layers()) + 4);
@@ -165,16 +165,21 @@ impl InferenceStep {
             Line::new("parameters", model.parameters() as f64, "", "layers, two embeddings, norms"),
             Line::new("all-reduces of a pass", 2.0 * f64::from(model.layers), "", "2 per layer"),
             Line::new(
-                "bytes of each, prefill",
+                "bytes of an all-reduce, prefill",
                 (2 * model.hidden * prefill) as f64,
                 "B",
                 "2 h per token of all prompts",
             ),
-            Line::new("bytes of each, decoding", (2 * model.hidden * self.prompts) as f64, "B", "2 h per prompt"),
+            Line::new(
+                "bytes of an all-reduce, decoding",
+                (2 * model.hidden * self.prompts) as f64,
+                "B",
+                "2 h per prompt",
+            ),
             Line::new("prefill", first, "s", "computation: the larger of operations / rate and bytes / bandwidth"),
-            Line::new("decoding step", decode, "s", "computation of the first one, likewise"),
-            Line::new("weights read", weights, "B", "per rank and pass over all layers of its tensor part"),
-            Line::new("keys and values", model.kv_bytes() as f64, "B", "per token of context, all ranks"),
+            Line::new("decoding step", decode, "s", "computation of the first step, by the same rule"),
+            Line::new("weights read", weights, "B", "per pass, by one tensor rank for all layers"),
+            Line::new("keys and values", model.kv_bytes() as f64, "B", "per token of context, in all ranks together"),
         ]
     }
 }

@@ -123,7 +123,7 @@ impl Generates for Linpack {
         let cube = 2.0 / 3.0 * (self.order as f64).powi(3);
         let arithmetic = vec![
             Line::new("panels", panels as f64, "", "order / block"),
-            Line::new("operations", flops.iter().sum(), "FLOP", "of all ranks, as the program has them"),
+            Line::new("operations", flops.iter().sum(), "FLOP", "of all ranks, counted in the program"),
             Line::new("operations by formula", cube, "FLOP", "2/3 N^3"),
         ];
         Ok(Made { program: Program { ranks }, arithmetic })

@@ -126,7 +126,8 @@ fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration
         Some(_) | None => u64::from(wanted),
     };
     if fits == 0 {
-        let what = format!("one iteration sends {per_iteration} bytes, and {} are the most", most.unwrap_or_default());
+        let what =
+            format!("one iteration sends {per_iteration} bytes, more than the limit of {}", most.unwrap_or_default());
         let help = format!("write {per_iteration}B or more, or make the program smaller");
         return Err(Refusal::new(format!("{path}.most_bytes"), what, help));
     }
@@ -138,6 +139,6 @@ fn not_too_many(path: &str, operations: u64) -> Result<(), Refusal> {
     if operations <= MOST {
         return Ok(());
     }
-    let what = format!("the program would have {operations} operations, and {MOST} are the most");
-    Err(Refusal::new(path, what, "make fewer steps, micro-batches or ranks"))
+    let what = format!("the program would have {operations} operations, but the maximum is {MOST}");
+    Err(Refusal::new(path, what, "use fewer steps, micro-batches or ranks"))
 }

@@ -110,7 +110,7 @@ impl Generates for Multigrid {
                 "levels",
                 levels.len() as f64,
                 "",
-                "from `points` of a side down to 1, each half of the one above",
+                "from `points` per side down to 1, halved from level to level",
             ),
             Line::new("face", halo(levels[0], [1, 0, 0]) as f64, "B", "8 B x points^2, on the finest level"),
             Line::new("bytes of a cycle", per_cycle as f64, "B", "messages of all ranks, without the collectives"),

@@ -135,7 +135,10 @@ impl Generates for Namd {
         within(path, "atoms", self.atoms, self.ranks.into(), 1 << 40)?;
         within(path, "steps", self.steps.into(), 1, 1 << 20)?;
         if !(self.density > 0.0 && self.density < 1e3 && self.cutoff > 0.0 && self.cutoff < 1e4) {
-            let what = format!("density {} and cutoff {} are not both positive and small", self.density, self.cutoff);
+            let what = format!(
+                "density {} and cutoff {} are not both above 0 and below 1000 and 10000",
+                self.density, self.cutoff
+            );
             return Err(Refusal::new(path, what, "write density: 0.1 and cutoff: 12"));
         }
         not_too_many(path, u64::from(self.ranks) * u64::from(self.steps) * 112)?;

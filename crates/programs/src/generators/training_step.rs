@@ -213,7 +213,7 @@ impl TrainingStep {
         let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("{path}.{key}"), what, help));
         if !self.batch.is_multiple_of(per_step) {
             let what = format!(
-                "{} sequences are no whole number of {per_step} (micro_batch {} x data {data})",
+                "{} sequences are not a multiple of {per_step} (micro_batch {} x data {data})",
                 self.batch, self.micro_batch
             );
             let more = self.batch.next_multiple_of(per_step);
@@ -221,18 +221,24 @@ impl TrainingStep {
         }
         if !self.model.layers.is_multiple_of(pipeline * self.parts) {
             let what =
-                format!("{} layers are not divided by pipeline {pipeline} x parts {}", self.model.layers, self.parts);
-            return refuse("parts", what, "write degrees that divide the layers");
+                format!("{} layers are not divisible by pipeline {pipeline} x parts {}", self.model.layers, self.parts);
+            return refuse("parts", what, "write a pipeline and parts whose product divides the number of layers");
         }
         if self.parts > 1 && (pipeline == 1 || !self.micro_batches().is_multiple_of(u64::from(pipeline))) {
-            let what =
-                format!("{} micro-batches are no whole number of pipeline {pipeline} above 1", self.micro_batches());
-            return refuse("parts", what, "write parts: 1, or a batch whose micro-batches the pipeline divides");
+            let what = format!(
+                "with several parts, the {} micro-batches must be a multiple of pipeline {pipeline}, and pipeline above 1",
+                self.micro_batches()
+            );
+            return refuse(
+                "parts",
+                what,
+                "write parts: 1, or a batch whose number of micro-batches is a multiple of pipeline",
+            );
         }
         let divided = u64::from(tensor) * u64::from(context);
         if !self.model.kv_width().is_multiple_of(u64::from(tensor)) || !self.sequence.is_multiple_of(divided) {
             let what = format!(
-                "tensor {tensor} must divide {}, the width of the keys, and tensor x context must divide the {} tokens",
+                "tensor {tensor} must divide {} (the width of the keys), and tensor x context must divide the {} tokens",
                 self.model.kv_width(),
                 self.sequence
             );
@@ -241,20 +247,20 @@ impl TrainingStep {
         if let Some(experts) = self.model.experts {
             if experts.count % u64::from(expert) != 0 {
                 let what = format!("expert {expert} does not divide the {} experts", experts.count);
-                return refuse("degrees.expert", what, "write a divisor of the experts");
+                return refuse("degrees.expert", what, "write a divisor of the number of experts");
             }
             if tensor > 1 && !self.sequence_parallel {
                 return refuse(
                     "sequence_parallel",
-                    "experts with tensor ranks need divided activations".into(),
+                    "a model with experts and tensor above 1 needs divided activations".into(),
                     "write sequence_parallel: true",
                 );
             }
         } else if expert > 1 {
             return refuse(
                 "degrees.expert",
-                format!("expert is {expert}, and the model has no experts"),
-                "write 1, or give the model experts",
+                format!("expert is {expert}, but the model has no experts"),
+                "write 1, or add experts to the model",
             );
         }
         Ok(())

@@ -35,8 +35,8 @@ fn check_peers(recorders: &[Recorder], comms: &[Vec<crate::form::Comm>]) -> Resu
             let size =
                 usize::from(op.comm()).checked_sub(1).map_or(recorders.len(), |place| comms[rank][place].members.len());
             if let Some(peer) = op.peer().filter(|&peer| peer as usize >= size) {
-                let what = format!("a call names rank {peer} of a communicator of {size} ranks");
-                let help = "the trace is damaged, or files of ranks are missing: copy or record it again";
+                let what = format!("a call names rank {peer}, but its communicator has {size} ranks");
+                let help = "the trace is damaged or lacks files of ranks: copy or record the trace again";
                 return Err(Refusal::new(format!("rank {rank}"), what, help));
             }
         }

@@ -133,7 +133,7 @@ fn give(
         let list = lists.get(&(number, op.instance())).filter(|list| list.len() == wanted);
         let list = list.ok_or_else(|| {
             let what = format!(
-                "{} {} of communicator {number} has {size} ranks, and the sizes of {wanted} blocks do not follow from its calls",
+                "{} {} of communicator {number} has {size} ranks, but its calls do not give the sizes of {wanted} blocks",
                 operation.name(),
                 op.instance()
             );
@@ -155,8 +155,8 @@ fn give(
             Some(&number) => number,
             None => {
                 let number = recorder.calls.keep_shared(list).ok_or_else(|| {
-                    let what = "the rank has collectives of more than 65,535 different lists of sizes".to_owned();
-                    (what, "record a part of the program".to_owned())
+                    let what = "the collectives of the rank have more than 65,535 different lists of sizes".to_owned();
+                    (what, "record only a part of the program".to_owned())
                 })?;
                 numbers.insert(list.as_ptr(), number);
                 number

@@ -154,7 +154,7 @@ impl Search<'_> {
         let Some(&(first, creation)) = calls.first() else { return Ok(false) };
         let call = self.created[first as usize][creation].call;
         if let Some(missing) = missing {
-            let what = format!("rank {first} calls MPI_{call}, and rank {missing} of the same communicator does not");
+            let what = format!("rank {first} calls MPI_{call}, but rank {missing} of the same communicator does not");
             return Err(Refusal::new("the trace", what, "record all ranks from their start to their end"));
         }
         if let Some((rank, other)) = calls.iter().find(|(rank, at)| self.created[*rank as usize][*at].call != call) {
@@ -200,19 +200,23 @@ impl Search<'_> {
             How::Grid(grid) => {
                 let size = grid.iter().try_fold(1usize, |size, &width| size.checked_mul(width as usize));
                 let members = size.and_then(|size| whole.members.get(..size)).ok_or_else(|| {
-                    let what = format!("rank {first} makes a grid of {grid:?} from {} ranks", whole.members.len());
+                    let what =
+                        format!("rank {first} creates a grid of size {grid:?} from only {} ranks", whole.members.len());
                     Refusal::new("the trace", what, "the file is damaged: copy or record it again")
                 })?;
                 vec![(members.to_vec(), grid.clone())]
             }
             How::Rows(kept) if kept.len() == whole.grid.len() && !kept.is_empty() => rows(whole, kept),
             How::Rows(kept) => {
-                let what =
-                    format!("rank {first} takes rows of {} dimensions from a grid of {}", kept.len(), whole.grid.len());
+                let what = format!(
+                    "rank {first} creates sub-grids of a grid of {} dimensions, but the recorded grid has {}",
+                    kept.len(),
+                    whole.grid.len()
+                );
                 return Err(Refusal::new(
                     "the trace",
                     what,
-                    "record the program from its start, so that its grid is known",
+                    "record the program from its start, with the call that creates the grid",
                 ));
             }
             // the members are listed, so no search is needed
@@ -272,7 +276,7 @@ fn unexplained(rank: usize, number: u16, created: &[Creation]) -> Refusal {
     let call = created.iter().find(|creation| creation.new == Some(number)).map(|creation| creation.call);
     let what = match call {
         Some(call) => format!("the members of communicator {number} of rank {rank} do not follow from its MPI_{call}"),
-        None => format!("communicator {number} of rank {rank} is used, and no recorded call creates it"),
+        None => format!("communicator {number} of rank {rank} is used, but no recorded call creates it"),
     };
     Refusal::new("the trace", what, "record the program from its start, with the calls that create communicators")
 }
@@ -371,8 +375,8 @@ mod tests {
     fn a_rank_that_leaves_a_creation_out_is_named() {
         let created = [vec![made("Comm_dup", 0, How::Duplicate, 1)], Vec::new()];
         let refused = resolve(&created, &[Vec::new(), Vec::new()], &[None, None], &[1, 0]).unwrap_err();
-        assert_eq!(refused.what, "rank 0 calls MPI_Comm_dup, and rank 1 of the same communicator does not");
+        assert_eq!(refused.what, "rank 0 calls MPI_Comm_dup, but rank 1 of the same communicator does not");
         let refused = resolve(&[Vec::new()], &[Vec::new()], &[None], &[1]).unwrap_err();
-        assert_eq!(refused.what, "communicator 1 of rank 0 is used, and no recorded call creates it");
+        assert_eq!(refused.what, "communicator 1 of rank 0 is used, but no recorded call creates it");
     }
 }

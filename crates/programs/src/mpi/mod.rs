@@ -81,41 +81,49 @@ impl Assumed {
     /// The text of an assumption, to be printed after the number of its cases.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Cancelled => "receives were cancelled: each is a computation of 0 ns",
+            Self::Cancelled => "receives were cancelled: each became a computation of 0 ns",
             Self::CancelledLate => {
-                "receives were cancelled after their message had come: a send that no other receive meets fits each"
+                "receives were cancelled after their message arrived: each matches a send without another receive"
             }
-            Self::NeverCompleted => "operations have no recorded completion: nothing waits for their ends",
-            Self::StartNotRecorded => "completions are of requests whose start is not recorded: they are left out",
+            Self::NeverCompleted => "operations have no recorded completion: no operation waits for their ends",
+            Self::StartNotRecorded => "completions belong to requests without a recorded start: they are omitted",
             Self::WildcardKept => {
-                "receives from any source or with any tag have no recorded status: each takes the first message that fits"
+                "receives from any source or with any tag have no recorded status: each matches the first message that fits"
             }
-            Self::SendUnmatched => "sends meet no recorded receive: each is a computation of 0 ns",
-            Self::ReceiveUnmatched => "receives meet no recorded send: each is a computation of 0 ns",
-            Self::Probe => "blocking probes are left out: the receives behind them wait in their place",
+            Self::SendUnmatched => "sends match no recorded receive: each became a computation of 0 ns",
+            Self::ReceiveUnmatched => "receives match no recorded send: each became a computation of 0 ns",
+            Self::Probe => "blocking probes are omitted: the next receives wait for the messages instead",
             Self::Scan => "prefix sums became a chain of messages from rank to rank",
-            Self::FileCall => "calls to files take no time",
-            Self::FileOpened => "files were opened through MPI: calls to them are part of the computations around them",
-            Self::NotRecorded => {
-                "times are not recorded, since the tracer was switched off: calls and computations in them are left out"
+            Self::FileCall => "file operations take no time",
+            Self::FileOpened => {
+                "files were opened through MPI: operations on them are part of the computations before and after"
             }
-            Self::NotReordered => "grids of ranks may have been reordered: they keep the order of their parent",
-            Self::Thread => "calls are of further threads: all calls of a rank have the order of the file",
-            Self::SizesOfReceivers => "all-to-alls send other sizes than are received: the sizes of the receivers hold",
+            Self::NotRecorded => {
+                "periods are not recorded, because the tracer was switched off: their calls and computations are omitted"
+            }
+            Self::NotReordered => "grids of ranks may have been reordered by MPI: Weft keeps the order of their parent",
+            Self::Thread => "calls come from additional threads: all calls of a rank keep the order of the file",
+            Self::SizesOfReceivers => {
+                "all-to-alls have different sizes at senders and receivers: Weft uses the sizes of the receivers"
+            }
             Self::ProcessorClock => {
-                "computations are times of the processor between two calls: waits for files and for other programs are left out"
+                "computations are processor times between two calls: waits for files and for other programs are not included"
             }
             Self::WallClock => {
                 "computations are wall-clock times between two calls: they include waits for files and for other programs"
             }
-            Self::NoSize => "collectives have no size: each is a computation of its duration",
+            Self::NoSize => "collectives have no size: each became a computation of the same duration",
             Self::NoDuration => "computations have no duration: they take no time",
-            Self::DependencyMissing => "dependencies are on operations that the trace lacks: they are left out",
+            Self::DependencyMissing => "dependencies are on operations that are not in the trace: they are omitted",
             Self::ControlLeftOut => {
-                "control dependencies lead from calls to their callees and back: they are left out, and data dependencies hold"
+                "control dependencies form cycles between calls and callees: they are omitted, and data dependencies are kept"
             }
-            Self::RanksOfFiles => "ranks have files, and the trace does not say how many ranks it has: these are all",
-            Self::PlaceOfFile => "calls give the rank another place than the name of its file: that of the file holds",
+            Self::RanksOfFiles => {
+                "ranks have files, but the trace does not give its number of ranks: Weft takes these for all ranks"
+            }
+            Self::PlaceOfFile => {
+                "calls give the rank another number than the name of its file: Weft uses the number in the name"
+            }
             Self::NoClock => "calls have no times: the computations before them take no time",
         }
     }

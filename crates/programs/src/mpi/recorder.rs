@@ -105,7 +105,7 @@ impl Recorder {
     fn new_comm(&mut self, handle: i64) -> Result<u16, Problem> {
         self.comms = self.comms.checked_add(1).ok_or_else(|| {
             let what = "the rank creates more than 65,535 communicators".to_owned();
-            (what, "record a part of the program".to_owned())
+            (what, "record only a part of the program".to_owned())
         })?;
         self.numbers.insert(handle, self.comms);
         Ok(self.comms)
@@ -133,7 +133,7 @@ impl Recorder {
     ) -> Result<Option<Op>, Problem> {
         let comm = self.comm(comm)?;
         if peer == Peer::Rank(u32::MAX) || tag == Some(u32::MAX) {
-            let what = format!("{} is no rank and no tag of MPI", u32::MAX);
+            let what = format!("{} is neither a rank nor a tag of MPI", u32::MAX);
             return Err((what, "the file is damaged: copy it again".to_owned()));
         }
         Ok(match (peer, is_receive) {

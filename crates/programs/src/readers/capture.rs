@@ -45,8 +45,8 @@ impl TraceFormat for Capture {
     fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal> {
         let names = files.names().to_vec();
         let Some(first) = names.iter().position(|name| number_of(name, RANK).is_some()) else {
-            let what = "the files of a recording are named rank-00000.wcap and so on, and none has such a name";
-            return Err(Refusal::new("the trace", what, "give the files the names that the library gave them"));
+            let what = "no file has a name such as rank-00000.wcap, which the files of a recording have";
+            return Err(Refusal::new("the trace", what, "restore the names that the library gave the files"));
         };
         let wanted = Head::read(&names[first], &files.load(first)?)?;
         let places = by_rank(&names, Some(wanted.ranks), |name| number_of(name, RANK).map(|(_, rank)| rank))?;
@@ -55,12 +55,12 @@ impl TraceFormat for Capture {
             let bytes = files.load(place)?;
             let head = Head::read(&names[place], &bytes)?;
             if (head.run, head.ranks) != (wanted.run, wanted.ranks) {
-                let what = format!("the file is of another run than {}", names[first]);
-                return Err(Refusal::new(&names[place], what, "record each run into an empty folder of its own"));
+                let what = format!("the file is from another run than {}", names[first]);
+                return Err(Refusal::new(&names[place], what, "record each run into a separate, empty folder"));
             }
             if head.rank != rank {
-                let what = format!("the file is of rank {}", head.rank);
-                return Err(Refusal::new(&names[place], what, "give the file the name that the library gave it"));
+                let what = format!("the file is a recording of rank {}, which is not the rank in its name", head.rank);
+                return Err(Refusal::new(&names[place], what, "restore the name that the library gave the file"));
             }
             recorders.push(convert::rank(&names[place], &bytes, clock)?);
         }

@@ -51,8 +51,8 @@ impl TraceFormat for Chakra {
 
     fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal> {
         if clock.is_some() {
-            let what = "traces of Chakra have durations, and no clocks";
-            return Err(Refusal::new("the trace", what, "leave out --clock"));
+            let what = "traces of Chakra have durations but no clocks";
+            return Err(Refusal::new("the trace", what, "remove --clock"));
         }
         let names = files.names().to_vec();
         let places = by_rank(&names, None, |name| number_of(name, ENDING).map(|(_, rank)| rank))?;
@@ -129,7 +129,7 @@ impl Reader<'_> {
     /// The operations with only their data dependencies.
     fn without_control(&self, draft: Draft) -> Result<crate::form::Ops, Refusal> {
         draft.finish().map_err(|op| {
-            let what = format!("node {} of the file waits for itself through its data dependencies", op + 1);
+            let what = format!("node {} of the file is part of a cycle of data dependencies", op + 1);
             Refusal::new(self.file, what, "the file is damaged: copy it again")
         })
     }
@@ -138,15 +138,15 @@ impl Reader<'_> {
     fn message<M: Message + Default>(&self, rest: &mut &[u8]) -> Result<M, Refusal> {
         let place = self.bytes.len() - rest.len();
         M::decode_length_delimited(rest).map_err(|problem| {
-            let what = format!("the message that begins here can't be read: {problem}");
+            let what = format!("the message that begins at this byte can't be read: {problem}");
             Refusal::new(format!("{}, byte {place}", self.file), what, "the file is cut off or damaged: copy it again")
         })
     }
 
     fn op(&self, node: &Node, groups: &mut OfRank<'_>, assume: &mut impl FnMut(Assumed)) -> Result<Op, Problem> {
         let lacks = |what: &str| {
-            let what = format!("node {} ({}) has no {what} that fits", node.id, node.name);
-            (what, "write the trace again with the attributes that ASTRA-sim takes".to_owned())
+            let what = format!("node {} ({}) has no valid {what}", node.id, node.name);
+            (what, "write the trace again with the attributes that ASTRA-sim accepts".to_owned())
         };
         let number = |name: &str| node.number(name).ok_or_else(|| lacks(name));
         let small =
@@ -154,7 +154,10 @@ impl Reader<'_> {
         let peer = |name: &str| {
             small(name).and_then(|peer| {
                 let what = || {
-                    format!("node {} ({}) names rank {peer}, and there are files of {}", node.id, node.name, self.ranks)
+                    format!(
+                        "node {} ({}) names rank {peer}, but there are files of {} ranks",
+                        node.id, node.name, self.ranks
+                    )
                 };
                 let is_there = u64::from(peer) < self.ranks;
                 is_there
@@ -184,8 +187,8 @@ impl Reader<'_> {
                 Op::compute(node.duration_micros.saturating_mul(1000)).on(cpu, 0)
             }
             kind => {
-                let what = format!("node {} ({}) has kind {kind}, which the schema does not have", node.id, node.name);
-                return Err((what, "the file is damaged, or of another version: write the trace again".to_owned()));
+                let what = format!("node {} ({}) has kind {kind}, which is not in the schema", node.id, node.name);
+                return Err((what, "the file is damaged or has another version: write the trace again".to_owned()));
             }
         })
     }

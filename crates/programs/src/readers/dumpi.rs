@@ -55,7 +55,7 @@ impl TraceFormat for Dumpi {
                 Some(ranks_of(&names[meta], &String::from_utf8_lossy(&text))?)
             }
             [one, other, ..] => {
-                let what = format!("{} and {} are of two traces", names[one], names[other]);
+                let what = format!("{} and {} belong to two different traces", names[one], names[other]);
                 return Err(Refusal::new("the trace", what, "name the .meta file of one of them"));
             }
         };
@@ -77,7 +77,7 @@ fn ranks_of(name: &str, text: &str) -> Result<u32, Refusal> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("numprocs="));
     let count = line.and_then(|number| number.trim().parse().ok()).filter(|&count| count > 0);
     count.ok_or_else(|| {
-        let what = "the file has no line `numprocs=N` with a number from 1";
+        let what = "the file has no line `numprocs=N` with a number of at least 1";
         Refusal::new(name, what, "copy the file again, or write that line with the number of ranks")
     })
 }

@@ -45,7 +45,7 @@ impl Format for Goal {
 
     fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
         if bytes.iter().take(HEAD).any(|&byte| byte < b'\t') {
-            let what = "the file is no text, and none of the binary formats of programs and traces";
+            let what = "the file is neither text nor one of the binary formats of programs and traces";
             return Err(Refusal::new(file, what, "name a program or a trace; unpack a .zip archive first"));
         }
         let mut reader = Reader::new(file, bytes);
@@ -58,15 +58,16 @@ impl Format for Goal {
                 }
                 (Token::Ranks(count), None) => wanted = Some(count),
                 (Token::Ranks(_), Some(_)) => {
-                    return Err(reader.refusal("num_ranks is written twice", "keep the first"));
+                    return Err(reader.refusal("num_ranks occurs twice", "keep only the first"));
                 }
                 (Token::Rank(rank), Some(count)) if rank < count => {
                     let place = rank as usize;
                     if place > ranks.len() {
-                        let what = format!("rank {rank} follows rank {}", ranks.len() as i64 - 1);
-                        return Err(
-                            reader.refusal(&what, "write the ranks in order, an empty block for one that does nothing")
-                        );
+                        let what = format!("the block of rank {rank} follows that of rank {}", ranks.len() as i64 - 1);
+                        return Err(reader.refusal(
+                            &what,
+                            "write the ranks in order, with an empty block for a rank that does nothing",
+                        ));
                     }
                     if place < ranks.len() {
                         return Err(
@@ -77,7 +78,7 @@ impl Format for Goal {
                 }
                 (Token::Rank(rank), Some(count)) => {
                     let what =
-                        format!("rank {rank} does not fit into num_ranks {count}, whose ranks are 0 to {}", count - 1);
+                        format!("rank {rank} does not exist: with num_ranks {count} the ranks are 0 to {}", count - 1);
                     return Err(reader.refusal(&what, "raise num_ranks, or correct the rank"));
                 }
                 (Token::Rank(_), None) => {
@@ -89,7 +90,7 @@ impl Format for Goal {
             wanted.ok_or_else(|| reader.refusal("the file has no num_ranks", "begin the file with num_ranks N"))?;
         if (ranks.len() as u64) < u64::from(count) {
             let what = format!("the file ends after {} of {count} ranks", ranks.len());
-            return Err(reader.refusal(&what, "the file is cut off, or num_ranks is too large: correct either"));
+            return Err(reader.refusal(&what, "the file is cut off or num_ranks is too large: correct one of them"));
         }
         let program = Program { ranks };
         check_tags(&reader, &program)?;
@@ -212,13 +213,13 @@ fn block<'a>(reader: &mut Reader<'a>, ranks: u32) -> Result<crate::form::Ops, Re
             Statement::Op { label, op } => {
                 if let Some(peer) = op.peer().filter(|&peer| peer >= ranks && op.kind() != Kind::Compute) {
                     let what =
-                        format!("rank {peer} does not fit into num_ranks {ranks}, whose ranks are 0 to {}", ranks - 1);
+                        format!("rank {peer} does not exist: with num_ranks {ranks} the ranks are 0 to {}", ranks - 1);
                     return Err(reader.refusal(&what, "correct the rank, or raise num_ranks"));
                 }
                 let number = draft.add(op);
                 if let Some(label) = label.filter(|&label| !labels.define(label, number)) {
-                    let what = format!("label {} is given to two operations", String::from_utf8_lossy(label));
-                    return Err(reader.refusal(&what, "give every operation of a rank a label of its own"));
+                    let what = format!("two operations have the label {}", String::from_utf8_lossy(label));
+                    return Err(reader.refusal(&what, "give each operation of a rank a different label"));
                 }
             }
             Statement::Edge { later, earlier, when } => {
@@ -226,7 +227,7 @@ fn block<'a>(reader: &mut Reader<'a>, ranks: u32) -> Result<crate::form::Ops, Re
                 for (place, label) in [later, earlier].into_iter().enumerate() {
                     found[place] = labels.find(label, draft.len()).ok_or_else(|| {
                         let what = format!("label {} is not defined above this line", String::from_utf8_lossy(label));
-                        reader.refusal(&what, "define the operation of a label before you name it")
+                        reader.refusal(&what, "define the operation with this label before you use the label")
                     })?;
                 }
                 draft.depend(found[0], found[1], when);
@@ -234,7 +235,7 @@ fn block<'a>(reader: &mut Reader<'a>, ranks: u32) -> Result<crate::form::Ops, Re
         }
     }
     draft.finish().map_err(|op| {
-        let what = format!("operation {} of this rank waits for itself through its dependencies", op + 1);
-        reader.refusal(&what, "take a dependency out of that circle")
+        let what = format!("operation {} of this rank is part of a cycle of dependencies", op + 1);
+        reader.refusal(&what, "remove one dependency of this cycle")
     })
 }

@@ -59,8 +59,8 @@ impl Format for GoalBinary {
                 }
             }
             let ops = draft.finish().map_err(|op| {
-                let what = format!("operation {op} waits for itself through its dependencies");
-                Refusal::new(format!("{file}, rank {number}"), what, "take a dependency out of that circle")
+                let what = format!("operation {op} is part of a cycle of dependencies");
+                Refusal::new(format!("{file}, rank {number}"), what, "remove one dependency of this cycle")
             })?;
             Ok(RankProgram::new(ops))
         };

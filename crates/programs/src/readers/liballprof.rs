@@ -75,7 +75,7 @@ impl TraceFormat for Liballprof {
         match clock {
             None | Some(Clock::Wall) => {}
             Some(Clock::Processor) => {
-                let what = "files of liballprof have no time of the processor clock";
+                let what = "files of liballprof have no times of the processor clock";
                 return Err(Refusal::new("the trace", what, "convert with --clock wall"));
             }
         }
@@ -98,7 +98,7 @@ impl TraceFormat for Liballprof {
 fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Recorder, Refusal> {
     let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if bytes.starts_with(HEAD) && !first.starts_with(VERSION) {
-        let what = format!("the first line is `{}`, and this reader knows version 0.9", first.escape_ascii());
+        let what = format!("the first line is `{}`, but Weft reads only version 0.9", first.escape_ascii());
         return Err(Refusal::new(format!("{file}:1"), what, OTHERWISE));
     }
     let mut recorder = Recorder::new(HANDLES);
@@ -113,7 +113,7 @@ fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Reco
         if text.is_empty() || text[0] == b'#' {
             continue;
         }
-        let text = std::str::from_utf8(text).map_err(|_| at(damaged("the line is no text")))?;
+        let text = std::str::from_utf8(text).map_err(|_| at(damaged("the line is not text")))?;
         let mut fields = text.split(':');
         let name = fields.next().unwrap_or_default();
         let name = name.strip_prefix("MPI_").ok_or_else(|| at(damaged("the line does not begin with MPI_")))?;
@@ -127,13 +127,13 @@ fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Reco
     }
     if !unknown.is_empty() {
         let calls: Vec<String> = unknown.iter().map(|(name, count)| format!("{count} MPI_{name}")).collect();
-        let what = format!("from here on are calls that this reader does not know: {}", calls.join(", "));
+        let what = format!("from this line on the file has calls that Weft does not support: {}", calls.join(", "));
         return Err(Refusal::new(format!("{file}:{first_unknown}"), what, OTHERWISE));
     }
     if !is_ended {
         let what =
             if bytes.ends_with(b"\n") { "the file ends before MPI_Finalize" } else { "the file ends within a line" };
-        return Err(Refusal::new(file, what, "copy the file again; if its program was stopped, record it to its end"));
+        return Err(Refusal::new(file, what, "copy the file again; if the program was stopped, record a complete run"));
     }
     recorder.end();
     Ok(recorder)
@@ -168,16 +168,16 @@ impl Call<'_> {
     /// A field as a whole number.
     fn int(&self, field: usize) -> Result<i64, Problem> {
         let text = self.fields.get(field).ok_or_else(|| {
-            damaged(&format!("the call has {} fields, and needs {} or more", self.fields.len(), field + 1))
+            damaged(&format!("the call has {} fields, but needs {} or more", self.fields.len(), field + 1))
         })?;
-        text.parse().map_err(|_| damaged(&format!("field {} is `{text}`, which is no number", field + 1)))
+        text.parse().map_err(|_| damaged(&format!("field {} is `{text}`, which is not a number", field + 1)))
     }
 
     /// Number `part` of a field with several numbers, which are separated by commas.
     fn part(&self, field: usize, part: usize) -> Result<i64, Problem> {
         let text = self.fields.get(field).copied().unwrap_or_default();
         let number = text.split(',').nth(part).and_then(|number| number.parse().ok());
-        number.ok_or_else(|| damaged(&format!("field {} is `{text}`, and should be 3 numbers", field + 1)))
+        number.ok_or_else(|| damaged(&format!("field {} is `{text}`, but must be 3 numbers", field + 1)))
     }
 
     /// A time in microseconds as nanoseconds.
@@ -189,7 +189,7 @@ impl Call<'_> {
 
     /// Records the computation since the previous call.
     fn time(&self, last: &mut Option<u64>, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
-        let wrong = |text: &str| damaged(&format!("`{text}` is no time"));
+        let wrong = |text: &str| damaged(&format!("`{text}` is not a time"));
         let [Some(begin), Some(end)] = [self.fields.first(), self.fields.last()] else {
             return Err(damaged("the call has no times"));
         };
@@ -203,7 +203,7 @@ impl Call<'_> {
         };
         let times = [*last, begin, end].into_iter().flatten().collect::<Vec<u64>>();
         if let Some(pair) = times.windows(2).find(|pair| pair[0] > pair[1]) {
-            let what = format!("the clock runs backwards here, by {} ns", pair[0] - pair[1]);
+            let what = format!("the clock runs backwards at this call, by {} ns", pair[0] - pair[1]);
             return Err((what, "record the program again".to_owned()));
         }
         if let (Some(last), Some(begin)) = (*last, begin)
@@ -230,14 +230,15 @@ impl Call<'_> {
             return Ok(HANDLES.own);
         }
         let (Ok(place), Ok(size)) = (u32::try_from(place), u32::try_from(size)) else {
-            return Err(damaged(&format!("place {place} in a communicator of {size} ranks")));
+            return Err(damaged(&format!("the call has an invalid communicator: place {place} of {size} ranks")));
         };
         if i64::from(size) > self.ranks {
-            let what = format!("the call is of a communicator of {size} ranks, and there are files of {}", self.ranks);
+            let what =
+                format!("the communicator of the call has {size} ranks, but there are files of {} ranks", self.ranks);
             return Err((what, "copy the files of all ranks into one folder".to_owned()));
         }
         if self.comms.is_reused {
-            let what = "a communicator was created after the end of another one, whose number it may have";
+            let what = "a communicator was created after the end of another one and may have the same number";
             return Err((what.to_owned(), OTHERWISE.to_owned()));
         }
         let handle = NAMED.wrapping_add(self.part(field, 0)?);
@@ -273,7 +274,7 @@ impl Call<'_> {
     fn tag(&self, field: usize, is_receive: bool) -> Result<Option<u32>, Problem> {
         match self.int(field)? {
             -1 if is_receive => Ok(None),
-            tag => u32::try_from(tag).map(Some).map_err(|_| damaged(&format!("{tag} is no tag"))),
+            tag => u32::try_from(tag).map(Some).map_err(|_| damaged(&format!("{tag} is not a tag"))),
         }
     }
 

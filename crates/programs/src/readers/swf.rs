@@ -136,8 +136,8 @@ impl<'a> Reader<'a> {
         let Ok(words) = <[&str; FIELDS]>::try_from(words.as_slice()) else {
             let missing = NAMES
                 .get(words.len())
-                .map_or(String::new(), |name| format!("; the first that is missing is the {name}"));
-            return Err(malformed(format!("{} fields, and a job has {FIELDS}{missing}", words.len())));
+                .map_or(String::new(), |name| format!("; the first missing field is the {name}"));
+            return Err(malformed(format!("{} fields, but a job has {FIELDS}{missing}", words.len())));
         };
         let mut values = [None; FIELDS];
         for (place, (value, word)) in values.iter_mut().zip(words).enumerate() {
@@ -146,7 +146,8 @@ impl<'a> Reader<'a> {
         }
         let whole = |place: usize| match values[place] {
             Some(value) if value % 1_000_000_000 != 0 => {
-                let what = format!("field {}, the {}: `{}` is no whole number", place + 1, NAMES[place], words[place]);
+                let what =
+                    format!("field {}, the {}: `{}` is not a whole number", place + 1, NAMES[place], words[place]);
                 Err(malformed(what))
             }
             value => Ok(value.map(|value| value / 1_000_000_000)),
@@ -198,7 +199,7 @@ impl Iterator for Reader<'_> {
 
 fn no_number(word: &str) -> String {
     let shown: String = word.escape_default().take(40).collect();
-    format!("`{shown}` is no number")
+    format!("`{shown}` is not a number")
 }
 
 /// Accepts any number in any notation and returns `None`, for fields that are not used.
@@ -221,7 +222,7 @@ fn number(word: &str) -> Result<Option<u64>, String> {
         let is_negative =
             whole.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && digits(rest)) && digits(fraction);
         return Err(if is_negative {
-            format!("`{word}` is below 0, and only -1 may be (missing)")
+            format!("`{word}` is below 0, but only -1 (missing) may be")
         } else {
             no_number(word)
         });
@@ -276,27 +277,27 @@ mod tests {
         for (text, expected) in [
             (
                 "1 0 -1 3 16",
-                malformed(1, "5 fields, and a job has 18; the first that is missing is the average CPU time"),
+                malformed(1, "5 fields, but a job has 18; the first missing field is the average CPU time"),
             ),
-            (&format!("{job} 4"), malformed(1, "19 fields, and a job has 18")),
+            (&format!("{job} 4"), malformed(1, "19 fields, but a job has 18")),
             (
                 &format!(";\n{job}\n{}", job.replace("3600", "1e9")),
-                malformed(3, "field 9, the requested time: `1e9` is no number"),
+                malformed(3, "field 9, the requested time: `1e9` is not a number"),
             ),
             (
                 &job.replace(" 16 ", " 1.5 "),
-                malformed(1, "field 5, the allocated processors: `1.5` is no whole number"),
+                malformed(1, "field 5, the allocated processors: `1.5` is not a whole number"),
             ),
             (
                 &job.replace(" 16 ", " -4 "),
-                malformed(1, "field 5, the allocated processors: `-4` is below 0, and only -1 may be (missing)"),
+                malformed(1, "field 5, the allocated processors: `-4` is below 0, but only -1 (missing) may be"),
             ),
             (
                 &job.replace(" 16 ", " 17179869184 "),
                 malformed(1, "field 5, the allocated processors: `17179869184` is not below 17179869184"),
             ),
             (&job.replacen(" 0 ", " -1 ", 1), malformed(1, "field 2, the submit time, is missing (-1)")),
-            (&job.replace("3600", "\u{fe}"), malformed(1, "field 9, the requested time: `\\u{fe}` is no number")),
+            (&job.replace("3600", "\u{fe}"), malformed(1, "field 9, the requested time: `\\u{fe}` is not a number")),
         ] {
             assert_eq!(damage_of(text), expected, "{text}");
         }

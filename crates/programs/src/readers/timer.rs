@@ -49,7 +49,7 @@ impl Timer {
         if let Some((earlier, later)) =
             [(self.last.unwrap_or(start), start), (start, stop)].into_iter().find(|(a, b)| a > b)
         {
-            let what = format!("the {} clock runs backwards here, by {} ns", clock.name(), earlier - later);
+            let what = format!("the {} clock runs backwards at this call, by {} ns", clock.name(), earlier - later);
             let help = format!("convert with --clock {}, or record the program again", other(clock).name());
             return Err((what, help));
         }

@@ -52,19 +52,19 @@ pub fn by_rank(
         names.iter().enumerate().filter_map(|(place, name)| Some((rank_of(name)?, place))).collect();
     found.sort_unstable();
     if let Some(pair) = found.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let what = format!("{} and {} are both of rank {}", names[pair[0].1], names[pair[1].1], pair[0].0);
-        return Err(Refusal::new("the trace", what, "put each trace into a folder of its own, or name its .meta file"));
+        let what = format!("{} and {} both belong to rank {}", names[pair[0].1], names[pair[1].1], pair[0].0);
+        return Err(Refusal::new("the trace", what, "put each trace into a separate folder, or name its .meta file"));
     }
     let has_all = wanted.map_or(u64::from(!found.is_empty()), u64::from) <= found.len() as u64;
     let gap = (0..).zip(&found).find(|(rank, found)| *rank != found.0).map(|(rank, _)| rank);
     if let Some(rank) = gap.or_else(|| (!has_all).then_some(found.len() as u32)) {
         let count = wanted.unwrap_or_else(|| found.last().map_or(1, |last| last.0.saturating_add(1)));
-        let what = format!("the trace has {count} ranks, and the file of rank {rank} is missing");
+        let what = format!("the trace has {count} ranks, but the file of rank {rank} is missing");
         return Err(Refusal::new("the trace", what, "copy the files of all ranks into one folder"));
     }
     if let Some(wanted) = wanted.filter(|&wanted| (wanted as usize) < found.len()) {
-        let what = format!("the trace has {wanted} ranks, and there are files of {}", found.len());
-        return Err(Refusal::new("the trace", what, "put each trace into a folder of its own"));
+        let what = format!("the trace has {wanted} ranks, but there are files of {} ranks", found.len());
+        return Err(Refusal::new("the trace", what, "put each trace into a separate folder"));
     }
     Ok(found.into_iter().map(|(_, place)| place).collect())
 }

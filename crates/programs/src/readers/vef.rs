@@ -114,13 +114,13 @@ impl Reader<'_> {
 
     fn program(&mut self, bytes: &[u8]) -> Result<Program, Refusal> {
         let text =
-            std::str::from_utf8(bytes).map_err(|_| Refusal::new(self.file, "the file is no text", "copy it again"))?;
+            std::str::from_utf8(bytes).map_err(|_| Refusal::new(self.file, "the file is not text", "copy it again"))?;
         let mut lines = text.lines();
         self.line = 1;
         let head = self.head(lines.next().unwrap_or_default())?;
         // each rank needs memory, so the file must be long enough for the line of communicator 0 that lists all ranks
         if u64::from(head.ranks) > bytes.len() as u64 || u64::from(head.comms) > bytes.len() as u64 {
-            return Err(self.damaged("the file is shorter than its first line says"));
+            return Err(self.damaged("the file is too short for the numbers in its first line"));
         }
         let mut comms = Vec::with_capacity(head.comms as usize);
         for number in 0..head.comms {
@@ -154,14 +154,14 @@ impl Reader<'_> {
         ] {
             if found != said {
                 self.line = 1;
-                let what = format!("the file has {found} {name}, and its first line says {said}");
+                let what = format!("the file has {found} {name}, but its first line gives {said}");
                 return Err(self.damaged(&what));
             }
         }
         let mut programs = Vec::with_capacity(ranks.len());
         for (number, rank) in (0..).zip(ranks) {
             programs.push(rank.finish(number, &comms, &collectives.known).map_err(|what| {
-                Refusal::new(format!("{}, task {number}", self.file), what, "correct the dependency of that record")
+                Refusal::new(format!("{}, task {number}", self.file), what, "correct the dependency of this record")
             })?);
         }
         let program = Program { ranks: programs };
@@ -182,7 +182,7 @@ impl Reader<'_> {
         let collectives = self.number(words.next(), "the number of collectives")?;
         let parts = self.number(words.next(), "the number of participations")?;
         if ranks == 0 || comms == 0 {
-            return Err(self.damaged("a trace has 1 or more tasks, and communicator 0 of all of them"));
+            return Err(self.damaged("a trace needs 1 or more tasks, and communicator 0 with all of them"));
         }
         Ok(Head { ranks, messages, comms, collectives, parts })
     }
@@ -197,12 +197,12 @@ impl Reader<'_> {
         for word in words {
             let task: u32 = self.number(Some(word), "a task")?;
             if task >= ranks || members.contains(&task) {
-                return Err(self.damaged(&format!("task {task} is there twice, or beyond the last task {}", ranks - 1)));
+                return Err(self.damaged(&format!("task {task} occurs twice, or is above the last task {}", ranks - 1)));
             }
             members.push(task);
         }
         if number == 0 && (0..ranks).ne(members.iter().copied()) {
-            return Err(self.damaged(&format!("communicator C0 must have the tasks 0 to {} in their order", ranks - 1)));
+            return Err(self.damaged(&format!("communicator C0 must have the tasks 0 to {} in this order", ranks - 1)));
         }
         Ok(members.into())
     }
@@ -212,7 +212,7 @@ impl Reader<'_> {
         let kind: u8 = self.number(words.next(), "a kind of dependency (0 to 3)")?;
         let time: f64 = self.number(words.next(), "a time [ns]")?;
         if !(0.0..1e18).contains(&time) {
-            return Err(self.damaged(&format!("{time} is no time from 0 to 10^18 ns")));
+            return Err(self.damaged(&format!("{time} is not a time from 0 to 10^18 ns")));
         }
         let id = words.next();
         let after = match kind {
@@ -220,23 +220,23 @@ impl Reader<'_> {
             1 => After::Sent(self.number(id, "the number of a message")?),
             2 => After::Received(self.number(id, "the number of a message")?),
             3 => After::Collective(self.number(id.map(|id| id.trim_start_matches('G')), "the number of a collective")?),
-            _ => return Err(self.damaged(&format!("{kind} is no kind of dependency (0 to 3)"))),
+            _ => return Err(self.damaged(&format!("{kind} is not a kind of dependency (0 to 3)"))),
         };
         if words.next().is_some() {
-            return Err(self.damaged("the record has more fields than its kind"));
+            return Err(self.damaged("the record has more fields than its kind allows"));
         }
         Ok((after, time.round() as u64))
     }
 
     fn message(&self, line: &str, number: u32, ranks: &mut [Rank]) -> Result<(), Refusal> {
         let mut words = line.split_ascii_whitespace();
-        let id: u32 = self.number(words.next(), "the number of a message, or G and that of a collective")?;
+        let id: u32 = self.number(words.next(), "the number of a message, or G and the number of a collective")?;
         if id != number {
-            return Err(self.damaged(&format!("message {id} stands where {number} follows")));
+            return Err(self.damaged(&format!("found message {id} in the place of message {number}")));
         }
         let [from, to] = [self.number(words.next(), "a task")?, self.number(words.next(), "a task")?];
         if let Some(task) = [from, to].into_iter().find(|&task: &u32| task as usize >= ranks.len()) {
-            return Err(self.damaged(&format!("task {task} is beyond the last task {}", ranks.len() - 1)));
+            return Err(self.damaged(&format!("task {task} is above the last task {}", ranks.len() - 1)));
         }
         let bytes = self.number(words.next(), "a number of bytes")?;
         let (after, delay) = self.after(words)?;
@@ -266,14 +266,14 @@ impl Reader<'_> {
             return Err(self.damaged(&format!("task {task} is not in communicator {comm}")));
         };
         let operation =
-            *OPERATIONS.get(kind).ok_or_else(|| self.damaged(&format!("{kind} is no collective (0 to 7)")))?;
+            *OPERATIONS.get(kind).ok_or_else(|| self.damaged(&format!("{kind} is not a collective (0 to 7)")))?;
         let next = &mut collectives.of_comm[comm];
         let shared = collectives.known.entry(id).or_insert_with(|| {
             *next += 1;
             Shared { comm, instance: *next - 1, root: 0, bytes: 0 }
         });
         if shared.comm != comm {
-            return Err(self.damaged(&format!("collective {id} is of communicator {} above", shared.comm)));
+            return Err(self.damaged(&format!("collective {id} has communicator {} on an earlier line", shared.comm)));
         }
         let count = members.len() as u64;
         let (is_root, bytes) = match operation {

@@ -17,7 +17,7 @@ pub struct Window {
 pub fn cut(program: &Program, at: Parameters, window: Window) -> Result<(Program, u64), Failure> {
     if window.from_ns >= window.to_ns {
         let what = format!("the window begins at {} ns and ends at {} ns", window.from_ns, window.to_ns);
-        return Err(Failure::Refused(Refusal::new("the window", what, "let it end after it begins")));
+        return Err(Failure::Refused(Refusal::new("the window", what, "make the window end after its begin")));
     }
     let (answer, record) = run_recorded(program, at)?;
     let kept = |rank: usize, op: u32| {
@@ -36,8 +36,10 @@ pub fn cut(program: &Program, at: Parameters, window: Window) -> Result<(Program
     }
     if ranks.iter().all(|rank| rank.ops.is_empty()) {
         let last = at.ns(answer.last().0);
-        let what =
-            format!("nothing starts from {} ns to {} ns; the program ends at {last} ns", window.from_ns, window.to_ns);
+        let what = format!(
+            "no operation starts from {} ns to {} ns; the program ends at {last} ns",
+            window.from_ns, window.to_ns
+        );
         return Err(Failure::Refused(Refusal::new("the window", what, "choose a window within the run")));
     }
     Ok((Program { ranks }, halves))

@@ -32,7 +32,7 @@ impl Tags {
         }
         if self.next == u32::MAX {
             let what =
-                "the messages of collectives and communicators need tags above those of the program, and none are left";
+                "the messages of collectives and communicators need tags above those of the program, but none are left";
             return Err(Refusal::new("the program", what, "use smaller tags for messages among all ranks"));
         }
         self.next += 1;
@@ -56,13 +56,13 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
         operations += ranks.last().map_or(0, |last: &RankProgram| last.ops.len());
         if operations > MOST {
             let what = format!(
-                "the first {rank} of {} ranks have {operations} operations, and a program has at most {MOST}",
+                "the first {rank} of {} ranks have {operations} operations, but a program has at most {MOST}",
                 program.len()
             );
             return Err(Refusal::new(
                 "the program",
                 what,
-                "make a program of fewer ranks or steps; weft trace loggops needs no messages",
+                "use fewer ranks or steps; weft trace loggops does not need collectives as messages",
             ));
         }
         ranks.push(RankProgram::new(lower_rank(program.len(), rank as u32, of, rules, &mut tags)?));
@@ -110,7 +110,7 @@ fn message(of: &RankProgram, op: &Op, context: u32, comm: u16, tags: &mut Tags) 
         Some(tag) => op.tagged(tags.of(context, tag)?),
         None if context == 0 => *op,
         None => {
-            let what = "a receive with any tag in a communicator can't be written with the tags of all ranks";
+            let what = "a receive with any tag in a communicator can't be converted to a receive among all ranks";
             return Err(Refusal::new("the program", what, "give the receive a tag"));
         }
     };

@@ -27,7 +27,7 @@ impl Placement {
         let path = "the placement";
         let places = match self {
             Self::Linear { per_node: 0 } | Self::Random { per_node: 0, .. } => {
-                return Err(Refusal::new(path, "0 ranks per node hold no rank", "write 1 or more"));
+                return Err(Refusal::new(path, "with 0 ranks per node no rank has a node", "write 1 or more"));
             }
             Self::Linear { per_node } => (0..ranks).map(|rank| rank / per_node).collect(),
             Self::Random { per_node, seed } => {
@@ -42,14 +42,14 @@ impl Placement {
             }
             Self::Given(places) if places.len() == ranks as usize => places.clone(),
             Self::Given(places) => {
-                let what = format!("the list has {} nodes, and the program has {ranks} ranks", places.len());
+                let what = format!("the list has {} nodes, but the program has {ranks} ranks", places.len());
                 return Err(Refusal::new(path, what, "write one node for each rank, in the order of the ranks"));
             }
         };
         let needed = places.iter().max().map_or(0, |&last| u64::from(last) + 1);
         let count = nodes.map_or(needed, u64::from);
         if count < needed {
-            let what = format!("{ranks} ranks need {needed} nodes so, and there are {count}");
+            let what = format!("{ranks} ranks need {needed} nodes in this placement, but there are {count}");
             return Err(Refusal::new(path, what, "raise the number of nodes, or the ranks per node"));
         }
         let count = u32::try_from(count)
@@ -64,9 +64,9 @@ pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Re
     let (places, count) = placement.nodes(program.len(), nodes)?;
     // far more nodes than ranks would waste memory
     if u64::from(count) > 64 * u64::from(program.len()) + 65_536 {
-        let what = format!("{count} nodes for {} ranks are mostly idle", program.len());
+        let what = format!("{count} nodes are too many for {} ranks: most nodes would be idle", program.len());
         let help = match nodes {
-            Some(_) => "ask for fewer nodes",
+            Some(_) => "request fewer nodes",
             None => "number the nodes without large gaps",
         };
         return Err(Refusal::new("the placement", what, help));
@@ -76,7 +76,8 @@ pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Re
     let is_shared = on_node.iter().any(|ranks| ranks.len() > 1);
     let cpus = program.resources().0;
     if let Some((node, ranks)) = on_node.iter().enumerate().find(|(_, ranks)| ranks.len() * cpus > 256) {
-        let what = format!("node {node} has {} ranks of {cpus} processors, and a node has 256 at most", ranks.len());
+        let what =
+            format!("node {node} has {} ranks of {cpus} processors each, but a node has at most 256", ranks.len());
         return Err(Refusal::new("the placement", what, "put fewer ranks on a node"));
     }
     let mut tags: HashMap<(u32, u32, u32), u32> = HashMap::new();
@@ -117,7 +118,7 @@ fn moved(
     let (Some(peer), Some(tag)) = (op.peer(), op.tag()) else {
         if is_shared {
             let what = format!(
-                "rank {rank} receives from any source or with any tag, which nodes of several ranks can't tell apart"
+                "rank {rank} receives from any source or with any tag, but a node of several ranks needs both to find the rank"
             );
             return Err(Refusal::new("the program", what, "put one rank on each node"));
         }
@@ -136,14 +137,14 @@ fn moved(
 pub fn tile(program: &Program, copies: u32) -> Result<Program, Refusal> {
     let ranks = program.len();
     if copies == 0 || ranks.checked_mul(copies).is_none_or(|all| all == u32::MAX) {
-        let what = format!("{copies} copies of {ranks} ranks are no program of 1 to 2^32 - 2 ranks");
+        let what = format!("{copies} copies of {ranks} ranks do not make a program of 1 to 2^32 - 2 ranks");
         return Err(Refusal::new("the tiling", what, "write 1 or more copies, and fewer for a larger program"));
     }
     let parts = program.ops() + u64::from(ranks);
     if parts * u64::from(copies) > MOST {
         let what =
-            format!("{copies} copies of {ranks} ranks and their operations are {} parts", parts * u64::from(copies));
-        let help = format!("write {} copies or fewer: {MOST} parts are the most", MOST / parts);
+            format!("{copies} copies of {ranks} ranks have {} ranks and operations", parts * u64::from(copies));
+        let help = format!("write {} copies or fewer: the maximum is {MOST} ranks and operations", MOST / parts);
         return Err(Refusal::new("the tiling", what, help));
     }
     let copy = |copy: u32| {
@@ -216,8 +217,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_the_arithmetic() {
         let refused = |placement, nodes| place(&ring(), &placement, nodes).unwrap_err().what;
-        assert_eq!(refused(Placement::Linear { per_node: 2 }, Some(1)), "4 ranks need 2 nodes so, and there are 1");
-        assert_eq!(refused(Placement::Given(vec![0]), None), "the list has 1 nodes, and the program has 4 ranks");
+        assert_eq!(
+            refused(Placement::Linear { per_node: 2 }, Some(1)),
+            "4 ranks need 2 nodes in this placement, but there are 1"
+        );
+        assert_eq!(refused(Placement::Given(vec![0]), None), "the list has 1 nodes, but the program has 4 ranks");
         assert!(refused(Placement::Given(vec![u32::MAX, 0, 1, 2]), None).contains("too large"));
     }
 

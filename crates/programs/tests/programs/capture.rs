@@ -129,7 +129,7 @@ fn communicators_have_the_ranks_that_they_list() {
     assert_eq!(ops(&converted, 0)[2], Op::collective(Operation::Broadcast, 1, 32, 0).within(1));
     let lone = File::new(0, 2).call(Kind::Comm, &[2, 0, 1]);
     let found = message_of(vec![lone.end(), File::new(1, 2).end()]);
-    assert!(found.contains("rank 0 makes a communicator with rank 1, which does not make it"), "{found}");
+    assert!(found.contains("rank 0 creates a communicator with rank 1, but that rank does not create it"), "{found}");
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn what_the_recording_lacks_is_listed_and_refused() {
     file.raw(99, 0, &[1, 2]);
     file.raw(16, 1, &[0, 0, 0, 8]);
     let found = message_of(vec![file.end()]);
-    let wanted = "rank-00000.wcap: the program made calls that the recording does not hold: 1 MPI_Mprobe, 2 MPI_Win_create, \
-                  1 calls of a second thread, 1 records of kind 99, which this version of Weft does not know";
+    let wanted = "rank-00000.wcap: the program made calls that the recording does not contain: 1 MPI_Mprobe, 2 \
+                  MPI_Win_create, 1 calls of a second thread, 1 records of kind 99, which this version of Weft does not know";
     assert!(found.starts_with(wanted), "{found}");
 }
 
@@ -198,24 +198,27 @@ fn damaged_sets_are_refused_with_the_place_and_a_remedy() {
     };
     let mut unended = File::new(0, 1).bytes;
     let wrong = [
-        (change(8, 2), "rank-00000.wcap: the file has version 2 of the format, and this reader knows version 1"),
-        (change(12, 4), "rank-00000.wcap: the file is of rank 4 of 1 ranks"),
-        (vec![good(0, 2)], "the trace: the trace has 2 ranks, and the file of rank 1 is missing"),
-        (vec![good(0, 2), good(0, 2)], "rank-00001.wcap: the file is of rank 0"),
+        (change(8, 2), "rank-00000.wcap: the file has version 2 of the format, but Weft reads only version 1"),
+        (change(12, 4), "rank-00000.wcap: the header of the file gives rank 4 of 1 ranks, which does not exist"),
+        (vec![good(0, 2)], "the trace: the trace has 2 ranks, but the file of rank 1 is missing"),
+        (
+            vec![good(0, 2), good(0, 2)],
+            "rank-00001.wcap: the file is a recording of rank 0, which is not the rank in its name",
+        ),
         (
             vec![good(0, 2), change(0, b'W').remove(0)],
-            "rank-00001.wcap: the file is of another run than rank-00000.wcap",
+            "rank-00001.wcap: the file is from another run than rank-00000.wcap",
         ),
         (vec![unended.clone()], "rank-00000.wcap: the file ends before MPI_Finalize"),
         // the file has a header of 32 bytes; a record has 40 bytes plus 8 bytes per word
         (vec![whole[..whole.len() - 1].to_vec()], "rank-00000.wcap, byte 128: the file ends within this record"),
-        (change(32 + 40 + 4, 1), "rank-00000.wcap, byte 72: a record of Barrier has 1 words"),
+        (change(32 + 40 + 4, 1), "rank-00000.wcap, byte 72: a record of Barrier has the wrong length: 1 words"),
         (
             change(128 + 40 + 24, 9),
-            "rank-00000.wcap, byte 128: sends, their bytes, receives and collectives are [0, 0, 0, 1]",
+            "rank-00000.wcap, byte 128: the records have [0, 0, 0, 1] sends, sent bytes, receives and collectives",
         ),
         // the barrier begins at 230 ns of processor time
-        (change(72 + 24, 1), "rank-00000.wcap, byte 72: the processor clock runs backwards here, by 209 ns"),
+        (change(72 + 24, 1), "rank-00000.wcap, byte 72: the processor clock runs backwards at this call, by 209 ns"),
     ];
     for (bytes, start) in wrong {
         let found = message_of(bytes);
@@ -224,7 +227,8 @@ fn damaged_sets_are_refused_with_the_place_and_a_remedy() {
     }
     unended.truncate(20);
     assert!(
-        message_of(vec![unended]).starts_with("rank-00000.wcap: the file has 20 bytes, and no head of a recording")
+        message_of(vec![unended])
+            .starts_with("rank-00000.wcap: the file has 20 bytes and does not begin with the header of a recording")
     );
     let again = [&whole[..], &whole[32..]].concat();
     assert!(message_of(vec![again]).contains("a record follows MPI_Finalize"));

@@ -113,19 +113,22 @@ fn groups_that_do_not_fit_are_refused_with_place_and_remedy() {
         let ranks: Vec<_> = of.iter().map(|&group| file(&[in_group(1, group)])).collect();
         read_with(&ranks, &[("step.json", text)]).unwrap_err().to_string()
     };
-    assert!(refused(&[0, 1], r#"{"0": [0, 1]}"#).contains("those of 1 have no members"));
+    assert!(refused(&[0, 1], r#"{"0": [0, 1]}"#).contains("the trace lists no members of the groups 1"));
     let outside = refused(&[0, 0], r#"{"0": [0, 5]}"#);
-    assert!(outside.starts_with("step.json: group 0 has rank 5, and there are files of 2 ranks"), "{outside}");
+    assert!(outside.starts_with("step.json: group 0 has rank 5, but there are files of 2 ranks"), "{outside}");
     assert!(refused(&[0, 0], r#"{"0": [0, 1, 0]}"#).contains("has rank 0 twice"));
     let not_in = refused(&[0, 1], r#"{"0": [0], "1": [0]}"#);
-    assert!(not_in.starts_with("step.1.et, byte 8: node 1 () is of group 1, which rank 1 is not in"), "{not_in}");
+    assert!(
+        not_in.starts_with("step.1.et, byte 8: node 1 () belongs to group 1, but rank 1 is not in this group"),
+        "{not_in}"
+    );
     // a member that calls no collective of its group
     assert!(refused(&[0, 1], r#"{"0": [0, 1], "1": [1]}"#).contains("collective 0 of communicator 1"));
     let ranks = [file(&[in_group(1, 0)])];
     let twice = read_with(&ranks, &[("a.json", r#"{"0": [0]}"#), ("b.json", r#"{"0": [0]}"#)]).unwrap_err();
     assert!(twice.to_string().contains("a.json and b.json both list groups"));
     let lacking = [file(&[groups(1, r#"[{"pg_name": "0", "ranks": [], "group_size": 8}]"#), in_group(2, 0)])];
-    assert!(read(&lacking).unwrap_err().to_string().contains("group 0 has 8 ranks, and there are files of 1"));
+    assert!(read(&lacking).unwrap_err().to_string().contains("group 0 has 8 ranks, but there are files of 1 ranks"));
 }
 
 #[test]
@@ -164,12 +167,11 @@ fn nodes_keep_their_dependencies_and_collectives_their_sizes() {
 fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     let message_of = |nodes: &[Vec<u8>]| read(&[file(nodes)]).unwrap_err().to_string();
     // the header has 1 + 7 bytes
-    assert!(
-        message_of(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no comm_dst that fits")
-    );
+    assert!(message_of(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no valid comm_dst"));
     let missing = message_of(&[node(1, 5, &[], 0, &[("comm_dst", 1), ("comm_size", 8)])]);
     assert!(
-        missing.contains("names rank 1, and there are files of 1") && missing.contains("copy the files of all ranks")
+        missing.contains("names rank 1, but there are files of 1 ranks")
+            && missing.contains("copy the files of all ranks")
     );
     assert!(message_of(&[node(1, 77, &[], 0, &[])]).contains("node 1 () has kind 77"));
     // 5 is the field of data dependencies
@@ -177,7 +179,7 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
         let bytes = [number(1, id), number(3, 4), number(5, earlier)].concat();
         [varint(bytes.len() as u64), bytes].concat()
     };
-    assert!(message_of(&[data(1, 2), data(2, 1)]).contains("waits for itself through its data dependencies"));
+    assert!(message_of(&[data(1, 2), data(2, 1)]).contains("is part of a cycle of data dependencies"));
     // node 2 is called by node 1, which waits for its data
     let caller = read(&[file(&[data(1, 2), node(2, 4, &[1], 0, &[])])]).unwrap();
     assert_eq!(caller.assumptions.get(&Assumed::ControlLeftOut), Some(&1));
@@ -186,10 +188,10 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     let group = |id, group| node(id, 7, &[], 0, &[("comm_type", 0), ("comm_size", 8), ("pg_name", group)]);
     assert!(
         message_of(&[group(1, 0), group(2, 1)])
-            .contains("collectives are of 2 groups, and those of 0, 1 have no members")
+            .contains("collectives use 2 groups, but the trace lists no members of the groups 0, 1")
     );
     let clock = Chakra.read(&mut Memory { names: vec!["a.0.et".into()], bytes: vec![file(&[])] }, Some(Clock::Wall));
-    assert!(clock.unwrap_err().to_string().contains("leave out --clock"));
+    assert!(clock.unwrap_err().to_string().contains("remove --clock"));
     let whole = file(&[node(1, 4, &[], 5, &[("is_cpu_op", 1)])]);
     for length in (0..whole.len()).filter(|&length| length != 8) {
         let refused = read(&[whole[..length].to_vec()]).unwrap_err();

@@ -30,18 +30,18 @@ fn a_wrong_line_is_reported_with_its_number_and_what_was_expected() {
     let wrong = [
         ("rank 0 {\n}\n", "file:1: a rank comes before num_ranks"),
         ("num_ranks 2\nrank 0 {\n}\n", "file:4: the file ends after 1 of 2 ranks"),
-        ("num_ranks 1\nrank 1 {\n}\n", "file:2: rank 1 does not fit into num_ranks 1, whose ranks are 0 to 0"),
-        ("num_ranks 1\nrank 0 {\nsend 8b to 1\n}\n", "file:3: rank 1 does not fit into num_ranks 1"),
+        ("num_ranks 1\nrank 1 {\n}\n", "file:2: rank 1 does not exist: with num_ranks 1 the ranks are 0 to 0"),
+        ("num_ranks 1\nrank 0 {\nsend 8b to 1\n}\n", "file:3: rank 1 does not exist: with num_ranks 1"),
         ("num_ranks 1\nrank 0 {\nsend 8 to 0\n}\n", "file:3: expected `b`, found `to`"),
-        ("num_ranks 1\nrank 0 {\nl1: calc 1\nl1: calc 2\n}\n", "file:4: label l1 is given to two operations"),
+        ("num_ranks 1\nrank 0 {\nl1: calc 1\nl1: calc 2\n}\n", "file:4: two operations have the label l1"),
         ("num_ranks 1\nrank 0 {\nl1: calc 1\nl1 requires l2\n}\n", "file:4: label l2 is not defined above this line"),
         ("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "file:7: operation"),
         (
             "num_ranks 1\nrank 0 {\ncalc 99999999999999999999\n}\n",
             "file:3: 99999999999999999999 is too large for a time [ns]",
         ),
-        ("num_ranks 1\nrank 0 {\nsend 1b to 0 tag 4294967295\n}\n", "file:3: tag 4294967295 stands for any"),
-        ("num_ranks 1\nrank 0 {\nsend 1b to 0 tag 8589934591\n}\n", "file:3: tag 8589934591 stands for any"),
+        ("num_ranks 1\nrank 0 {\nsend 1b to 0 tag 4294967295\n}\n", "file:3: tag 4294967295 is reserved"),
+        ("num_ranks 1\nrank 0 {\nsend 1b to 0 tag 8589934591\n}\n", "file:3: tag 8589934591 is reserved"),
         (
             "num_ranks 1\nrank 0 {\nsend 1b to 0 tag 4294967299\nsend 1b to 0 tag 8589934595\n}\n",
             "file:4: tags 8589934595 and 4294967299 have the same lower 32 bits",
@@ -52,10 +52,10 @@ fn a_wrong_line_is_reported_with_its_number_and_what_was_expected() {
         ),
         ("num_ranks 1\nrank 0 {\ncalc 1 cpu 256\n}\n", "file:3: 256 is too large for a processor (0 to 255)"),
         ("num_ranks 1\nrank 0 {\ncalc 1", "file:3: the file ends inside the block of a rank"),
-        ("num_ranks 1\n/* no end", "file:2: the comment that begins here has no end"),
+        ("num_ranks 1\n/* no end", "file:2: the comment that begins in this line has no end"),
         ("num_ranks 0\n", "file:1: a program needs at least 1 rank"),
         ("", "file:1: the file has no num_ranks"),
-        ("PK\x03\x04\x14\x00\x00\x00", "file: the file is no text, and none of the binary formats"),
+        ("PK\x03\x04\x14\x00\x00\x00", "file: the file is neither text nor one of the binary formats"),
     ];
     for (text, expected) in wrong {
         let found = refused(text.as_bytes()).unwrap_or_default();

@@ -294,19 +294,25 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     backwards.call(52, &[Arg::Half(2)]);
     // the first record is at byte 16 and has 2 + 1 + 4 * 6 + 2 bytes; its call ends at 5 ns, and the next begins at 3 ns
     let found = message_of(&[backwards]);
-    assert!(found.starts_with("t-0000.bin, byte 45: the processor clock runs backwards here, by 2 ns"), "{found}");
+    assert!(
+        found.starts_with("t-0000.bin, byte 45: the processor clock runs backwards at this call, by 2 ns"),
+        "{found}"
+    );
     let mut unknown = Rank::new();
     unknown.call(128, &[]);
-    assert!(message_of(&[unknown]).contains("byte 16: the layout of MPI_Pcontrol is not known"));
+    assert!(message_of(&[unknown]).contains("byte 16: Weft does not know the layout of MPI_Pcontrol"));
     let mut no_parent = Rank::new();
     no_parent.call(52, &[Arg::Half(7)]);
-    assert!(message_of(&[no_parent]).contains("communicator 1 of rank 0 is used, and no recorded call creates it"));
+    assert!(message_of(&[no_parent]).contains("communicator 1 of rank 0 is used, but no recorded call creates it"));
     let mut far = Rank::new();
     far.call(0, &irecv(5, 3, 2, 0)[..5]);
-    assert!(message_of(&[far]).contains("a call names rank 5 of a communicator of 1 ranks"));
+    assert!(message_of(&[far]).contains("a call names rank 5, but its communicator has 1 ranks"));
     let mut no_size = Rank::new();
     no_size.call(0, &[Arg::Int(1), Arg::Half(99), Arg::Int(0), Arg::Int(0), Arg::Half(2)]);
-    assert!(message_of(&[no_size]).contains("no call makes datatype 99, and the table of the file has 16 sizes"));
+    assert!(
+        message_of(&[no_size])
+            .contains("no recorded call creates datatype 99, and the table of the file has only 16 sizes")
+    );
 }
 
 #[test]
@@ -328,7 +334,7 @@ fn a_trace_without_a_rank_names_it() {
         files.names.push("other-0001.bin".into());
         files.bytes.push(Vec::new());
     });
-    assert!(twice.contains("testtrace-0001.bin and other-0001.bin are both of rank 1"), "{twice}");
+    assert!(twice.contains("testtrace-0001.bin and other-0001.bin both belong to rank 1"), "{twice}");
     // without a .meta file a missing rank is not detected, and the conversion reports this assumption
     let mut files = selftest();
     files.names.pop();
@@ -346,7 +352,7 @@ fn a_version_whose_layouts_are_not_known_is_refused() {
     let place = bytes.len() - 32;
     let header = u64::from_be_bytes(bytes[place..place + 8].try_into().unwrap()) as usize;
     for (version, wanted) in
-        [([13, 200, 9], None), ([14, 0, 0], Some("13 is the last")), ([0, 6, 8], Some("0.6.9 is the first"))]
+        [([13, 200, 9], None), ([14, 0, 0], Some("only up to 13")), ([0, 6, 8], Some("only 0.6.9 and later"))]
     {
         files.bytes[1][header..header + 3].copy_from_slice(&version);
         let found = Dumpi.read(&mut files, None).err().map(|refused| refused.to_string());

@@ -123,9 +123,9 @@ fn degrees_layers_and_memory_that_do_not_fit_are_refused_with_the_arithmetic() {
     let (path, what) = with(r#""parts": 5"#, r#""parts": 3"#);
     assert_eq!(
         (path.as_str(), what.as_str()),
-        ("program.training_step.parts", "80 layers are not divided by pipeline 8 x parts 3")
+        ("program.training_step.parts", "80 layers are not divisible by pipeline 8 x parts 3")
     );
-    assert!(with(r#""batch": 128"#, r#""batch": 127"#).1.starts_with("127 sequences are no whole number of 2"));
+    assert!(with(r#""batch": 128"#, r#""batch": 127"#).1.starts_with("127 sequences are not a multiple of 2"));
     let (path, what) = with(r#""memory": "80GB""#, r#""memory": "40GB""#);
     assert_eq!(path, "program.training_step.accelerator.memory");
     assert!(
@@ -230,14 +230,14 @@ fn rules_that_do_not_fit_are_refused() {
     };
     let refusal = build(r#"{"algorithms": {"barrier": {"ring": {}}}}"#);
     assert_eq!(refusal.path, "collectives.algorithms.barrier");
-    assert!(refusal.what.starts_with("ring is no algorithm of barrier: it does all_reduce"), "{refusal}");
+    assert!(refusal.what.starts_with("ring is not an algorithm for barrier: it can do all_reduce"), "{refusal}");
     assert!(refusal.help.contains("bruck"), "{refusal}");
     assert!(build(r#"{"algorithms": {"all_sum": {"ring": {}}}}"#).what.contains("there is no collective all_sum"));
     let odd = r#"{"program": {"collective": {"operation": "all_gather", "ranks": 7, "bytes": "8B"}},
                   "collectives": {"algorithms": {"all_gather": {"neighbor_exchange": {}}}}}"#;
-    assert!(refused(odd).1.contains("needs an even number of ranks, and there are 7"));
+    assert!(refused(odd).1.contains("needs an even number of ranks, but there are 7"));
     let sizes = r#"{"program": {"collective": {"operation": "all_gather", "ranks": 3, "sizes": ["8B"]}}}"#;
-    assert!(refused(sizes).1.contains("needs 3 block sizes, and the list has 1"));
+    assert!(refused(sizes).1.contains("needs 3 block sizes, but the list has 1"));
 }
 
 fn example(name: &str) -> Made {

@@ -62,15 +62,18 @@ fn an_exchange_sends_and_receives_at_once_and_a_test_completes_nothing() {
 fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
     let message_of = |line: &str| read(&[line]).unwrap_err().to_string();
     let wrong = [
-        ("MPI_Foo:1000:1001\n", "pmpi-rank-0.txt:5: from here on are calls that this reader does not know: 1 MPI_Foo"),
+        (
+            "MPI_Foo:1000:1001\n",
+            "pmpi-rank-0.txt:5: from this line on the file has calls that Weft does not support: 1 MPI_Foo",
+        ),
         ("hello\n", "pmpi-rank-0.txt:5: the line does not begin with MPI_"),
-        ("MPI_Send:1000.0:9:1:1,4,4:0\n", "pmpi-rank-0.txt:5: the clock runs backwards here, by 1000000 ns"),
-        ("MPI_Send:1000.0:9:1:1,4,4:1001.0\n", "pmpi-rank-0.txt:5: field 5 is `1001.0`, which is no number"),
-        ("MPI_Send:1000.0:9:1:4:0:0:0,0,1:1001.0\n", "pmpi-rank-0.txt:5: field 4 is `4`, and should be 3 numbers"),
-        ("MPI_Barrier:900.0:0,0,1:1001.0\n", "pmpi-rank-0.txt:5: the clock runs backwards here, by 100000 ns"),
+        ("MPI_Send:1000.0:9:1:1,4,4:0\n", "pmpi-rank-0.txt:5: the clock runs backwards at this call, by 1000000 ns"),
+        ("MPI_Send:1000.0:9:1:1,4,4:1001.0\n", "pmpi-rank-0.txt:5: field 5 is `1001.0`, which is not a number"),
+        ("MPI_Send:1000.0:9:1:4:0:0:0,0,1:1001.0\n", "pmpi-rank-0.txt:5: field 4 is `4`, but must be 3 numbers"),
+        ("MPI_Barrier:900.0:0,0,1:1001.0\n", "pmpi-rank-0.txt:5: the clock runs backwards at this call, by 100000 ns"),
         (
             "MPI_Barrier:1000.0:5,0,2:1001.0\n",
-            "pmpi-rank-0.txt:5: the call is of a communicator of 2 ranks, and there are files of 1",
+            "pmpi-rank-0.txt:5: the communicator of the call has 2 ranks, but there are files of 1 ranks",
         ),
     ];
     for (line, start) in wrong {
@@ -95,9 +98,7 @@ fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
     assert!(alone(HEAD.into()).starts_with("a-0.txt: the file ends before MPI_Finalize"));
     let newer = alone(format!("{}{END}", HEAD.replace("0.9", "1.0")));
     assert!(
-        newer.starts_with(
-            "a-0.txt:1: the first line is `# collprof 1.0 output file`, and this reader knows version 0.9"
-        )
+        newer.starts_with("a-0.txt:1: the first line is `# collprof 1.0 output file`, but Weft reads only version 0.9")
     );
 }
 
@@ -140,8 +141,8 @@ fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
     let message_of = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
     // a second handle of the same size, for which there is no creation
     let found = message_of(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
-    let wanted = "the trace: 0 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
-                  not follow for 1 MPI_Barrier (record the program";
+    let wanted = "the trace: 0 communicators of rank 0 have 2 ranks and this rank at place 1, so Weft can't find the members for \
+                  1 MPI_Barrier (record the program";
     assert!(found.starts_with(wanted), "{found}");
     // two splits come before the calls on one of them
     let lines: Vec<String> = halves(|_| String::new())
@@ -152,22 +153,24 @@ fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
         })
         .collect();
     let found = read_owned(&lines).unwrap_err().to_string();
-    let wanted = "the trace: 2 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
-                  not follow for 1 MPI_Barrier, 1 MPI_Bcast";
+    let wanted = "the trace: 2 communicators of rank 0 have 2 ranks and this rank at place 1, so Weft can't find the members for \
+                  1 MPI_Barrier, 1 MPI_Bcast";
     assert!(found.starts_with(wanted), "{found}");
     let found = message_of(&|rank| {
         let split = format!("MPI_Comm_split:1000.0:5,{rank},4:{}:0:80:1000.0\n", rank % 2);
         format!("MPI_Comm_free:1000.0:80:1000.0\n{split}MPI_Barrier:1000.0:{},{},2:1000.0\n", 7000 + rank, rank / 2)
     });
     assert!(
-        found.contains("a communicator was created after the end of another one, whose number it may have"),
+        found.contains("a communicator was created after the end of another one and may have the same number"),
         "{found}"
     );
     let found = message_of(&|rank| {
         format!("MPI_Cart_create:1000.0:5,{rank},4:2:1:2:0:3:1000.0\nMPI_Foo:1000.0:1000.0\n").repeat(2)
     });
     assert!(
-        found.contains(":10: from here on are calls that this reader does not know: 2 MPI_Cart_create, 2 MPI_Foo"),
+        found.contains(
+            ":10: from this line on the file has calls that Weft does not support: 2 MPI_Cart_create, 2 MPI_Foo"
+        ),
         "{found}"
     );
 }

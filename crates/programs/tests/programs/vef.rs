@@ -99,12 +99,15 @@ fn what_the_format_can_not_hold_is_refused_with_its_place() {
     let wrong = [
         (
             format!("a: calc 1\nb: calc 2\n{send}\ns requires a\ns requires b"),
-            "rank 0, operation 2: it follows several operations",
+            "rank 0, operation 2: this operation follows several others",
         ),
         (format!("{send}\na: calc 1\na requires s"), "rank 0, operation 1: no message follows the computation"),
-        (format!("a: calc 1\n{send}\ns irequires a"), "rank 0, operation 0: another operation depends on its start"),
+        (
+            format!("a: calc 1\n{send}\ns irequires a"),
+            "rank 0, operation 0: another operation depends on the start of this one",
+        ),
         ("calc 0\nsend 8b to 1 tag 3".to_owned(), "rank 0, operation 0: no message follows"),
-        ("send 8b to 1 tag 3".to_owned(), "rank 1, operation 0: no send meets it"),
+        ("send 8b to 1 tag 3".to_owned(), "rank 1, operation 0: no send matches this receive"),
     ];
     for (of, start) in wrong {
         let found = message_of(&goal(&of));
@@ -116,27 +119,30 @@ fn what_the_format_can_not_hold_is_refused_with_its_place() {
 fn wrong_lines_are_refused_with_their_number() {
     let wrong = [
         ("VEFX 1 0 1 0 0 TRUE\n", "file:1: the first line does not begin with VEF"),
-        ("VEF 0 0 1 0 0 TRUE\n", "file:1: a trace has 1 or more tasks"),
-        ("VEF 4000000000 0 1 0 0 TRUE\n", "file:1: the file is shorter than its first line says"),
-        ("VEF 2 0 1 0 0 TRUE\nC0 1 0\n", "file:2: communicator C0 must have the tasks 0 to 1 in their order"),
-        ("VEF 2 0 1 0 0 TRUE\nC0 0 2\n", "file:2: task 2 is there twice, or beyond the last task 1"),
+        ("VEF 0 0 1 0 0 TRUE\n", "file:1: a trace needs 1 or more tasks"),
+        ("VEF 4000000000 0 1 0 0 TRUE\n", "file:1: the file is too short for the numbers in its first line"),
+        ("VEF 2 0 1 0 0 TRUE\nC0 1 0\n", "file:2: communicator C0 must have the tasks 0 to 1 in this order"),
+        ("VEF 2 0 1 0 0 TRUE\nC0 0 2\n", "file:2: task 2 occurs twice, or is above the last task 1"),
         ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 0\n", "file:3: a time [ns] is missing"),
-        ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 4 0 -1\n", "file:3: 4 is no kind of dependency (0 to 3)"),
-        ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n1 0 1 8 0 0 -1\n", "file:3: message 1 stands where 0 follows"),
-        ("VEF 2 2 1 0 0 TRUE\nC0 0 1\n0 0 1 8 0 0 -1\n", "file:1: the file has 1 messages, and its first line says 2"),
-        ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 1 5 0\n", "file, task 0: a record waits for itself"),
+        ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 4 0 -1\n", "file:3: 4 is not a kind of dependency (0 to 3)"),
+        ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n1 0 1 8 0 0 -1\n", "file:3: found message 1 in the place of message 0"),
+        ("VEF 2 2 1 0 0 TRUE\nC0 0 1\n0 0 1 8 0 0 -1\n", "file:1: the file has 1 messages, but its first line gives 2"),
+        ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 1 5 0\n", "file, task 0: a record is part of a cycle of dependencies"),
         (
             "VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 2 5 0\n",
-            "file, task 0: a record follows the arrival of message 0, which is not of",
+            "file, task 0: a record depends on the arrival of message 0, which this task does not have",
         ),
-        ("VEF 2 0 1 0 0 TRUE\nC0 0 1\nG0 0 9 0 0 0 0 0 -1\n", "file:3: 9 is no collective (0 to 7)"),
+        ("VEF 2 0 1 0 0 TRUE\nC0 0 1\nG0 0 9 0 0 0 0 0 -1\n", "file:3: 9 is not a collective (0 to 7)"),
         ("VEF 2 0 1 0 0 TRUE\nC0 0 1\nG0 1 6 0 0 0 0 0 -1\n", "file:3: communicator 1 has no line"),
-        ("VEF 2 0 1 1 0 TRUE\nC0 0 1\n", "file:1: the file has 0 collectives, and its first line says 1"),
+        ("VEF 2 0 1 1 0 TRUE\nC0 0 1\n", "file:1: the file has 0 collectives, but its first line gives 1"),
         (
             "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 6 0 0 0 0 0 -1\n",
-            "file:1: the file has 1 records of tasks in collectives, and its first line says 2",
+            "file:1: the file has 1 records of tasks in collectives, but its first line gives 2",
         ),
-        ("VEF 2 0 1 1 1 TRUE\nC0 0 1\nG0 0 6 0 0 0 0 0 -1\n", "rank 1: collective 0 of communicator 0 is none here"),
+        (
+            "VEF 2 0 1 1 1 TRUE\nC0 0 1\nG0 0 6 0 0 0 0 0 -1\n",
+            "rank 1: collective 0 of communicator 0 is missing at this rank",
+        ),
     ];
     for (text, start) in wrong {
         let found = refused(text);

@@ -43,9 +43,9 @@ impl Expands for Hierarchical {
     }
 
     fn refuses(&self, call: &Call) -> Option<(String, String)> {
-        let what = || format!("{} ranks are no whole number of nodes of {}", call.ranks, self.node);
+        let what = || format!("{} ranks can't be divided into nodes of {} ranks", call.ranks, self.node);
         let is_whole = self.node > 0 && call.ranks.is_multiple_of(self.node);
-        (!is_whole).then(|| (what(), "write a node that divides the number of ranks".into()))
+        (!is_whole).then(|| (what(), "write a `node` that divides the number of ranks".into()))
     }
 
     fn expand(&self, call: &Call, steps: &mut Steps) {

@@ -53,8 +53,8 @@ impl Expands for InTwo {
             if algorithm.model().operations().contains(&part) {
                 return algorithm.model().refuses(&Call { operation: part, ..*call });
             }
-            let what = format!("{} is no algorithm of {}", algorithm.name(), part.name());
-            Some((what, format!("write an algorithm of {}, such as linear or binomial", part.name())))
+            let what = format!("{} is not an algorithm for {}", algorithm.name(), part.name());
+            Some((what, format!("write an algorithm for {}, such as linear or binomial", part.name())))
         })
     }
 

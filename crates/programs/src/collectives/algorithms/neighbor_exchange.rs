@@ -34,7 +34,7 @@ impl Expands for NeighborExchange {
     }
 
     fn refuses(&self, call: &Call) -> Option<(String, String)> {
-        let what = || format!("neighbor_exchange needs an even number of ranks, and there are {}", call.ranks);
+        let what = || format!("neighbor_exchange needs an even number of ranks, but there are {}", call.ranks);
         (call.ranks % 2 == 1).then(|| (what(), "write ring or bruck".into()))
     }
 

@@ -35,7 +35,7 @@ impl Expands for Pairwise {
 
     fn refuses(&self, call: &Call) -> Option<(String, String)> {
         let can = call.operation != Operation::Barrier || call.ranks == 2;
-        let what = || format!("a pairwise barrier has 2 ranks, and there are {}", call.ranks);
+        let what = || format!("a pairwise barrier needs exactly 2 ranks, but there are {}", call.ranks);
         (!can).then(|| (what(), "write bruck or recursive_doubling".into()))
     }
 

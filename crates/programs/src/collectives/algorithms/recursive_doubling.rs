@@ -36,8 +36,12 @@ impl Expands for RecursiveDoubling {
 
     fn refuses(&self, call: &Call) -> Option<(String, String)> {
         let can = call.operation != Operation::AllGather || call.ranks.is_power_of_two();
-        let what =
-            || format!("recursive_doubling gathers among a power of 2 of ranks only, and there are {}", call.ranks);
+        let what = || {
+            format!(
+                "all_gather with recursive_doubling needs a power of 2 as the number of ranks, but there are {}",
+                call.ranks
+            )
+        };
         (!can).then(|| (what(), "write bruck, ring or neighbor_exchange".into()))
     }
 

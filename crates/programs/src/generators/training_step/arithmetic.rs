@@ -68,12 +68,17 @@ impl TrainingStep {
                 "",
                 format!("{how} per dense layer and micro-batch, of a middle stage"),
             ),
-            Line::new("tensor bytes", collectives * each, "B", "sent per rank: M (t - 1) / t each, all-reduces twice"),
+            Line::new(
+                "tensor bytes",
+                collectives * each,
+                "B",
+                "sent per rank: M (t - 1) / t per collective, twice that per all-reduce",
+            ),
             Line::new(
                 "pipeline bytes",
                 2.0 * m as f64 * f64::from(self.parts) * border * f64::from(u8::from(pipeline > 1)),
                 "B",
-                "sent per rank of a middle stage: m v each way",
+                "sent per rank of a middle stage: m v messages each way",
             ),
         ]
     }

@@ -50,11 +50,11 @@ impl TrainingStep {
         let [weights, gradients, optimizer, activations] = parts.map(|bytes| bytes / 1e9);
         let what = format!(
             "weights {weights:.1} GB + gradients {gradients:.1} GB + optimizer {optimizer:.1} GB + activations {activations:.1} GB = \
-             {:.1} GB, and an accelerator has {:.1} GB",
+             {:.1} GB, but an accelerator has {:.1} GB",
             needed / 1e9,
             there / 1e9
         );
-        let help = "raise degrees.tensor or degrees.pipeline, divide more (sharding), or write recompute: full";
+        let help = "increase degrees.tensor or degrees.pipeline, choose a stronger sharding, or write recompute: full";
         Err(Refusal::new(format!("{path}.accelerator.memory"), what, help))
     }
 }

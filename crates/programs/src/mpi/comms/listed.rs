@@ -30,7 +30,8 @@ pub fn communicators(created: &[Vec<Creation>]) -> Result<Vec<Listed>, Refusal> 
     for (members, numbers) in &found {
         if let Some(missing) = members.iter().find(|rank| !numbers.contains_key(rank)) {
             let first = numbers.keys().min().copied().unwrap_or(0);
-            let what = format!("rank {first} makes a communicator with rank {missing}, which does not make it");
+            let what =
+                format!("rank {first} creates a communicator with rank {missing}, but that rank does not create it");
             return Err(Refusal::new("the trace", what, "record all ranks of one run, from their start to their end"));
         }
     }
@@ -43,7 +44,7 @@ fn check(rank: u32, members: &[u32], ranks: usize) -> Result<(), Refusal> {
     sorted.sort_unstable();
     let is_odd = sorted.windows(2).any(|pair| pair[0] == pair[1]) || sorted.last() >= Some(&(ranks as u32));
     if is_odd || sorted.binary_search(&rank).is_err() {
-        let what = format!("a communicator of rank {rank} lists ranks that it can't have: {}", named(members));
+        let what = format!("a communicator of rank {rank} has an invalid list of ranks: {}", named(members));
         return Err(Refusal::new("the trace", what, "the file is damaged: copy or record it again"));
     }
     Ok(())
@@ -83,11 +84,11 @@ mod tests {
         let message_of = |created: &[Vec<Creation>]| communicators(created).unwrap_err().what;
         assert_eq!(
             message_of(&[vec![made(&[0, 1], 1)], Vec::new()]),
-            "rank 0 makes a communicator with rank 1, which does not make it"
+            "rank 0 creates a communicator with rank 1, but that rank does not create it"
         );
         for members in [&[0, 2][..], &[0, 0], &[1], &[]] {
             let found = message_of(&[vec![made(members, 1)], Vec::new()]);
-            assert!(found.starts_with("a communicator of rank 0 lists ranks that it can't have: "), "{found}");
+            assert!(found.starts_with("a communicator of rank 0 has an invalid list of ranks: "), "{found}");
         }
     }
 }

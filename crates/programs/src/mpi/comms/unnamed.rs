@@ -42,8 +42,7 @@ pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<
 fn refused(rank: usize, unnamed: &Unnamed, fitting: usize) -> Refusal {
     let calls: Vec<String> = unnamed.calls.iter().map(|(name, count)| format!("{count} MPI_{name}")).collect();
     let what = format!(
-        "{fitting} of the communicators that rank {rank} makes have {} ranks with this one at place {}, so the members do not follow \
-         for {}",
+        "{fitting} communicators of rank {rank} have {} ranks and this rank at place {}, so Weft can't find the members for {}",
         unnamed.size,
         unnamed.place,
         calls.join(", ")
@@ -51,6 +50,6 @@ fn refused(rank: usize, unnamed: &Unnamed, fitting: usize) -> Refusal {
     Refusal::new(
         "the trace",
         what,
-        "record the program with the library of `capture`, or with DUMPI: both name the communicators",
+        "record the program with the library of `capture`, or with DUMPI: both record the communicators",
     )
 }

@@ -65,11 +65,11 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
     }
     if !refused.is_empty() {
         let calls: Vec<String> = refused.iter().map(|(name, count)| format!("{count} {name}")).collect();
-        let what = format!("the program made calls that the recording does not hold: {}", calls.join(", "));
-        return Err(Refusal::new(file, what, "record a run of the program that does without these calls"));
+        let what = format!("the program made calls that the recording does not contain: {}", calls.join(", "));
+        return Err(Refusal::new(file, what, "record a run of the program without these calls"));
     }
     if last != Some(Kind::Finalize) {
-        let help = "wait until the program has ended; if it was stopped, record it again to its end";
+        let help = "wait until the program has ended; if the program was stopped, record a complete run";
         return Err(Refusal::new(file, "the file ends before MPI_Finalize", help));
     }
     recorder.end();
@@ -98,7 +98,11 @@ impl Call<'_> {
             Words::Exactly(wanted) => words == wanted,
             Words::From(least, step) => words >= least && (words - least).is_multiple_of(step),
         };
-        if fits { Ok(()) } else { Err(damaged(&format!("a record of {:?} has {words} words", self.kind))) }
+        if fits {
+            Ok(())
+        } else {
+            Err(damaged(&format!("a record of {:?} has the wrong length: {words} words", self.kind)))
+        }
     }
 
     /// Index of the first of two words with times that are not computation, in records that are not
@@ -138,7 +142,7 @@ impl Call<'_> {
     }
 
     fn root(&self) -> Result<u32, Problem> {
-        u32::try_from(self.word(2)).map_err(|_| damaged(&format!("{} is no rank of a root", self.word(2))))
+        u32::try_from(self.word(2)).map_err(|_| damaged(&format!("{} is not a valid rank of a root", self.word(2))))
     }
 
     /// The communicator and the request of a collective.
@@ -269,7 +273,7 @@ impl Call<'_> {
             return Ok(());
         }
         Err(damaged(&format!(
-            "sends, their bytes, receives and collectives are {sums:?} in the records, and {wanted:?} in their sums"
+            "the records have {sums:?} sends, sent bytes, receives and collectives, but the totals of the file are {wanted:?}"
         )))
     }
 }
@@ -282,20 +286,20 @@ enum Words {
 }
 
 fn size(word: i64) -> Result<u64, Problem> {
-    u64::try_from(word).map_err(|_| damaged(&format!("{word} is no size and no time")))
+    u64::try_from(word).map_err(|_| damaged(&format!("{word} is neither a size nor a time")))
 }
 
 fn peer(word: i64) -> Result<Peer, Problem> {
     match word {
         ANY => Ok(Peer::Any),
         NOBODY => Ok(Peer::Nobody),
-        _ => u32::try_from(word).map(Peer::Rank).map_err(|_| damaged(&format!("{word} is no rank"))),
+        _ => u32::try_from(word).map(Peer::Rank).map_err(|_| damaged(&format!("{word} is not a rank"))),
     }
 }
 
 fn tag(word: i64) -> Result<Option<u32>, Problem> {
     match word {
         ANY => Ok(None),
-        _ => u32::try_from(word).map(Some).map_err(|_| damaged(&format!("{word} is no tag"))),
+        _ => u32::try_from(word).map(Some).map_err(|_| damaged(&format!("{word} is not a tag"))),
     }
 }

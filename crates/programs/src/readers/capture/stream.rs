@@ -98,17 +98,17 @@ impl Head {
     /// Reads the head of a file.
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self, Refusal> {
         if bytes.len() < HEAD || !bytes.starts_with(&MAGIC) {
-            let what = format!("the file has {} bytes, and no head of a recording", bytes.len());
+            let what = format!("the file has {} bytes and does not begin with the header of a recording", bytes.len());
             return Err(Refusal::new(file, what, "the file is cut off or damaged: copy it again"));
         }
         let version = u32_at(bytes, 8);
         if version != VERSION {
-            let what = format!("the file has version {version} of the format, and this reader knows version {VERSION}");
-            return Err(Refusal::new(file, what, "record again with the library that comes with this version of Weft"));
+            let what = format!("the file has version {version} of the format, but Weft reads only version {VERSION}");
+            return Err(Refusal::new(file, what, "record the program again with the library of this version of Weft"));
         }
         let (rank, ranks) = (u32_at(bytes, 12), u32_at(bytes, 16));
         if rank >= ranks {
-            let what = format!("the file is of rank {rank} of {ranks} ranks");
+            let what = format!("the header of the file gives rank {rank} of {ranks} ranks, which does not exist");
             return Err(Refusal::new(file, what, "the file is damaged: copy it again"));
         }
         Ok(Self { rank, ranks, run: u64_at(bytes, 24) })

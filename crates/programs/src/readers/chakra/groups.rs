@@ -14,8 +14,8 @@ use weft_units::Refusal;
 const ENDING: &str = ".json";
 /// The node of PyTorch that lists the groups of its rank, as JSON in its inputs.
 const INIT: &str = "## process_group:init ##";
-const COPY: &str = "put the file of groups of ASTRA-sim (JSON: names, each with a list of ranks) into the folder of the trace, or record \
-                    PyTorch's process groups";
+const COPY: &str = "put the file of groups of ASTRA-sim (JSON: group names, each with a list of ranks) into the folder of the trace, or \
+                    record the process groups of PyTorch";
 
 type Lists = HashMap<String, Arc<[u32]>>;
 
@@ -60,7 +60,7 @@ impl Groups {
             let Ok(lists) = serde_json::from_slice::<BTreeMap<String, Vec<u32>>>(&files.load(place)?) else { continue };
             if let Some((other, _)) = &found {
                 let what = format!("{other} and {name} both list groups of ranks");
-                return Err(Refusal::new("the trace", what, "put each trace into a folder of its own"));
+                return Err(Refusal::new("the trace", what, "put each trace into a separate folder"));
             }
             let checked =
                 lists.into_iter().map(|(group, members)| Ok((group.clone(), checked(&group, members, ranks)?)));
@@ -78,7 +78,8 @@ impl Groups {
         }
         let named: Vec<&str> = self.unlisted.iter().take(8).map(String::as_str).collect();
         let all = self.unlisted.len() + self.numbers.len();
-        let what = format!("collectives are of {all} groups, and those of {} have no members", named.join(", "));
+        let what =
+            format!("collectives use {all} groups, but the trace lists no members of the groups {}", named.join(", "));
         Err(Refusal::new("the trace", what, COPY))
     }
 
@@ -121,7 +122,7 @@ impl<'a> OfRank<'a> {
             let all = self.groups.ranks;
             let members = if ranks.is_empty() {
                 if let Some(size) = group_size.filter(|&size| size != all) {
-                    let what = format!("group {pg_name} has {size} ranks, and there are files of {all}");
+                    let what = format!("group {pg_name} has {size} ranks, but there are files of {all} ranks");
                     return Err((what, "copy the files of all ranks into one folder".to_owned()));
                 }
                 (0..all).collect()
@@ -157,8 +158,10 @@ impl<'a> OfRank<'a> {
         let next = self.groups.numbers.len() as u32 + 1;
         let number = *self.groups.numbers.entry((name.clone(), Arc::clone(&members))).or_insert(next);
         let Some(comm) = comm_of(number, &members, self.rank) else {
-            let what =
-                format!("node {} ({}) is of group {name}, which rank {} is not in", node.id, node.name, self.rank);
+            let what = format!(
+                "node {} ({}) belongs to group {name}, but rank {} is not in this group",
+                node.id, node.name, self.rank
+            );
             return Err((what, "correct the members of the group, or the names of the files".to_owned()));
         };
         self.comms.push(comm);
@@ -194,13 +197,13 @@ fn listed(inputs: &[u8]) -> Vec<Listed> {
 /// Checks that all members are ranks of the trace, and that each occurs once.
 fn checked(group: &str, members: Vec<u32>, ranks: u32) -> Result<Arc<[u32]>, Problem> {
     if let Some(outside) = members.iter().find(|&&member| member >= ranks) {
-        let what = format!("group {group} has rank {outside}, and there are files of {ranks} ranks");
+        let what = format!("group {group} has rank {outside}, but there are files of {ranks} ranks");
         return Err((what, "copy the files of all ranks into one folder".to_owned()));
     }
     let mut once = BTreeSet::new();
     if let Some(twice) = members.iter().find(|&&member| !once.insert(member)) {
         let what = format!("group {group} has rank {twice} twice");
-        return Err((what, "name each rank of a group once".to_owned()));
+        return Err((what, "list each rank of a group only once".to_owned()));
     }
     Ok(members.into())
 }

@@ -76,8 +76,10 @@ impl Call<'_> {
     /// Size of `count` items of a datatype \[bytes\].
     fn bytes_of(&self, count: i64, datatype: i64) -> Result<u64, Problem> {
         let size = self.types.size(datatype).ok_or_else(|| {
-            let what =
-                format!("no call makes datatype {datatype}, and the table of the file has {} sizes", self.types.len());
+            let what = format!(
+                "no recorded call creates datatype {datatype}, and the table of the file has only {} sizes",
+                self.types.len()
+            );
             (what, "record the program from its start".to_owned())
         })?;
         Ok(u64::try_from(count).unwrap_or(0).saturating_mul(size))
@@ -107,7 +109,7 @@ impl Call<'_> {
 
     fn root(&self, argument: usize) -> Result<u32, Problem> {
         u32::try_from(self.int(argument)).map_err(|_| {
-            let what = format!("the root is {}: a collective between two programs", self.int(argument));
+            let what = format!("the root is {}: this is a collective between two programs", self.int(argument));
             (what, "record a variant of the program without communicators between programs".to_owned())
         })
     }
@@ -307,7 +309,7 @@ fn tag(number: i64, is_receive: bool) -> Result<Option<u32>, Problem> {
     match u32::try_from(number) {
         Ok(number) => Ok(Some(number)),
         Err(_) if is_receive && number == ANY => Ok(None),
-        Err(_) => Err((format!("{number} is no tag"), "the file is damaged: copy it again".to_owned())),
+        Err(_) => Err((format!("{number} is not a tag"), "the file is damaged: copy it again".to_owned())),
     }
 }
 
@@ -318,7 +320,7 @@ fn ranges(numbers: &[i64]) -> Result<Vec<i64>, Problem> {
         let (first, last, stride) = (triple[0], triple[1], triple[2]);
         let steps = if stride == 0 { -1 } else { (last - first) / stride };
         if !(0..1 << 24).contains(&steps) {
-            let what = format!("a range goes from rank {first} to {last} by {stride}");
+            let what = format!("the range from rank {first} to rank {last} with stride {stride} is invalid");
             return Err((what, "the file is damaged: copy it again".to_owned()));
         }
         ranks.extend((0..=steps).map(|step| first + step * stride));

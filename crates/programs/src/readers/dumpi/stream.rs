@@ -108,7 +108,7 @@ impl<'a> Stream<'a> {
         if stream.u64()? != MAGIC {
             return Err(stream.refusal(
                 0,
-                "the file does not begin as DUMPI files do",
+                "the file does not begin like a file of DUMPI",
                 "name the files that DUMPI has written",
             ));
         }
@@ -118,11 +118,11 @@ impl<'a> Stream<'a> {
         stream.version = [stream.u8()?, stream.u8()?, stream.u8()?];
         let [major, minor, patch] = stream.version;
         if major > NEWEST {
-            let what = format!("the file has version {major}.{minor}.{patch}, and {NEWEST} is the last that is known");
+            let what = format!("the file has version {major}.{minor}.{patch}, but Weft reads only up to {NEWEST}");
             return Err(stream.refusal(header, &what, "record the program again with sst-dumpi 13"));
         }
         if stream.version < OLDEST {
-            let what = format!("the file has version {major}.{minor}.{patch}, and 0.6.9 is the first that is read");
+            let what = format!("the file has version {major}.{minor}.{patch}, but Weft reads only 0.6.9 and later");
             return Err(stream.refusal(header, &what, "record the program again with a newer DUMPI"));
         }
         if sizes > 0 {
@@ -151,7 +151,7 @@ impl<'a> Stream<'a> {
             let place = word(back).unwrap_or(0);
             let fits = usize::try_from(place).ok().filter(|&place| place < self.bytes.len());
             fits.ok_or_else(|| {
-                let what = format!("the index names byte {place}, and the file has {} bytes", self.bytes.len());
+                let what = format!("the index names byte {place}, but the file has {} bytes", self.bytes.len());
                 self.refusal(self.bytes.len() - 8 * back, &what, "the file is damaged: copy it again")
             })
         };
@@ -171,7 +171,7 @@ impl<'a> Stream<'a> {
         record.ends.clear();
         if record.number == END {
             if self.at != self.end {
-                let what = format!("the records end here, and the index says that they end at byte {}", self.end);
+                let what = format!("the records end at this byte, but the index gives byte {} as their end", self.end);
                 return Err(self.refusal(place, &what, "the file is damaged: copy it again"));
             }
             return Ok(false);
@@ -179,9 +179,9 @@ impl<'a> Stream<'a> {
         let call = record.call().filter(|call| call.layout != b"!").ok_or_else(|| {
             let what = match record.call() {
                 Some(call) => {
-                    format!("the layout of MPI_{} is not known, so that no later call can be read", call.name)
+                    format!("Weft does not know the layout of MPI_{}, so it can't read any later call", call.name)
                 }
-                None => format!("{} is the number of no call", record.number),
+                None => format!("no call has the number {}", record.number),
             };
             self.refusal(place, &what, "record the program again without this call, or copy the file again")
         })?;
@@ -276,7 +276,8 @@ impl<'a> Stream<'a> {
         // the recorder writes a negative number if there is no list
         let count = usize::try_from(count).unwrap_or(0);
         if count.saturating_mul(width) > self.bytes.len() - self.at {
-            let what = format!("a list has {count} items, and the file has {} more bytes", self.bytes.len() - self.at);
+            let what =
+                format!("a list has {count} items, but the file has only {} more bytes", self.bytes.len() - self.at);
             return Err(self.refusal(place, &what, "the file is cut off or damaged: copy it again"));
         }
         Ok(count)

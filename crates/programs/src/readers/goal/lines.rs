@@ -170,8 +170,10 @@ impl<'a> Reader<'a> {
         }
         let number = self.number(what)?;
         if number == u32::MAX {
-            return Err(self
-                .refusal(&format!("{number} stands for any"), &format!("write -1 for any, or {what} below {number}")));
+            return Err(self.refusal(
+                &format!("{number} is reserved: it means any"),
+                &format!("write -1 for any, or {what} below {number}"),
+            ));
         }
         Ok(Some(number))
     }
@@ -187,8 +189,8 @@ impl<'a> Reader<'a> {
         let tag: u64 = self.number("a tag")?;
         let small = tag as u32;
         if small == u32::MAX {
-            let what = format!("tag {tag} stands for any");
-            return Err(self.refusal(&what, &format!("write -1 for any, or a tag below {}", u32::MAX)));
+            let what = format!("tag {tag} is reserved: it means any tag");
+            return Err(self.refusal(&what, &format!("write -1 for any tag, or a tag below {}", u32::MAX)));
         }
         if tag > u64::from(u32::MAX) {
             let (known, count) = self.folded.entry(small).or_insert((tag, 0));
@@ -203,8 +205,9 @@ impl<'a> Reader<'a> {
 
     /// The refusal of two tags with the same lower 32 bits.
     pub fn two_tags(&self, tag: u64, other: u64) -> Refusal {
-        let what = format!("tags {tag} and {other} have the same lower 32 bits, by which messages are matched");
-        self.refusal(&what, &format!("give the messages of the file tags below {}", u32::MAX))
+        let what =
+            format!("tags {tag} and {other} have the same lower 32 bits, but messages are matched by these bits");
+        self.refusal(&what, &format!("use only tags below {} in the file", u32::MAX))
     }
 
     /// Reads a whole number that fits into `T`.
@@ -264,7 +267,7 @@ impl<'a> Reader<'a> {
     fn skip_comment(&mut self) -> Result<(), Refusal> {
         let rest = &self.text[self.at..];
         let Some(length) = rest[2..].windows(2).position(|pair| pair == b"*/") else {
-            return Err(self.refusal("the comment that begins here has no end", "close it with */"));
+            return Err(self.refusal("the comment that begins in this line has no end", "close it with */"));
         };
         self.line += rest[..length + 2].iter().filter(|&&byte| byte == b'\n').count();
         self.at += length + 4;
@@ -290,7 +293,7 @@ impl<'a> Reader<'a> {
         let rest = &self.text[self.at..];
         let help = match rest.first() {
             None => "the file is cut off: copy or convert it again",
-            Some(_) => "correct this line; docs/howto/programs.md shows the form",
+            Some(_) => "correct this line; docs/howto/programs.md shows the format",
         };
         let found = match rest.first() {
             None => "the end of the file".to_owned(),

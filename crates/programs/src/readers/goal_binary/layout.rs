@@ -61,23 +61,23 @@ fn number(storage: &(impl Storage + ?Sized), at: u64) -> Result<u32, Refusal> {
 pub fn ranks(file: &str, storage: &(impl Storage + ?Sized)) -> Result<Vec<Rank>, Refusal> {
     let length = storage.length();
     if length < HEAD as u64 {
-        return Err(broken(file, "", format!("{length} bytes are fewer than the {HEAD} of the head")));
+        return Err(broken(file, "", format!("the file has {length} bytes, but its header needs {HEAD}")));
     }
     let cookie = u64::from_le_bytes(read(storage, 0)?);
     if cookie == SPOILT {
         let what = "LogGOPSim has overwritten this file (it ran with --save-mem)";
-        return Err(Refusal::new(file, what, "make it again with txt2bin, or with weft trace convert"));
+        return Err(Refusal::new(file, what, "make the file again with txt2bin, or with weft trace convert"));
     }
     let count = number(storage, 8)?;
     if HEAD as u64 + 16 * u64::from(count) > length {
         let what = format!(
-            "the table of {count} ranks needs {} bytes, and the file has {length}",
+            "the table of {count} ranks needs {} bytes, but the file has only {length}",
             HEAD as u64 + 16 * u64::from(count)
         );
         return Err(broken(file, "", what));
     }
     if count == 0 {
-        return Err(Refusal::new(file, "a program needs at least 1 rank", "write a file with ranks"));
+        return Err(Refusal::new(file, "a program needs at least 1 rank", "write a file with at least 1 rank"));
     }
     (0..count).map(|rank| place_of(file, storage, rank)).collect()
 }
@@ -89,7 +89,7 @@ fn place_of(file: &str, storage: &(impl Storage + ?Sized), rank: u32) -> Result<
     let (start, end) = (start?, end?);
     let length = storage.length() - 8;
     if start > end || end > length || end - start < 8 {
-        let what = format!("its bytes are {start} to {end} of {length}, which hold no rank");
+        let what = format!("the table gives bytes {start} to {end} of {length}, which can't contain a rank");
         return Err(broken(file, &place, what));
     }
     let (nodes, roots) = (number(storage, start + 8)?, number(storage, start + 12)?);
@@ -97,8 +97,10 @@ fn place_of(file: &str, storage: &(impl Storage + ?Sized), rank: u32) -> Result<
     match (end - start).checked_sub(fixed) {
         Some(rest) if rest % 4 == 0 => Ok(Rank { start: start + 8, nodes, roots, entries: rest / 4 }),
         _ => {
-            let what =
-                format!("{nodes} operations and {roots} first ones need {fixed} bytes, and there are {}", end - start);
+            let what = format!(
+                "{nodes} operations and {roots} first operations need {fixed} bytes, but there are {}",
+                end - start
+            );
             Err(broken(file, &place, what))
         }
     }
@@ -145,11 +147,15 @@ impl Rank {
         for index in 0..self.nodes {
             let node = self.node(storage, index)?;
             if !(1..=3).contains(&node.kind) {
-                return Err(broken(file, &place(index), format!("its kind is {}, and kinds are 1 to 3", node.kind)));
+                return Err(broken(
+                    file,
+                    &place(index),
+                    format!("the operation has kind {}, but kinds are 1 to 3", node.kind),
+                ));
             }
             let may_be_any = node.kind == 2 && node.peer == u32::MAX;
             if node.kind != 3 && node.peer >= ranks && !may_be_any {
-                let what = format!("its peer is rank {}, and the ranks are 0 to {}", node.peer, ranks - 1);
+                let what = format!("the peer is rank {}, but the ranks are 0 to {}", node.peer, ranks - 1);
                 return Err(broken(file, &place(index), what));
             }
             for when in [When::Finish, When::Start] {
@@ -159,7 +165,7 @@ impl Rank {
                 let end = if count == 0 { 0 } else { u64::from(first) + u64::from(count) };
                 if end.max(edges) > self.entries {
                     let what = format!(
-                        "it and those before have {edges} successors up to entry {end}, and the list has {}",
+                        "this and earlier operations have {edges} successors up to entry {end}, but the list has {} entries",
                         self.entries
                     );
                     return Err(broken(file, &place(index), what));
@@ -169,8 +175,10 @@ impl Rank {
                     match counted.get_mut(later as usize) {
                         Some(count) => *count += 1,
                         None => {
-                            let what =
-                                format!("operation {later} waits for it, and the rank has {} operations", self.nodes);
+                            let what = format!(
+                                "operation {later} waits for this one, but the rank has only {} operations",
+                                self.nodes
+                            );
                             return Err(broken(file, &place(index), what));
                         }
                     }
@@ -180,7 +188,8 @@ impl Rank {
         for index in 0..self.nodes {
             let (stored, counted) = (self.node(storage, index)?.predecessors, counted[index as usize]);
             if stored != counted {
-                let what = format!("it should wait for {stored} others, and {counted} lead to it");
+                let what =
+                    format!("the operation should wait for {stored} others, but {counted} dependencies lead to it");
                 return Err(broken(file, &place(index), what));
             }
         }
@@ -189,7 +198,7 @@ impl Rank {
         known.sort_unstable();
         known.dedup();
         if known.len() != free || known.iter().any(|&root| counted.get(root as usize) != Some(&0)) {
-            let what = format!("{} first operations are listed, and {free} wait for nothing", self.roots);
+            let what = format!("{} first operations are listed, but {free} operations wait for nothing", self.roots);
             return Err(broken(file, &format!("rank {rank}"), what));
         }
         Ok(())

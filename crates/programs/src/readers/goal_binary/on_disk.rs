@@ -27,7 +27,7 @@ impl Storage for &[u8] {
                 Ok(())
             }
             None => {
-                let what = format!("{} bytes from place {at} on lie outside of its {} bytes", bytes.len(), self.len());
+                let what = format!("{} bytes from byte {at} on are not within its {} bytes", bytes.len(), self.len());
                 Err(layout::broken("the file", "", what))
             }
         }
@@ -43,8 +43,8 @@ impl Storage for std::fs::File {
     fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), Refusal> {
         use std::os::unix::fs::FileExt;
         self.read_exact_at(bytes, at).map_err(|problem| {
-            let what = format!("{} bytes from place {at} on can't be read: {problem}", bytes.len());
-            Refusal::new("the file", what, "check the disk, and that nothing changes the file while it is used")
+            let what = format!("{} bytes from byte {at} on can't be read: {problem}", bytes.len());
+            Refusal::new("the file", what, "check the disk, and let no program change the file while Weft reads it")
         })
     }
 }

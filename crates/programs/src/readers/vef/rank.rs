@@ -47,7 +47,7 @@ impl Rank {
             let (event, op) = match step.op.kind() {
                 Kind::Collective(operation) => {
                     let id = step.op.instance();
-                    let shared = collectives.get(&id).ok_or_else(|| format!("collective {id} is not known"))?;
+                    let shared = collectives.get(&id).ok_or_else(|| format!("the file has no collective {id}"))?;
                     let comm = numbers[usize::from(step.op.comm())];
                     let op = Op::collective(operation, shared.root, shared.bytes, shared.instance).within(comm);
                     (After::Collective(id), op)
@@ -69,7 +69,7 @@ impl Rank {
                 After::Sent(_) | After::Received(_) | After::Collective(_) => Some(
                     events
                         .get(after)
-                        .ok_or_else(|| format!("a record follows {}, which is not of this task", named(after)))?,
+                        .ok_or_else(|| format!("a record depends on {}, which this task does not have", named(after)))?,
                 ),
             };
             let mut since = 0;
@@ -86,7 +86,7 @@ impl Rank {
                 }
             }
         }
-        let ops = draft.finish().map_err(|_| "a record waits for itself through its dependencies".to_owned())?;
+        let ops = draft.finish().map_err(|_| "a record is part of a cycle of dependencies".to_owned())?;
         Ok(RankProgram { ops: Arc::new(ops), comms: own })
     }
 }

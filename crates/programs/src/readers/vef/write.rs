@@ -12,7 +12,7 @@ type Place = (u32, u32);
 /// Sort key of the records that may be written next.
 type Order = (u8, u64, u64, u32);
 
-const HELP: &str = "write .goal, which holds every program";
+const HELP: &str = "write .goal, a format for every program";
 
 /// Position of each record of a program in its file.
 struct Records {
@@ -67,12 +67,16 @@ fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Re
                 return Err(refused(
                     rank,
                     earlier,
-                    "another operation depends on its start, and in VEF files all depend on ends",
+                    "another operation depends on the start of this one, but VEF files can depend only on ends",
                 ));
             }
             for &later in of.ops.successors(earlier, When::Finish) {
                 if before[later as usize].replace(earlier).is_some() {
-                    return Err(refused(rank, later, "it follows several operations, and a record of VEF follows one"));
+                    return Err(refused(
+                        rank,
+                        later,
+                        "this operation follows several others, but a record of VEF follows only one",
+                    ));
                 }
             }
         }
@@ -80,16 +84,18 @@ fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Re
             let what =
                 match op.kind() {
                     Kind::Receive if before[index as usize].is_some() => {
-                        "a receive follows another operation, and VEF posts receives from the start"
+                        "the receive follows another operation, but VEF posts all receives at the start"
                     }
                     Kind::Compute if of.ops.successors(index, When::Finish).is_empty() => {
-                        "no message follows the computation, and VEF has no record for that"
+                        "no message follows the computation, but VEF has no record for such a computation"
                     }
                     Kind::Collective(Operation::ReduceScatter) => "VEF has no reduce_scatter",
-                    Kind::Collective(_) if op.sizes() > 0 => "its blocks have different sizes, and VEF has one size",
+                    Kind::Collective(_) if op.sizes() > 0 => "the blocks have different sizes, but VEF has one size",
                     Kind::Collective(
                         Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter,
-                    ) if op.size() == 0 && op.root() > 0 => "it has no bytes, and VEF finds the root by the bytes",
+                    ) if op.size() == 0 && op.root() > 0 => {
+                        "the collective has 0 bytes, but VEF finds the root by its bytes"
+                    }
                     Kind::Send | Kind::Collective(_) => {
                         let (mut at, mut delay) = (before[index as usize], 0u64);
                         while let Some(earlier) = at.filter(|&earlier| of.ops.op(earlier).kind() == Kind::Compute) {
@@ -129,16 +135,16 @@ fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
                 return Err(refused(
                     rank,
                     index,
-                    "it receives from any source or with any tag, and VEF names each message",
+                    "the receive accepts any source or any tag, but VEF names each message",
                 ));
             };
             let channel = (of.rank_of(op.comm(), peer), rank, context(of, op), Some(tag));
             let send = channels.get_mut(&channel).and_then(VecDeque::pop_front);
-            found.insert((rank, index), send.ok_or_else(|| refused(rank, index, "no send meets it"))?);
+            found.insert((rank, index), send.ok_or_else(|| refused(rank, index, "no send matches this receive"))?);
         }
     }
     match channels.into_values().flatten().min() {
-        Some((rank, index)) => Err(refused(rank, index, "no receive takes it")),
+        Some((rank, index)) => Err(refused(rank, index, "no receive matches this send")),
         None => Ok(found),
     }
 }
@@ -179,7 +185,9 @@ fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
         }
     }
     match followers.into_values().flatten().min() {
-        Some((rank, index)) => Err(refused(rank, index, "it waits for itself through messages of other ranks")),
+        Some((rank, index)) => {
+            Err(refused(rank, index, "the operation waits for itself through messages of other ranks"))
+        }
         None => Ok(order),
     }
 }
@@ -209,7 +217,7 @@ impl File<'_> {
                 let number = *self.collectives.entry((context, op.instance())).or_insert(next);
                 let comm = self.numbers.get(&context).copied().unwrap_or(0);
                 let code = OPERATIONS.iter().position(|&known| known == operation);
-                let code = code.ok_or_else(|| refused(place.0, place.1, "VEF lacks this collective"))?;
+                let code = code.ok_or_else(|| refused(place.0, place.1, "VEF does not have this collective"))?;
                 let (size, me) = of.place_in(op.comm(), place.0, self.program.len());
                 let (sends, receives) = sizes(operation, op.size(), size.into(), me == op.root());
                 let _ = writeln!(lines, "G{number} {comm} {code} {} {sends} {receives} {kind} {delay} {id}", place.0);
