@@ -345,7 +345,7 @@ def test_a_packed_file_is_refused(tmp_path: Path) -> None:
 def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
     late = GOOD.replace(" 0 ", " 9 ", 1)
     arrivals = log(f"{late}\n{GOOD}\n{late}\n", tmp_path / "jobs.swf")
-    with pytest.raises(ScenarioError, match=r"line 2: submitted at 0 s, before the job of line 1 at 9 s"):
+    with pytest.raises(ScenarioError, match=r"line 2: the job is submitted at 0 s, before the job of line 1 at 9 s"):
         _ = weft.load(scenario(arrivals)).points
     assert weft.load(
         scenario(arrivals), overrides={"traffic.workload.scheduler.arrivals.swf.skip": ["backwards"]}

@@ -146,7 +146,10 @@ fn as_json(answer: &Answer, at: &Parameters) -> Value {
 /// The operations of a program without collectives that start within a time window ("1ms" to "2ms"). Also returns the number of sends
 /// and receives whose partner is outside the window.
 pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Failure> {
-    let window = Window { from_ns: nanoseconds("the begin", begin)?, to_ns: nanoseconds("the end", end)? };
+    let window = Window {
+        from_ns: nanoseconds("the begin of the window", begin)?,
+        to_ns: nanoseconds("the end of the window", end)?,
+    };
     transform::cut(program, with.parameters()?, window)
 }
 

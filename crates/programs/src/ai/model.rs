@@ -169,7 +169,7 @@ impl Model {
         }
         match self.experts {
             Some(Experts { count, per_token }) if per_token > count => {
-                let what = format!("each token visits {per_token} of {count} experts");
+                let what = format!("each token uses {per_token} experts, but there are only {count}");
                 Err(Refusal::new(format!("{path}.experts.per_token"), what, format!("write at most {count}")))
             }
             _ => Ok(()),

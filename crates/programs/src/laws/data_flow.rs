@@ -147,17 +147,17 @@ pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
         ranks: &ranks,
     };
     flow.run();
-    assert!(flow.done.iter().flatten().all(|&done| done), "{name}: some ranks wait for ever");
-    assert!(flow.under_way.values().all(VecDeque::is_empty), "{name}: messages that nobody receives");
+    assert!(flow.done.iter().flatten().all(|&done| done), "{name}: some ranks wait forever");
+    assert!(flow.under_way.values().all(VecDeque::is_empty), "{name}: some messages have no receive");
     for (me, rank) in ranks.iter().enumerate() {
         let all: Vec<u32> = (0..rank.ops.len() as u32).collect();
         let data = flow.held(me, &all);
         if is_barrier {
-            assert_eq!(data[0], (1 << call.ranks) - 1, "{name}: rank {me} leaves before all have entered");
+            assert_eq!(data[0], (1 << call.ranks) - 1, "{name}: rank {me} leaves before all ranks have entered");
             continue;
         }
         for (byte, whose) in given_and_wanted(call, &starts, me as u32).1 {
-            assert_eq!(data[byte], whose, "{name}: byte {byte} at rank {me}");
+            assert_eq!(data[byte], whose, "{name}: wrong data in byte {byte} at rank {me}");
         }
     }
 }
@@ -210,7 +210,7 @@ impl Flow<'_> {
                 let data = self.held(me, &rank.before[op as usize]);
                 let bytes = &rank.watched[&op].0;
                 let is_whole = self.is_barrier || bytes.is_empty() || bytes.len() as u64 == of.size();
-                assert!(is_whole, "{name}: bytes of a message");
+                assert!(is_whole, "{name}: the size of a message differs from its data");
                 let data = if self.is_barrier { data } else { bytes.iter().map(|&byte| data[byte]).collect() };
                 self.under_way.entry((me as u32, peer, tag)).or_default().push_back((of.size() as u32, data));
                 true
@@ -218,11 +218,11 @@ impl Flow<'_> {
             Kind::Receive => {
                 let queue = self.under_way.get_mut(&(peer, me as u32, tag));
                 let Some((size, data)) = queue.and_then(VecDeque::pop_front) else { return false };
-                assert_eq!(u64::from(size), of.size(), "{name}: rank {me} expects another size from {peer}");
+                assert_eq!(u64::from(size), of.size(), "{name}: rank {me} expects another size from rank {peer}");
                 self.got[me].insert(op, data);
                 true
             }
-            Kind::Compute | Kind::Collective(_) => panic!("{name}: an algorithm has messages only"),
+            Kind::Compute | Kind::Collective(_) => panic!("{name}: an algorithm may have only messages"),
         }
     }
 

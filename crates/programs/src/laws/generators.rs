@@ -45,7 +45,7 @@ pub fn check_generator(example: &GeneratorConfig, read: &dyn Fn(Value) -> Result
     let what = of(example).to_string();
     let made = make(example).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let ranks = made.program.len();
-    assert!((2..=MOST_RANKS).contains(&ranks), "{what}: an example has 2 to {MOST_RANKS} ranks, and this one {ranks}");
+    assert!((2..=MOST_RANKS).contains(&ranks), "{what}: an example needs 2 to {MOST_RANKS} ranks, but has {ranks}");
     check_made(example, &made, &what);
     if parameters.get("ranks").is_some() {
         check_ranks(&|ranks| with("ranks", ranks.into()), example.name());
@@ -67,7 +67,7 @@ fn check_ranks(with: &dyn Fn(u32) -> Result<GeneratorConfig, String>, name: &str
         let Ok(config) = with(ranks) else { continue };
         let what = format!("{name} of {ranks} ranks");
         if let Ok(made) = make(&config) {
-            assert_eq!(made.program.len(), ranks, "{what}: ranks of the program");
+            assert_eq!(made.program.len(), ranks, "{what}: wrong number of ranks in the program");
             check_made(&config, &made, &what);
         }
     }
@@ -78,7 +78,7 @@ fn check_made(config: &GeneratorConfig, made: &Made, what: &str) {
     assert_eq!(
         make(config).map(|again| again.program).as_ref(),
         Ok(&made.program),
-        "{what}: another program each time"
+        "{what}: the second program differs from the first"
     );
     assert!(!made.arithmetic.is_empty(), "{what} has no arithmetic");
     check_matches(&made.program, what);
@@ -97,7 +97,7 @@ fn check_end(program: &Program, rules: Rules, what: &str) -> u64 {
     let answer = loggops::run(program, &Arc::new(rules), IDEAL);
     let answer = answer.unwrap_or_else(|failure| panic!("{what} does not end: {failure:?}"));
     let declared = pairs.iter().fold((0, 0), |(bytes, messages), pair| (bytes + pair.2, messages + pair.3));
-    assert_eq!((answer.bytes, answer.messages), declared, "{what}: bytes and messages that ran, and that are declared");
+    assert_eq!((answer.bytes, answer.messages), declared, "{what}: bytes and messages, as run and as declared");
     assert!(answer.last().0 > 0, "{what} takes no time");
     answer.messages
 }
@@ -147,16 +147,16 @@ fn check_bound(
     what: &str,
 ) {
     let bytes = info::given(program);
-    let refused = make(one_byte).expect_err("a bound of 1 byte holds nothing");
-    assert!(refused.path.ends_with(".most_bytes"), "{what}: a bound of 1 byte is refused elsewhere: {refused}");
+    let refused = make(one_byte).expect_err("no program fits into 1 byte");
+    assert!(refused.path.ends_with(".most_bytes"), "{what}: a bound of 1 byte is refused at another path: {refused}");
     let bounded = |most: u64| with(most).map(|config| make(&config).map(|made| made.program));
     let same = bounded(bytes);
     assert!(
         same.as_ref().is_ok_and(|made| made.as_ref() == Ok(program)),
-        "{what} gives {bytes} B, and less of it is left"
+        "{what}: a bound equal to its bytes, {bytes} B, changes the program"
     );
     if let Ok(Ok(less)) = bounded(bytes - 1) {
         let given = info::given(&less);
-        assert!(given < bytes, "{what} gives {given} B, and `most_bytes` is {} B", bytes - 1);
+        assert!(given < bytes, "{what} sends {given} B, but `most_bytes` is {} B", bytes - 1);
     }
 }

@@ -43,7 +43,7 @@ fn as_written(config: &impl Serialize) -> String {
 /// If the algorithm breaks a law. The message has the configuration, the collective and the fault.
 pub fn check_algorithm(algorithm: &AlgorithmConfig) {
     let (model, named) = (algorithm.model(), as_written(algorithm));
-    assert!(!model.operations().is_empty(), "{named} does no collective");
+    assert!(!model.operations().is_empty(), "{named} implements no collective");
     for &operation in model.operations() {
         let mut done = 0;
         let mut check = |call: &Call| {
@@ -81,7 +81,7 @@ pub fn check_table(table: &TableConfig) {
                 let call = call(operation, ranks, 0, bytes);
                 let chosen = table.model().choose(&call);
                 let what = format!("{named} chooses {chosen:?} for {word} of {bytes} B among {ranks} ranks");
-                assert!(chosen.model().operations().contains(&operation), "{what}, which it does not do");
+                assert!(chosen.model().operations().contains(&operation), "{what}, which it does not implement");
                 assert_eq!(chosen.model().refuses(&call), None, "{what}, which it refuses");
             }
         }

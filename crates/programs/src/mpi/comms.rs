@@ -159,7 +159,7 @@ impl Search<'_> {
         }
         if let Some((rank, other)) = calls.iter().find(|(rank, at)| self.created[*rank as usize][*at].call != call) {
             let other = self.created[*rank as usize][*other].call;
-            let what = format!("rank {first} calls MPI_{call} where rank {rank} calls MPI_{other}");
+            let what = format!("rank {first} calls MPI_{call}, but at this point rank {rank} calls MPI_{other}");
             return Err(Refusal::new("the trace", what, "record all ranks of one run, from their start to their end"));
         }
         let Some(parts) = self.parts(place, &calls)? else { return Ok(false) };

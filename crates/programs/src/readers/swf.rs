@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         if job.submit_ns < last {
             let seconds = |ns: u64| ns as f64 / 1e9;
             let what = format!(
-                "submitted at {} s, before the job of line {of_line} at {} s",
+                "the job is submitted at {} s, before the job of line {of_line} at {} s",
                 seconds(job.submit_ns),
                 seconds(last)
             );
@@ -304,7 +304,7 @@ mod tests {
         let (line, kind, what) = damage_of(&format!("{}\n{job}", job.replacen(" 0 ", " 12.25 ", 1)));
         assert_eq!(
             (line, kind, &*what),
-            (2, DamageKind::Backwards, "submitted at 0 s, before the job of line 1 at 12.25 s")
+            (2, DamageKind::Backwards, "the job is submitted at 0 s, before the job of line 1 at 12.25 s")
         );
     }
 

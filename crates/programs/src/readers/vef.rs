@@ -180,7 +180,7 @@ impl Reader<'_> {
         let messages = self.number(words.next(), "the number of messages")?;
         let comms = self.number(words.next(), "the number of communicators")?;
         let collectives = self.number(words.next(), "the number of collectives")?;
-        let parts = self.number(words.next(), "the number of participations")?;
+        let parts = self.number(words.next(), "the number of records of tasks in collectives")?;
         if ranks == 0 || comms == 0 {
             return Err(self.damaged("a trace needs 1 or more tasks, and communicator 0 with all of them"));
         }
@@ -195,7 +195,7 @@ impl Reader<'_> {
         }
         let mut members = Vec::new();
         for word in words {
-            let task: u32 = self.number(Some(word), "a task")?;
+            let task: u32 = self.number(Some(word), "the number of a task")?;
             if task >= ranks || members.contains(&task) {
                 return Err(self.damaged(&format!("task {task} occurs twice, or is above the last task {}", ranks - 1)));
             }
@@ -234,7 +234,8 @@ impl Reader<'_> {
         if id != number {
             return Err(self.damaged(&format!("found message {id} in the place of message {number}")));
         }
-        let [from, to] = [self.number(words.next(), "a task")?, self.number(words.next(), "a task")?];
+        let [from, to] =
+            [self.number(words.next(), "the number of a task")?, self.number(words.next(), "the number of a task")?];
         if let Some(task) = [from, to].into_iter().find(|&task: &u32| task as usize >= ranks.len()) {
             return Err(self.damaged(&format!("task {task} is above the last task {}", ranks.len() - 1)));
         }
@@ -255,11 +256,12 @@ impl Reader<'_> {
     ) -> Result<(), Refusal> {
         let mut words = rest.split_ascii_whitespace();
         let id: u32 = self.number(words.next(), "the number of a collective")?;
-        let comm: usize = self.number(words.next().map(|word| word.trim_start_matches('C')), "a communicator")?;
-        let kind: usize = self.number(words.next(), "a collective (0 to 7)")?;
-        let task: u32 = self.number(words.next(), "a task")?;
-        let sends: u64 = self.number(words.next(), "bytes to send")?;
-        let receives: u64 = self.number(words.next(), "bytes to receive")?;
+        let comm: usize =
+            self.number(words.next().map(|word| word.trim_start_matches('C')), "the number of a communicator")?;
+        let kind: usize = self.number(words.next(), "a kind of collective (0 to 7)")?;
+        let task: u32 = self.number(words.next(), "the number of a task")?;
+        let sends: u64 = self.number(words.next(), "the number of bytes to send")?;
+        let receives: u64 = self.number(words.next(), "the number of bytes to receive")?;
         let (after, delay) = self.after(words)?;
         let members = comms.get(comm).ok_or_else(|| self.damaged(&format!("communicator {comm} has no line")))?;
         let Some(me) = members.iter().position(|&member| member == task) else {

@@ -120,7 +120,7 @@ fn moved(
             let what = format!(
                 "rank {rank} receives from any source or with any tag, but a node of several ranks needs both to find the rank"
             );
-            return Err(Refusal::new("the program", what, "put one rank on each node"));
+            return Err(Refusal::new("the program", what, "put only one rank on each node"));
         }
         return Ok(op.peer().map_or(*op, |peer| op.to_peer(places[peer as usize])));
     };

@@ -32,7 +32,7 @@ impl TrainingStep {
                 "operations per token",
                 per_token,
                 "FLOP",
-                format!("{passes} x (2 x matrix parameters + 2 s h per layer)"),
+                format!("{passes} x (2 x matrix parameters + 2 x sequence x hidden per layer)"),
             ),
             Line::new(
                 "micro-batches",
@@ -41,7 +41,12 @@ impl TrainingStep {
                 format!("batch {} / (micro-batch {} x data {data})", self.batch, self.micro_batch),
             ),
             Line::new("computation", compute, "s", "tokens x operations per token / ranks / rate"),
-            Line::new("bubble", self.pipeline().bubble(), "", "(p - 1) / (v m) of the computation"),
+            Line::new(
+                "bubble",
+                self.pipeline().bubble(),
+                "",
+                "(pipeline - 1) / (parts x micro-batches) of the computation",
+            ),
         ]
     }
 
@@ -61,7 +66,12 @@ impl TrainingStep {
         let each = if layer.is_sequence_parallel { 1.0 } else { 2.0 } * activations * (t - 1.0) / t;
         let border = layer.border() as f64;
         vec![
-            Line::new("activations M", activations, "B", format!("2 s b h / c, c = {context}")),
+            Line::new(
+                "activations M",
+                activations,
+                "B",
+                format!("2 B x sequence x micro-batch x hidden / context, context = {context}"),
+            ),
             Line::new(
                 "tensor collectives",
                 collectives,
@@ -72,13 +82,13 @@ impl TrainingStep {
                 "tensor bytes",
                 collectives * each,
                 "B",
-                "sent per rank: M (t - 1) / t per collective, twice that per all-reduce",
+                "sent per rank: M x (tensor - 1) / tensor per collective, twice that per all-reduce",
             ),
             Line::new(
                 "pipeline bytes",
                 2.0 * m as f64 * f64::from(self.parts) * border * f64::from(u8::from(pipeline > 1)),
                 "B",
-                "sent per rank of a middle stage: m v messages each way",
+                "sent per rank of a middle stage: micro-batches x parts messages each way",
             ),
         ]
     }
@@ -96,13 +106,13 @@ impl TrainingStep {
                 "gradient bytes",
                 self.gradient_bytes as f64 * in_ring,
                 "B",
-                "sent per rank by a ring: (d - 1) / d of each element",
+                "sent per rank by a ring: (d - 1) / d of the bytes, d = data x context",
             ),
             Line::new(
                 "parameter bytes",
                 self.parameter_bytes as f64 * in_ring,
                 "B",
-                "sent per rank by a ring: (d - 1) / d of each element",
+                "sent per rank by a ring: (d - 1) / d of the bytes, d = data x context",
             ),
             Line::new(
                 "buckets",
