@@ -140,8 +140,11 @@ fn check_comms(
 /// The problem of an operation and the remedy.
 fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
     if usize::from(op.comm()) > of.comms.len() {
-        let what =
-            format!("the operation names communicator {}, but the rank has only {}", op.comm(), of.comms.len());
+        let what = format!(
+            "the operation names communicator {}, but the rank has only {} communicators",
+            op.comm(),
+            of.comms.len()
+        );
         return Err((what, "create the communicator, or use communicator 0, which has all ranks".into()));
     }
     let size = of.size_of(op.comm(), program.len());

@@ -126,12 +126,7 @@ impl Generates for RandomAccess {
         let sizes: Vec<u64> = program.ranks.iter().flat_map(sends).collect();
         let arithmetic = vec![
             Line::new("updates", (u64::from(self.ranks) * updates) as f64, "", "4 per word, of all ranks"),
-            Line::new(
-                "messages",
-                sizes.len() as f64,
-                "",
-                "one for the fullest bucket whenever `pending` updates wait",
-            ),
+            Line::new("messages", sizes.len() as f64, "", "one for the fullest bucket whenever `pending` updates wait"),
             Line::new("bytes", sizes.iter().sum::<u64>() as f64, "B", "8 B per update of a word at another rank"),
         ];
         Ok(Made { program, arithmetic })

@@ -142,8 +142,7 @@ pub fn tile(program: &Program, copies: u32) -> Result<Program, Refusal> {
     }
     let parts = program.ops() + u64::from(ranks);
     if parts * u64::from(copies) > MOST {
-        let what =
-            format!("{copies} copies of {ranks} ranks have {} ranks and operations", parts * u64::from(copies));
+        let what = format!("{copies} copies of {ranks} ranks have {} ranks and operations", parts * u64::from(copies));
         let help = format!("write {} copies or fewer: the maximum is {MOST} ranks and operations", MOST / parts);
         return Err(Refusal::new("the tiling", what, help));
     }
