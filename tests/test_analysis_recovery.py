@@ -65,9 +65,9 @@ def test_each_episode_has_a_row_and_each_dash_a_reason(faulty: Results, capsys: 
     assert (second["return_cycles"], "broken until the window ends in cycle 9000" in second["note"]) == (None, True)
     assert (early["before_cycles"], early["recovery_cycles"], early["return_cycles"]) == (None, None, None)
     assert early["during_cycles"] > 0
-    assert "already when the window begins in cycle 1000" in early["note"]
+    assert "a part is already broken when the window begins in cycle 1000" in early["note"]
     assert behind["failed"] == "nothing in the window"
-    assert behind["note"].startswith("faults = link 0, 2, at 9500cycles: nothing is broken ")
+    assert behind["note"].startswith("faults = link 0, 2, at 9500cycles: no part is broken ")
     assert main(["analyse", "recovery", str(faulty.root)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert early["note"] in lines
@@ -139,7 +139,7 @@ def test_random_faults_that_fall_into_no_run_have_the_remedy_of_the_check(
     results = weft.load(tmp_path / "rare.yaml", overrides=rare).run(tmp_path / "out")
     assert main(["analyse", "recovery", str(results.root)]) == 2
     errors = capsys.readouterr().err
-    assert "nothing fails at random in the 9000 cycles" in errors
+    assert "no random fault occurs in the 9000 cycles" in errors
     found = re.search(r"write `mtbf: (\d+cycles)` and `mttr: (\d+cycles)`", errors)
     assert found, errors
     often = {"fault_model": {"random": {"of": "links", "mtbf": found[1], "mttr": found[2]}}}

@@ -281,7 +281,7 @@ def test_without_a_bill_the_remedies_work(
     else:
         assert main(command if where == "file" else ["export", str(steady.root), "--table", "bill"]) == 2
     text = " ".join(capsys.readouterr().err.split())
-    assert ("has no section `bill:`" if where == "scenario" else " bill") in text
+    assert ("has neither a section `bill:`" if where == "scenario" else " bill") in text
     (line,) = re.findall(r"the line `(bill: [^`]*)`", text)
     if where != "scenario":
         assert "--bill contract.yaml" in text

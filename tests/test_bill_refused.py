@@ -30,7 +30,11 @@ KEYS: dict[str, Any] = {
 }
 NIGHT: dict[str, Any] = KEYS | {"profile": [{"share": 1, "load": 0.1}]}
 
-SHORT = {"path": "measure.warmup", "what": "too short", "help": "write `measure.warmup: auto`, or several such times"}
+SHORT = {
+    "path": "measure.warmup",
+    "what": "too short",
+    "help": "write `measure.warmup: auto`, or several times that length",
+}
 BURSTS = {"path": "measure.window", "what": "too short", "help": "write `measure.window: 90000cycles` or more"}
 QUEUES = {"queues_settled": False, "queueing_mean_cycles": 50.0, "warmup_cycles": 3000}
 PART = {"path": "measure.window", "what": "a part", "help": "write `measure.window: 20cycles`"}

@@ -695,7 +695,11 @@ def test_each_routing_named_for_one_that_there_is_not_is_accepted(noc: int) -> N
 @pytest.mark.parametrize(
     ("setting", "words", "remedy"),
     [
-        ("sw_allocator=islip(0)", "sw_allocator = islip(0): 0 iterations match nothing", "change sw_allocator: "),
+        (
+            "sw_allocator=islip(0)",
+            "sw_allocator = islip(0): with 0 iterations the allocator grants nothing",
+            "change sw_allocator: ",
+        ),
         ("sample_period=1", "3 samples are 3 cycles", "write sample_period = 4; or more"),
         ("credit_delay=2147483647", "credit_delay = 2147483647: 2147483648 cycles", "change credit_delay: "),
         ("vc_buf_size=2147483647", "vc_buf_size = 2147483647: ", "change vc_buf_size: in links.terminal.buffer"),

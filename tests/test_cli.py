@@ -209,7 +209,7 @@ def test_check_hints_at_buffers_below_the_round_trip(small: Path, capsys: pytest
     assert "hint" not in capsys.readouterr().out
     assert main(["check", str(small), "--set", "links.dim0.latency=50cycles"]) == 0
     output = capsys.readouterr().out
-    what = "a buffer of 32 flits is smaller than what the link carries in the round trip of a credit, 102 flits"
+    what = "a buffer of 32 flits is too small: the link carries 102 flits in the round trip of a credit"
     assert f"hint: links.dim0.buffer: {what}" in output
     assert main(["check", str(small), "--set", "links.dim0={latency: 50cycles, buffer: 102flits}"]) == 0
     assert "hint: links.dim0" not in capsys.readouterr().out
@@ -393,5 +393,5 @@ def test_a_set_below_a_sweep_is_never_lost(small: Path, order: int, capsys: pyte
     sets = ["routing.dimension_order.dateline=none", "sweep.routing=[ugal_p, dimension_order]"][::order]
     assert main(["check", str(small), *(word for each in sets for word in ("--set", each))]) == 2
     errors = capsys.readouterr().err
-    assert "`routing` is swept, and its values take the place of all that is below it" in errors
+    assert "`routing` is swept, and the values of the sweep replace everything below this path" in errors
     assert "--set routing=..." in errors

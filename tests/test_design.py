@@ -329,7 +329,7 @@ def test_files_that_hold_no_designs_are_refused(tmp_path: Path) -> None:
     for text, said in [
         ("", "is empty"),
         ("design: {}", "unknown key `design`"),
-        ("designs: 3", "not topologies by name"),
+        ("designs: 3", "not a mapping of names to topologies"),
     ]:
         path = tmp_path / "designs.yaml"
         path.write_text(text, encoding="utf-8")

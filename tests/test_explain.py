@@ -172,7 +172,7 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
     # 16 / 3 + 1 routers and the same number of links, two terminal links, ejection 1; 2.5 flits on average, minus the
     # first
     assert f"{32 / 3 + 1 + 2 + 1 + 1.5:.4g}, of requests and replies\n" in replies
-    assert "requests and replies share all VCs. They can't deadlock here" in replies
+    assert "requests and replies share all VCs. They can't deadlock in Weft" in replies
     adaptive = checked("traffic.workload=null", "traffic.pattern=transpose", "routing=minimal_adaptive")
     assert " 0.5, of the best choice of minimal paths: what queues choose carries less\n" in adaptive
     assert "replies" not in adaptive

@@ -176,7 +176,7 @@ def test_the_way_out_of_a_short_warm_up_works(tmp_path: Path, capsys: pytest.Cap
     assert main([*run, "--set", "measure.warmup=200cycles", "--out", str(tmp_path / "fixed")]) == 0
     output = " ".join(capsys.readouterr().out.split())
     assert "no point can be compared" in output
-    assert "write `measure.warmup: auto`, or several such times" in output
+    assert "write `measure.warmup: auto`, or several times that length" in output
     assert main([*run, "--set", "measure.warmup=auto", "--out", str(tmp_path / "auto")]) == 0
     assert "idle_timeout beside always_on, for the same traffic links that draw power" in " ".join(
         capsys.readouterr().out.split()

@@ -157,7 +157,7 @@ impl Scenario {
     pub(crate) fn cycle_fs(&self) -> Result<u128, Refusal> {
         match self.cycle {
             Time::Femtoseconds(0) => {
-                Err(Refusal::new("cycle", "a cycle of no length", "write its length, such as 1ns"))
+                Err(Refusal::new("cycle", "the cycle has length 0", "write its length, such as 1ns"))
             }
             Time::Femtoseconds(fs) => Ok(fs),
             Time::Cycles(_) => Err(Refusal::new(
@@ -180,7 +180,7 @@ impl Scenario {
                 if let Some(unknown) = names.iter().find(|name| !classes.contains(name)) {
                     let valid: Vec<_> = std::iter::once("all").chain(classes.iter().map(String::as_str)).collect();
                     let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
-                    return Err(Refusal::new("power.manages", what, suggestion(unknown, "its classes", &valid)));
+                    return Err(Refusal::new("power.manages", what, suggestion(unknown, "its link classes", &valid)));
                 }
                 classes.iter().filter(|class| names.contains(class)).cloned().collect()
             }
@@ -202,7 +202,7 @@ impl Scenario {
         if let Some(unknown) = power.class_prices.keys().find(|name| !classes.contains(name)) {
             let valid: Vec<_> = classes.iter().map(String::as_str).collect();
             let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
-            let help = suggestion(unknown, "its classes", &valid);
+            let help = suggestion(unknown, "its link classes", &valid);
             return Err(Refusal::new(format!("power.class_prices.{unknown}"), what, help));
         }
         let of_class = |(class, link): (&String, &LinkClass)| {
@@ -246,12 +246,16 @@ fn router_spec(router: &Router, ports: u32, clock: &Clock) -> Result<RouterSpec,
         Ok(value) if (from..=to).contains(&value) => Ok(value),
         _ => Err(Refusal::new(
             format!("router.{key}"),
-            format!("{value} is not {from} to {to}"),
+            format!("{value} is outside the range {from} to {to}"),
             format!("write {from} to {to}"),
         )),
     };
     if router.allocator.iterations() == 0 {
-        return Err(Refusal::new("router.allocator", "0 iterations match nothing", "write `iterations: 1` or more"));
+        return Err(Refusal::new(
+            "router.allocator",
+            "with 0 iterations the allocator grants nothing",
+            "write `iterations: 1` or more",
+        ));
     }
     let per_doubling = clock.cycles(router.delay_per_doubling, "router.delay_per_doubling")?;
     // ceil(log2 ports)

@@ -82,18 +82,18 @@ impl BillConfig {
     /// Refuses a bill that cannot be computed.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if !(self.pue >= 1.0 && self.pue.is_finite()) {
-            let what = format!("a PUE of {} is below 1: a site draws at least what its network draws", self.pue);
+            let what = format!("a PUE of {} is below 1: a site draws at least the power of its network", self.pue);
             return Err(Refusal::new("bill.pue", what, "write 1 or more, such as 1.3"));
         }
         for (number, part) in self.profile.iter().enumerate() {
             part.check(&format!("bill.profile.{number}"))?;
         }
         if self.profile.is_empty() {
-            let help = "write e.g. `profile: [{share: 0.5, load: 0.05}, {share: 0.5, load: 0.2}]`";
-            return Err(Refusal::new("bill.profile", "a profile without parts has no power", help));
+            let help = "write, for example, `profile: [{share: 0.5, load: 0.05}, {share: 0.5, load: 0.2}]`";
+            return Err(Refusal::new("bill.profile", "the profile has no parts, so it has no power", help));
         }
         if self.profile.iter().any(|part| part.load.is_some()) && self.profile.iter().any(|part| part.phase.is_some()) {
-            let what = "some parts name a load and some a phase, which no point has both of";
+            let what = "some parts name a load and others a phase, but no point has both";
             return Err(Refusal::new("bill.profile", what, "write `load` in all parts, or `phase` in all parts"));
         }
         let sum: f64 = self.profile.iter().map(|part| part.share).sum();
@@ -104,7 +104,7 @@ impl BillConfig {
             let last = self.profile.last().map_or(0.0, |part| part.share) + 1.0 - sum;
             let last = (last * 1e6).round() / 1e6;
             let help = match last > 0.0 {
-                true => format!("a last share of {last} would make it 1"),
+                true => format!("write {last} as the last share, so that the sum is 1"),
                 false => "write smaller shares".to_owned(),
             };
             return Err(Refusal::new("bill.profile", what, help));
@@ -116,18 +116,19 @@ impl BillConfig {
 impl ProfileShare {
     fn check(&self, path: &str) -> Result<(), Refusal> {
         if !(self.share > 0.0 && self.share <= 1.0) {
-            let what = format!("a share of {} is no part of the time", self.share);
+            let what = format!("a share of {} is not a valid share of the time", self.share);
             return Err(Refusal::new(format!("{path}.share"), what, "write a number above 0, up to 1"));
         }
         match (self.load, self.phase) {
             (Some(load), None) if load > 0.0 && load <= 1.0 => Ok(()),
             (Some(load), None) => {
-                let what = format!("a load of {load} is not above 0 and up to 1");
-                let help = "write 0.001 or so for idle time, and sweep `traffic.load` down to it";
+                let what = format!("a load must be above 0 and at most 1, not {load}");
+                let help = "for idle time write a small load such as 0.001, and include this load in the sweep of \
+                            `traffic.load`";
                 Err(Refusal::new(format!("{path}.load"), what, help))
             }
             (None, Some(0)) => {
-                let what = "phases are counted from 1: the time before the first of `traffic.phases` begins";
+                let what = "phases are counted from 1: phase 1 is the time before the first of `traffic.phases` begins";
                 Err(Refusal::new(format!("{path}.phase"), what, "write 1 or more"))
             }
             (None, Some(_)) => Ok(()),
@@ -186,8 +187,8 @@ fn refuse_without_bill(document: &Node, file_name: &str, example: &str) -> Resul
     if entries.iter().all(|entry| root.child(&entry.key).is_none()) && !entries.is_empty() {
         return Ok(()); // a misspelt key, which is reported below
     }
-    let what = format!("{file_name} has no section `bill:`, nor the keys of one");
-    let help = format!("write into it, at the left margin, the line `{example}`");
+    let what = format!("{file_name} has neither a section `bill:` nor the keys of a bill");
+    let help = format!("write the line `{example}` into this file, at the left margin");
     Err(Diagnostic::nowhere("bill", &what, &help))
 }
 
@@ -195,7 +196,7 @@ impl FromStr for Money {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no price\nwrite an amount and the code of its currency, such as 0.25EUR");
+        let wrong = || format!("{text:?} is not a price\nwrite an amount and a currency code, such as 0.25EUR");
         let at = text.find(|letter: char| letter.is_ascii_alphabetic()).ok_or_else(wrong)?;
         let (amount, currency) = (text[..at].trim_end(), &text[at..]);
         let digits = amount.chars().all(|digit| digit.is_ascii_digit() || digit == '.');
@@ -223,7 +224,9 @@ impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(text) => text.parse(),
-            other => Err(format!("{other} has no currency\nwrite its code behind the amount, such as {other}EUR")),
+            other => {
+                Err(format!("{other} has no currency\nwrite the currency code after the amount, such as {other}EUR"))
+            }
         };
         read.map_err(serde::de::Error::custom)
     }

@@ -120,13 +120,13 @@ impl Catalogue {
             found(&format!("{cable} end"), gbps).ok_or_else(|| {
                 let known = |other: &Cable| found(&format!("{other} end"), gbps).is_some();
                 let names: Vec<_> = Cable::ALL.iter().filter(|other| known(other)).map(Cable::to_string).collect();
-                let what = format!("the {EDITION} has no power of `{cable}` cables at {} Gb/s", self.speed.gbps());
+                let what = format!("the {EDITION} lists no power of `{cable}` cables at {} Gb/s", self.speed.gbps());
                 let help = format!("write {}; or leave `catalogue` out and write `power.prices`", names.join(", "));
                 Refusal::new(format!("{PATH}.{key}"), what, help)
             })
         };
         let missing = |name: &str| {
-            let what = format!("the {EDITION} has no {name} at {} Gb/s", self.speed.gbps());
+            let what = format!("the {EDITION} lists no {name} at {} Gb/s", self.speed.gbps());
             Refusal::new(PATH, what, "leave `catalogue` out and write `power.prices` and `power.router_price`")
         };
         let (module_w, terminal_module_w) =
@@ -137,7 +137,7 @@ impl Catalogue {
                 CataloguePower { name, base_w_per_port: 0.0, port_w: 0.0, module_w, terminal_module_w, bit_pj: 0.0 };
             return Ok(nothing);
         }
-        let box_w = found("box per port", gbps).ok_or_else(|| missing("power of a box"))?;
+        let box_w = found("box per port", gbps).ok_or_else(|| missing("power of a switch box"))?;
         let idle = found("idle share", None).ok_or_else(|| missing("idle share"))?;
         let port_w = found("port", gbps).unwrap_or(0.0);
         let bit_pj = found("energy per bit", None).ok_or_else(|| missing("energy per bit"))?;
@@ -162,7 +162,7 @@ impl Catalogue {
 pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
     let problem = |what: &str, help: &str| Diagnostic::nowhere(PATH, what, help);
     let chosen: Result<Catalogue, _> = serde_json::from_value(choice.clone());
-    let help = "write a speed such as 400Gb/s, and cables such as dr; `weft catalogue` lists what there is";
+    let help = "write a speed such as 400Gb/s, and cables such as dr; `weft catalogue` lists all speeds and cables";
     let chosen = chosen.map_err(|error| problem(&error.to_string(), help))?;
     let power = chosen.power().map_err(|refusal| problem(&refusal.what, &refusal.help))?;
     Ok(json!(power))
@@ -181,7 +181,7 @@ impl PowerConfig {
             ("router_price", self.router_price.is_some() && self.router_price != router),
         ];
         if let Some((key, _)) = own.into_iter().find(|(_, differs)| *differs) {
-            let what = format!("`{key}` beside `catalogue`, which sets it");
+            let what = format!("`{key}` is written together with `catalogue`, which sets the same prices");
             let help = format!("leave `{key}` out, or leave `catalogue` out and write all prices");
             return Err(Refusal::new(format!("power.{key}"), what, help));
         }
@@ -205,7 +205,7 @@ impl PowerConfig {
             return Ok(());
         }
         let what = format!(
-            "the policy `{}` can put a link in {}, and the {EDITION} has no power of ports and modules in {}",
+            "the policy `{}` can put a link into {}, but the {EDITION} lists no power of ports and modules in {}",
             self.policy.name(),
             named(&open),
             if open.len() == 1 { "it" } else { "them" }
@@ -228,9 +228,10 @@ impl PowerConfig {
 
 weft_units::codes! {
     CATALOGUE_SPEED = "catalogue_speed", Warning,
-        means: "Links carry another bandwidth than the ports of the catalogue whose power they are billed.",
+        means: "Links have a different bandwidth from the ports in the catalogue, but are billed with the power of \
+                these ports.",
         computed: "Flits per second x bits of a flit, compared with the speed of the ports. They may differ by 5 %.",
-        helps: "Write `flit` and `cycle` of the speed in the catalogue, or choose another speed.";
+        helps: "Write a `flit` and a `cycle` that give the speed in the catalogue, or choose another speed.";
 }
 
 /// Warns if the bandwidth of links differs from that of the catalogue's ports with which they are billed.
@@ -242,9 +243,10 @@ pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     let (name, gbps) = names
         .map(|(name, link)| (name, gbps(link.rate.per_cycle())))
         .find(|(_, gbps)| (gbps / speed - 1.0).abs() > 0.05)?;
-    let what = format!("`{name}` links carry {gbps:.4} Gb/s, and the catalogue prices ports of {speed} Gb/s");
+    let what = format!("`{name}` links carry {gbps:.4} Gb/s, but the catalogue prices are for ports of {speed} Gb/s");
     let help = format!(
-        "write `flit` and `cycle` of {speed} Gb/s, such as `flit: {speed}b` and `cycle: 1ns`, or another speed"
+        "write a `flit` and a `cycle` that give {speed} Gb/s, such as `flit: {speed}b` and `cycle: 1ns`, or choose \
+         another speed"
     );
     let numbers = [("link_gbps", gbps), ("catalogue_gbps", speed)];
     Some(Warning::new(&CATALOGUE_SPEED, format!("{PATH}.speed"), numbers, what, help))

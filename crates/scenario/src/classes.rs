@@ -18,10 +18,10 @@ use weft_units::{Bandwidth, Refusal};
 weft_units::codes! {
     PRIORITY_AT_TERMINALS_ONLY = "priority_at_terminals_only", Warning,
         means: "Priorities of message classes have an effect in network interfaces only.",
-        computed: "`router.vc_realloc` is above 0. VCs are then allocated in a stage of its own, which goes round robin.",
+        computed: "`router.vc_realloc` is above 0. VCs are then allocated in a separate round-robin stage.",
         helps: "Write `router: {vc_realloc: 0}`.";
     PRIORITY_BEHIND_SWITCH = "priority_behind_switch", Warning,
-        means: "Flits wait for their link behind the switch, where no priority has an effect.",
+        means: "Flits wait for their link after the switch, where priorities have no effect.",
         computed: "`router.speedup` is above 1 and `router.output_buffer` has no limit.",
         helps: "Write `router: {output_buffer: 2flits}`, or `router: {speedup: 1}`.";
 }
@@ -111,12 +111,12 @@ impl InterfaceConfig {
             ("depth", self.depth.is_some() && !is_deep),
         ];
         if let Some((key, _)) = unused.into_iter().find(|(_, unused)| *unused) {
-            let what = "it belongs to queues for destinations, and there are none";
+            let what = "this key applies only to queues per destination, and the interface has none";
             let help = format!("write `queues: per_destination`, or leave {key} out");
             return Err(Refusal::new(format!("interface.{key}"), what, help));
         }
         if queueing == Queueing::PerLane && !has_lanes {
-            let what = "per_lane, but there is no queueing scheme, so that all packets have one lane";
+            let what = "per_lane is set, but there is no queueing scheme, so all packets have the same lane";
             let help = "write a scheme, such as `queueing: {dbbm: {queues: 4}}`, or leave the key out";
             return Err(Refusal::new("interface.queues", what, help));
         }
@@ -145,7 +145,7 @@ impl Scenario {
             let path = |part: &str| format!("classes.{key}.{part}");
             name::check_line(&format!("classes.{key}"), key)?;
             if config.vcs == Some(ClassVcsConfig::Own(0)) {
-                let what = "a class without VCs sends nothing";
+                let what = "a message class with 0 VCs can't send packets";
                 return Err(Refusal::new(path("vcs"), what, "write 1 or more, `shared`, or leave the key out"));
             }
             Ok(MessageClass {
@@ -179,7 +179,8 @@ impl Scenario {
             }),
             None if names.len() < 2 => Ok(0),
             None => {
-                let what = format!("no class is named, and there are {}: {}", names.len(), names.join(", "));
+                let what =
+                    format!("no message class is named, although there are {}: {}", names.len(), names.join(", "));
                 Err(Refusal::new(path, what, format!("write the class of the packets, such as `class: {}`", names[0])))
             }
         }
@@ -195,8 +196,8 @@ impl Scenario {
 /// Warns of priorities that have no effect after the switch, because flits wait for their link in the order of their grants.
 pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
     if spec.has_priorities() && spec.router.vc_realloc > 0 {
-        let what = "1: VCs are allocated in a stage of its own, which goes round robin, so priorities of message classes count in network \
-                    interfaces only";
+        let what = "with 1, VCs are allocated in a separate round-robin stage, so priorities of message classes have \
+                    an effect only in network interfaces";
         let help = "write `router: {vc_realloc: 0}`";
         return Some(Warning::new(&PRIORITY_AT_TERMINALS_ONLY, "router.vc_realloc", [], what, help));
     }
@@ -204,8 +205,8 @@ pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
     (spec.has_priorities() && waits).then(|| {
         let speedup = spec.router.speedup;
         let what = format!(
-            "message classes have priorities, and at speedup {speedup} flits wait behind the switch for their link, in the order of \
-             their grants, as many as there are credits: no priority has an effect there"
+            "message classes have priorities, but at speedup {speedup} flits wait for their link after the switch. \
+             They wait in the order of their grants, up to the number of credits, and priorities have no effect there"
         );
         let help = "write `router: {output_buffer: 2flits}`, so that flits wait before the switch, or `router: {speedup: 1}`";
         let numbers = [("speedup", f64::from(speedup))];
@@ -232,7 +233,7 @@ impl<'de> Deserialize<'de> for ClassVcsConfig {
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
                 match text {
                     "shared" => Ok(ClassVcsConfig::Shared),
-                    _ => Err(E::custom(format!("\"{text}\" is no number of VCs\nwrite 1 to 16, or shared"))),
+                    _ => Err(E::custom(format!("\"{text}\" is not a number of VCs\nwrite 1 to 16, or shared"))),
                 }
             }
         }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use weft_topology::{Graph, Link, TopologyConfig};
 use weft_units::file::Files;
 
-const EXAMPLE: &str = "write `designs:` and below it a line for each, such as `mine: TOPOLOGY`, as under `topology:` in a scenario (`weft list topology`)";
+const EXAMPLE: &str = "write `designs:` and below it one line per design, such as `mine: TOPOLOGY`, with a topology as \
+                       under `topology:` in a scenario (`weft list topology`)";
 
 /// A network with a name, and its properties.
 #[derive(Debug)]
@@ -35,19 +36,15 @@ pub fn read_designs(file_name: &str, text: &str, attached: Vec<(String, Vec<u8>)
 /// The entries of the section `designs`.
 fn entries(root: Node, file_name: &str) -> Result<Vec<Entry>, Diagnostic> {
     let Kind::Mapping(sections) = root.kind else {
-        let what = format!("{file_name} holds {}, not designs", root.describe());
+        let what = format!("{file_name} contains {}, not designs", root.describe());
         return Err(Diagnostic::at(&root.span, "", &what, EXAMPLE, &[]));
     };
     if let Some(other) = sections.iter().find(|section| section.key != "designs") {
-        let what = format!("unknown key `{}`: a file of designs has the key `designs` alone", other.key);
+        let what = format!("unknown key `{}`: a file of designs has only the key `designs`", other.key);
         return Err(Diagnostic::at(&other.key_span, &other.key, &what, EXAMPLE, &[]));
     }
     let Some(designs) = sections.into_iter().next() else {
-        return Err(Diagnostic::nowhere(
-            "designs",
-            &format!("{file_name} is empty: there are no designs in it"),
-            EXAMPLE,
-        ));
+        return Err(Diagnostic::nowhere("designs", &format!("{file_name} is empty: it contains no designs"), EXAMPLE));
     };
     match designs.value.kind {
         Kind::Mapping(entries) if !entries.is_empty() => Ok(entries),
@@ -55,7 +52,7 @@ fn entries(root: Node, file_name: &str) -> Result<Vec<Entry>, Diagnostic> {
             Err(Diagnostic::at(&designs.key_span, "designs", "there are no designs under `designs`", EXAMPLE, &[]))
         }
         Kind::Scalar(_) | Kind::Sequence(_) => {
-            let what = format!("`designs` is {}, not topologies by name", designs.value.describe());
+            let what = format!("`designs` is {}, not a mapping of names to topologies", designs.value.describe());
             Err(Diagnostic::at(&designs.key_span, "designs", &what, EXAMPLE, &[]))
         }
     }

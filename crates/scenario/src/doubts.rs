@@ -10,19 +10,21 @@ use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
 weft_units::codes! {
     BURSTS_UNDECIDED = "bursts_undecided", Warning,
-        means: "The load comes in bursts, and the run is too short for them. It is not known whether the network carries the load.",
-        computed: "In the second half of the window or phase, gap = 1 - accepted / offered. Chance is three standard deviations of the \
-                   offered flits. The code appears if the gap is above 3 % and below the limit, which is 3 % and chance. It also \
-                   appears if chance is above 20 %. A span that is longer by (chance / 2 %)^2, or (chance / 20 %)^2, decides.",
-        helps: "Write a longer `measure.window` or phase. The remedy has the number.";
+        means: "The run is too short for the bursts of the load. It is unknown whether the network carries the load.",
+        computed: "In the second half of the window or phase, gap = 1 - accepted / offered. Chance is three standard \
+                   deviations of the offered flits. The code appears if the gap is above 3 % and below the limit, \
+                   which is 3 % plus chance. It also appears if chance is above 20 %. A span that is longer by the \
+                   factor (chance / 2 %)^2, or (chance / 20 %)^2, decides.",
+        helps: "Write a longer `measure.window` or phase. The remedy states the length.";
     MEASURED_FROM_START = "measured_from_start", Warning,
-        means: "A window that ends with the last batch begins in cycle 0, while the links still are as the policy has them at first.",
-        computed: "The window is shorter than 10 times the time in which the policy takes each of its decisions once.",
-        helps: "Write larger batches or a program that takes longer. The remedy has the factor.";
+        means: "A window that ends with the last batch begins in cycle 0, when the links are still in the initial \
+                state of the policy.",
+        computed: "The window is shorter than 10 times the time in which the policy makes each of its decisions once.",
+        helps: "Write larger batches or a program that runs longer. The remedy states the factor.";
     LATENCIES_AT_LIMIT = "latencies_at_limit", Warning,
         means: "The latencies had not settled when the automatic warm-up ended at its limit.",
-        computed: "Means over 500 cycles each still changed more than they scatter. The remedy is 4 times the limit.",
-        helps: "Write a longer `measure.warmup_limit`. Of a saturated point use the accepted load only.";
+        computed: "Means over 500 cycles still changed by more than their scatter. The remedy is 4 times the limit.",
+        helps: "Write a longer `measure.warmup_limit`. If the point is saturated, use only its accepted load.";
 }
 
 /// The uncertainties in the results of a run.
@@ -45,7 +47,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let (span, path, help) = match phase {
         Some(phase) => {
             let times = doubt.longer();
-            let help = format!("let this phase last at least {times:.1} times as long");
+            let help = format!("make this phase at least {times:.1} times as long");
             (format!("in the second half of the phase that begins in cycle {}", phase.start), "traffic.phases", help)
         }
         None => {
@@ -53,7 +55,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             let window = (2.0 * doubt.cycles as f64 * doubt.longer()).ceil() as Cycles;
             let help = match window <= MAX_CYCLES {
                 true => format!("write `measure.window: {window}cycles` or more"),
-                false => "write shorter bursts: no window is long enough for these".to_owned(),
+                false => "write shorter bursts: no possible window is long enough for these bursts".to_owned(),
             };
             ("in the second half of the window".to_owned(), "measure.window", help)
         }
@@ -63,13 +65,13 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let what = match doubt.is_of_gap() {
         // shows the whole limit, not only the part that bursts explain, because a reader compares the gap with it
         true => format!(
-            "{span} the network accepted {} less than it was offered, and up to {} is tolerated or may be due to bursts: whether \
-             it carries the load is not known",
+            "{span} the network accepted {} less than the offered load. A difference of up to {} is tolerated or may \
+             come from bursts, so it is unknown whether the network carries the load",
             percent(doubt.gap),
             percent(doubt.limit)
         ),
         false => format!(
-            "{span} bursts alone may change the load by {}: whether the network carries it is not known",
+            "{span} bursts alone may change the load by {}, so it is unknown whether the network carries the load",
             percent(doubt.chance)
         ),
     };
@@ -97,8 +99,9 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
     let least = period.saturating_mul(SETTLED);
     Ok((outcome.window < least).then(|| {
         let what = format!(
-            "the window begins in cycle 0, with the links as {} has them at first, and lasted {}, less than {SETTLED} times {}, \
-             in which that takes each of its decisions once: energy and latency are those of a network that still changes",
+            "the window begins in cycle 0, with the links in the initial state of {}. It lasted {}, less than \
+             {SETTLED} times {}, the time in which the policy makes each of its decisions once. Energy and latency are \
+             those of a network that still changes",
             spec.policy.name(),
             long(outcome.window, spec),
             long(period, spec)
@@ -106,8 +109,8 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
         // twice as much, because the last packets of a batch need a part of the time that does not grow with the batch
         let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
         let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
-        let larger = if own { "a program that takes" } else { "batches that are" };
-        let size = if own { "as long, or longer" } else { "as large, or larger" };
+        let larger = if own { "a program that runs at least" } else { "batches that are at least" };
+        let size = if own { "as long" } else { "as large" };
         let numbers = [
             ("window_cycles", outcome.window as f64),
             ("decision_cycles", period as f64),
@@ -125,17 +128,17 @@ fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let at = long(outcome.warmup, spec);
     let what = match outcome.ending {
         Ending::Saturated => format!(
-            "the latencies had not settled when the warm-up ended at its limit, after {at}: the point is saturated, and at a \
-             load that the network can't carry they grow without end"
+            "the latencies had not settled when the warm-up ended at its limit, after {at}: the point is saturated, \
+             and latencies grow without limit at a load that the network can't carry"
         ),
         Ending::Drained | Ending::NotComplete | Ending::Stalled(_) | Ending::Interrupted => format!(
-            "the latencies had not settled when the warm-up ended at its limit, after {at}: their means over 500 cycles each \
-             still changed more than they scatter"
+            "the latencies had not settled when the warm-up ended at its limit, after {at}: means over 500 cycles \
+             still changed by more than their scatter"
         ),
     };
     let longer = spec.phases.warmup.saturating_mul(4);
     let help = match outcome.ending {
-        Ending::Saturated => "look at its accepted load only, or write a lower load".to_owned(),
+        Ending::Saturated => "use only the accepted load of this point, or write a lower load".to_owned(),
         Ending::Drained | Ending::NotComplete | Ending::Stalled(_) | Ending::Interrupted => {
             format!("write a longer limit, such as `measure.warmup_limit: {longer}cycles`")
         }

@@ -11,19 +11,21 @@ use weft_units::{Cycles, Refusal};
 
 weft_units::codes! {
     AFTER_WINDOW = "after_window", Warning,
-        means: "A phase of the load, a fault or a time of a policy begins after the window. Nothing of it is measured.",
-        computed: "Its cycle is not below the last cycle in which the window can end. A slip of a unit is the usual cause.",
+        means: "A phase of the load, a fault or a scheduled time of a policy begins after the window, so it is not \
+                measured.",
+        computed: "It begins in or after the last cycle in which the window can end. The usual cause is a wrong unit.",
         helps: "Write an earlier time or a longer `measure.window`.";
     BEFORE_WINDOW = "before_window", Warning,
-        means: "A phase of the load, a fault or a time of a policy ends before the window. Nothing of it is measured.",
-        computed: "Its last cycle is not above the first cycle of the window. A slip of a unit is the usual cause.",
-        helps: "Write a later time or a shorter `measure.warmup`, unless it is a part of the warm-up.";
+        means: "A phase of the load, a fault or a scheduled time of a policy ends before the window, so it is not \
+                measured.",
+        computed: "It ends in or before the first cycle of the window. The usual cause is a wrong unit.",
+        helps: "Write a later time or a shorter `measure.warmup`, unless the event belongs to the warm-up.";
     BATCH_BEFORE_WINDOW = "batch_before_window", Warning,
         means: "A batch is sent before the window begins. The window measures few of its packets, or none.",
         computed: "Packets of a terminal x flits of a packet / load, compared with the first cycle of the window.",
         helps: "Write `measure.stop: complete`, `measure.warmup: 0cycles` or a larger batch.";
     BATCH_AFTER_WINDOW = "batch_after_window", Warning,
-        means: "A batch is not yet sent when the window ends.",
+        means: "A batch is not completely sent when the window ends.",
         computed: "Packets of a terminal x flits of a packet / load, compared with the last cycle of the window.",
         helps: "Write a smaller batch or a longer window.";
 }
@@ -73,7 +75,11 @@ fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
     }
     // random faults have no place in the scenario, and end with the window
     let faults = spec.faults.iter().take(scenario.faults.len()).enumerate();
-    events.extend(faults.map(|(k, fault)| Event { path: format!("faults.{k}.at"), what: "this fault", at: fault.at }));
+    events.extend(faults.map(|(k, fault)| Event {
+        path: format!("faults.{k}.at"),
+        what: "this fault begins",
+        at: fault.at,
+    }));
     let off = spec.schedule()?.once.into_iter();
     events.extend(off.map(|off| Event {
         path: format!("{}.from", off.path),
@@ -90,7 +96,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
         None => Ok(()),
         Some(Event { path, what, at }) => {
             let what = format!(
-                "{what} at {}, and the run is over at {} at the latest: the window ends at {}",
+                "{what} at {}, but the run is over at {} at the latest, because the window ends at {}",
                 long(at, spec),
                 long(over, spec),
                 long(end, spec)
@@ -106,7 +112,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
     let late =
         events(scenario, spec)?.into_iter().filter(|event| event.at >= frame.end).map(|Event { path, what, at }| {
             let what = format!(
-                "{what} at {}, and the window ends at {} at the latest: nothing of it is measured",
+                "{what} at {}, but the window ends at {} at the latest, so this event is not measured",
                 long(at, spec),
                 long(frame.end, spec)
             );
@@ -122,7 +128,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
     };
     for (k, fault) in spec.faults.iter().take(scenario.faults.len()).enumerate() {
         if let Some(until) = fault.until.filter(|&until| until <= frame.start) {
-            add(early(format!("faults.{k}.until"), "this fault is over", until, &frame, spec));
+            add(early(format!("faults.{k}.until"), "this fault ends", until, &frame, spec));
         }
     }
     for off in spec.schedule()?.once.into_iter().filter(|off| off.until <= frame.start) {
@@ -131,8 +137,8 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
         for (k, phase) in job.phases.iter().skip(1).enumerate().filter(|(_, phase)| phase.from < frame.start) {
             let what = match k {
-                0 => "the load before this phase is over",
-                _ => "the phase before this one is over",
+                0 => "the load before this phase ends",
+                _ => "the phase before this one ends",
             };
             add(early(format!("{}.{k}.from", place(scenario, j, "phases")), what, phase.from, &frame, spec));
         }
@@ -146,13 +152,13 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
 /// Warns of an event that is over before the window begins.
 fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) -> Warning {
     let what = format!(
-        "{what} at {}, and the window starts at {}{}: nothing of it is measured",
+        "{what} at {}, but the window starts at {}{}, so nothing before that time is measured",
         long(until, spec),
         long(frame.start, spec),
         if spec.phases.auto_warmup { " or later" } else { "" }
     );
     let numbers = [("until_cycle", until as f64), ("window_start_cycle", frame.start as f64)];
-    let help = "write a later time, or a shorter measure.warmup, unless it is a part of the warm-up";
+    let help = "write a later time, or a shorter measure.warmup, unless the event belongs to the warm-up";
     Warning::new(&BEFORE_WINDOW, path, numbers, what, help)
 }
 
@@ -170,7 +176,9 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
     if sent > 0 && sent <= frame.start {
         let later = if spec.phases.auto_warmup { " or later" } else { "" };
         let start = long(frame.start, spec);
-        let what = format!("{sends}, and the window starts at {start}{later}: little or nothing of it is measured");
+        let what = format!(
+            "{sends}, but the window starts at {start}{later}, so few packets of the batch are measured, or none"
+        );
         let help = match spec.traffic.jobs.iter().all(|job| job.batch.is_some()) {
             true => "write `measure.stop: complete`, which measures from cycle 0, or a larger batch",
             false => "write `measure.warmup: 0cycles`, or a larger batch",
@@ -181,7 +189,7 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
     (sent > frame.end).then(|| {
         let key =
             if spec.phases.stop == Stop::Complete { "measure.stop.complete.max_window" } else { "measure.window" };
-        let what = format!("{sends}, and the window ends at {} at the latest", long(frame.end, spec));
+        let what = format!("{sends}, but the window ends at {} at the latest", long(frame.end, spec));
         let numbers = [("sent_cycles", sent as f64), ("window_end_cycle", frame.end as f64)];
         Warning::new(&BATCH_AFTER_WINDOW, path, numbers, what, format!("write a smaller batch, or a longer {key}"))
     })

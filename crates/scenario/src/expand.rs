@@ -26,13 +26,13 @@ const MAX_POINTS: usize = 100_000;
 pub fn read(file: &Path) -> Result<String, Diagnostic> {
     let name = file.display();
     if file.is_dir() {
-        let what = format!("{name} is a folder, where the file of a scenario belongs");
-        let help =
-            "give the path of a scenario file; in a folder of results each point has its own, points/*/scenario.yaml";
+        let what = format!("{name} is a folder, but a scenario file is needed");
+        let help = "give the path of a scenario file; in a folder of results, each point has its own file: \
+                    points/*/scenario.yaml";
         return Err(Diagnostic::nowhere("", &what, help));
     }
     let bytes = std::fs::read(file).map_err(|error| {
-        let help = "give the path of a scenario file that can be read; examples/quickstart.yaml is one";
+        let help = "give the path of a readable scenario file, such as examples/quickstart.yaml";
         Diagnostic::nowhere("", &format!("{name} can't be read: {error}"), help)
     })?;
     String::from_utf8(bytes).map_err(|error| {
@@ -63,7 +63,7 @@ pub fn expand_with(
     match &root.kind {
         Kind::Mapping(entries) if entries.is_empty() && sets.is_empty() => {
             let help = "start from examples/quickstart.yaml; `weft schema` lists the keys";
-            return Err(Diagnostic::nowhere("", &format!("{file_name} is empty: there is no scenario in it"), help));
+            return Err(Diagnostic::nowhere("", &format!("{file_name} is empty: it contains no scenario"), help));
         }
         Kind::Mapping(_) => {}
         Kind::Scalar(_) | Kind::Sequence(_) => {
@@ -83,8 +83,8 @@ pub fn expand_with(
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.length));
     let Some(count) = count.filter(|count| *count <= MAX_POINTS) else {
         let lengths: Vec<_> = axes.iter().map(|axis| axis.length.to_string()).collect();
-        let what = format!("the sweep has {} points, and {MAX_POINTS} is the limit", lengths.join(" x "));
-        return Err(Diagnostic::at(&axes[0].columns[0].key_span, "sweep", &what, "sweep over less", &[]));
+        let what = format!("the sweep has {} points, but the limit is {MAX_POINTS}", lengths.join(" x "));
+        return Err(Diagnostic::at(&axes[0].columns[0].key_span, "sweep", &what, "sweep over fewer values", &[]));
     };
     let points = (0..count).map(|index| point(&root, &axes, index, &mut files)).collect::<Result<Vec<_>, _>>()?;
     refuse_twins(&points, &axes)?;
@@ -103,11 +103,11 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
                 let nodes = values(entry)?;
                 let other = &nodes[row];
                 let what = format!(
-                    "{} and {} are the same value: they would run as two curves",
+                    "{} and {} are the same value: they would appear as two curves",
                     written(nodes, first),
                     written(nodes, row)
                 );
-                let help = "leave one of them out; several runs of one point differ in their `seed`";
+                let help = "remove one of the two; to run one point several times, vary its `seed`";
                 return Err(Diagnostic::at(&other.span, &entry.key, &what, help, &[]));
             }
         }
@@ -189,8 +189,8 @@ fn refuse_below_sweep<'a>(
     let over = swept.find(|entry| path.len() > entry.key.len() && overlap(&entry.key, path));
     over.map_or(Ok(()), |over| {
         let span = span_of_set(path, value);
-        let what = format!("`{}` is swept, and its values take the place of all that is below it", over.key);
-        let help = format!("write it in the values of the sweep, or set the whole: --set {}=...", over.key);
+        let what = format!("`{}` is swept, and the values of the sweep replace everything below this path", over.key);
+        let help = format!("change the values of the sweep, or set the whole path: --set {}=...", over.key);
         Err(Diagnostic::at(&span, path, &what, &help, &[]))
     })
 }
@@ -206,7 +206,7 @@ fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
     let all: Vec<_> = sweep.iter().chain(&zip).collect();
     for (i, entry) in all.iter().enumerate() {
         if let Some(name) = ["sweep", "zip"].iter().find(|name| entry.key.split('.').next() == Some(**name)) {
-            let what = format!("`{name}` stands inside a sweep, but it is a key of the scenario itself");
+            let what = format!("`{name}` is inside a sweep, but it is a top-level key of the scenario");
             let help = format!(
                 "write `{name}:` at the left margin, and below it `path: [values]`; on the command line: \
                  --set '{name}.traffic.load=[0.1, 0.2]'"
@@ -215,12 +215,12 @@ fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
         }
         values(entry)?;
         if overlap(&entry.key, "bill") {
-            let what = "a bill changes no result, so there is nothing to sweep";
-            let help = "write one bill, and `weft analyse bill RESULTS --bill FILE` for each of the others";
+            let what = "a bill does not change any result, so it can't be swept";
+            let help = "write one bill, and run `weft analyse bill RESULTS --bill FILE` for each of the others";
             return Err(Diagnostic::at(&entry.key_span, &entry.key, what, help, &[]));
         }
         if let Some(other) = all[..i].iter().find(|other| overlap(&other.key, &entry.key)) {
-            let what = format!("`{}` and `{}` are both swept, and one is part of the other", other.key, entry.key);
+            let what = format!("`{}` and `{}` are both swept, but one is part of the other", other.key, entry.key);
             return Err(Diagnostic::at(&entry.key_span, &entry.key, &what, "sweep over one of the two", &[]));
         }
     }
@@ -234,8 +234,8 @@ fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
             let own = values(entry)?.len();
             if own != length {
                 let what = format!("`{}` has {own} values and `{}` has {length}", entry.key, first.key);
-                let help =
-                    "lists under `zip` advance together: give them the same length, or use `sweep` for a product";
+                let help = "lists under `zip` advance together: give them the same length, or use `sweep` to run all \
+                            combinations";
                 return Err(Diagnostic::at(&entry.key_span, &format!("zip.{}", entry.key), &what, help, &[]));
             }
         }
@@ -262,7 +262,7 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
             let help = match &entry.value.kind {
                 Kind::Scalar(value) if !value.is_null() => format!("write `{}: [{value}]`", entry.key),
                 Kind::Mapping(_) => format!("write `{}: [{}]`", entry.key, yaml::flow(&entry.value.value())),
-                _ => "write one value or more, or leave the path out of the sweep".to_owned(),
+                _ => "write at least one value, or remove the path from the sweep".to_owned(),
             };
             Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]))
         }
@@ -403,7 +403,7 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
         }
     }
     if !found.whole && notes.is_empty() {
-        notes.push(format!("`{path}` is not written in the scenario: this is about its default"));
+        notes.push(format!("`{path}` is not written in the scenario: the message is about its default value"));
     }
     notes.extend(in_cycles(tree, &found, refusal));
     notes.extend(found.swept.map(sweep_note));

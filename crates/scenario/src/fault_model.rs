@@ -122,7 +122,8 @@ impl RandomFaults {
         let expected = parts.len() as f64 * (end - from) as f64 / (up as f64 + down as f64);
         if expected > MOST {
             let what = format!(
-                "about {expected:.0} faults: {} parts, each once in {} + {} cycles, in a run of {}; {MOST} is the limit",
+                "about {expected:.0} faults are expected: {} parts fail, each once in {} + {} cycles, in a run of {}; \
+                 the limit is {MOST}",
                 parts.len(),
                 up,
                 down,
@@ -156,7 +157,7 @@ impl RandomFaults {
             return Ok(from);
         }
         let what = format!(
-            "nothing fails at random before {}, and the window ends at {} at the latest",
+            "random faults begin at {}, but the window ends at {} at the latest",
             long(from, spec),
             long(end, spec)
         );
@@ -221,8 +222,8 @@ impl RandomFaults {
         }
         let share = 100.0 * down as f64 / (up as f64 + down as f64);
         let what = format!(
-            "{up} cycles, not more than mttr of {down} cycles: each part would be broken for {down} / ({up} + {down}) = \
-             {share:.0} % of the time"
+            "mtbf is {up} cycles, not more than mttr of {down} cycles: each part would be broken for {down} / ({up} + \
+             {down}) = {share:.0} % of the time"
         );
         Err(Refusal::new("fault_model.random.mtbf", what, format!("write more than {down}cycles, or a shorter mttr")))
     }

@@ -68,9 +68,9 @@ impl FaultModel {
             // cycle 1 is the first cycle in which a link can carry a flit
             let at = cycles(share.at, "at")?.max(1);
             if let Some(until) = until.filter(|&until| until <= at) {
-                let what = format!("cycle {until}, but these {key} fail in cycle {at}");
+                let what = format!("the faults end in cycle {until}, but these {key} fail in cycle {at}");
                 let path = format!("fault_model.{key}.until");
-                return Err(Refusal::new(path, what, "write a later time, or leave it out"));
+                return Err(Refusal::new(path, what, "write a later time, or leave `until` out"));
             }
             Ok(drawn.failing.into_iter().map(move |what| Fault { what, at, until }))
         });
@@ -111,15 +111,19 @@ impl FaultModel {
 impl FaultShare {
     fn draw(&self, of: Parts, known: &[Fault], spec: &Spec, path: &str) -> Result<Drawn, Refusal> {
         if !self.share.is_part() {
-            let what = format!("{} of them can't fail", self.share);
-            return Err(Refusal::new(format!("{path}.share"), what, "write more than 0%, and 100% at most"));
+            let what = format!("a share of {} can't fail", self.share);
+            return Err(Refusal::new(format!("{path}.share"), what, "write more than 0% and at most 100%"));
         }
         let mut parts = self.candidates(of, spec, path)?;
         parts.retain(|&part| !is_named(known, part));
         let candidates = parts.len();
         let count = self.share.of(candidates).round() as usize;
         if count == 0 {
-            let what = format!("{} of {candidates} is {:.2}: none fails", self.share, self.share.of(candidates));
+            let what = format!(
+                "{} of {candidates} is {:.2}, which rounds to 0: no part fails",
+                self.share,
+                self.share.of(candidates)
+            );
             let help = format!("write {} or more", Share::of_one(candidates));
             return Err(Refusal::new(format!("{path}.share"), what, help));
         }
@@ -142,13 +146,13 @@ impl FaultShare {
             found.map(|class| class as u8).ok_or_else(|| {
                 let what = format!("the topology has no links of class `{name}` between routers");
                 let valid: Vec<&str> = classes.iter().skip(1).map(String::as_str).collect();
-                Refusal::new(format!("{path}.class"), what, suggestion(name, "its classes", &valid))
+                Refusal::new(format!("{path}.class"), what, suggestion(name, "its link classes", &valid))
             })
         });
         match (of, class.transpose()?) {
             (Parts::Routers, None) => Ok((0..spec.graph.routers()).map(Part::Router).collect()),
             (Parts::Routers, Some(_)) => {
-                let what = "a router fails with all of its links, whatever their class";
+                let what = "a router fails together with all its links, of any class";
                 Err(Refusal::new(format!("{path}.class"), what, "leave class out, or write it in `fault_model.links`"))
             }
             (Parts::Links, class) => {

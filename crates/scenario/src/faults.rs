@@ -51,7 +51,7 @@ impl FaultConfig {
                 }
             }
             (None, Some(_)) if self.member.is_some() => {
-                let what = "a router fails with all of its links";
+                let what = "a router fails together with all its links";
                 return Err(Refusal::new(
                     format!("faults.{k}.member"),
                     what,
@@ -60,12 +60,16 @@ impl FaultConfig {
             }
             (None, Some(router)) if self.class.is_none() => Part::Router(find(router, "router")?),
             (None, Some(_)) => {
-                let what = "a router fails with all of its links, whatever their class";
+                let what = "a router fails together with all its links, of any class";
                 return Err(Refusal::new(format!("faults.{k}.class"), what, "leave class out, or write link: [0, 1]"));
             }
             (link, _) => {
-                let what = if link.is_some() { "both a link and a router" } else { "neither a link nor a router" };
-                let help = "write link: [0, 1] or router: 0, and for each thing that fails an entry of its own";
+                let what = if link.is_some() {
+                    "the fault names both a link and a router"
+                } else {
+                    "the fault names neither a link nor a router"
+                };
+                let help = "write link: [0, 1] or router: 0, with a separate entry for each link or router that fails";
                 return Err(Refusal::new(format!("faults.{k}"), what, help));
             }
         };
@@ -81,7 +85,7 @@ fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
     number.map(|number| number as u8).ok_or_else(|| {
         let what = format!("the topology has no link class `{class}`");
         let valid: Vec<&str> = classes.iter().skip(1).map(String::as_str).collect();
-        Refusal::new(format!("faults.{k}.class"), what, suggestion(class, "its classes", &valid))
+        Refusal::new(format!("faults.{k}.class"), what, suggestion(class, "its link classes", &valid))
     })
 }
 

@@ -34,13 +34,13 @@ impl Coarse {
     fn of(scenario: &Scenario, grain: Bits, fine: Clock) -> Result<Self, Refusal> {
         let flit = scenario.flit;
         if grain < flit || !grain.0.is_multiple_of(flit.0) {
-            let what = format!("a grain of {} is no whole number of flits of {}", size(grain.0), size(flit.0));
+            let what = format!("a grain of {} is not a whole number of flits of {}", size(grain.0), size(flit.0));
             let near = size((grain.0 / flit.0).max(1) * flit.0);
             return Err(Refusal::new(PATH, what, format!("write a multiple of the flit, such as {near}")));
         }
         let ratio = grain.0 / flit.0;
         let cycle_fs = fine.cycle_fs.checked_mul(ratio.into()).ok_or_else(|| {
-            let what = format!("a link takes longer for {} than can be written down", size(grain.0));
+            let what = format!("a link needs more time for {} than Weft can represent", size(grain.0));
             Refusal::new(PATH, what, "write a smaller grain")
         })?;
         Ok(Self { grain, flit, fine, ratio, cycle_fs })
@@ -69,7 +69,7 @@ impl Coarse {
             return Ok(Flits((u64::from(flits.0) / ratio) as u32));
         }
         let what =
-            format!("packets of {flits} ({}) are no whole number of grains of {}", size(bits), size(self.grain.0));
+            format!("packets of {flits} ({}) are not a whole number of grains of {}", size(bits), size(self.grain.0));
         let up = u64::from(flits.0).div_ceil(ratio) * ratio;
         let help =
             format!("write {up}flits, or a grain of {}", size(gcd(flits.0.into(), ratio.into()) as u64 * self.flit.0));
@@ -187,7 +187,10 @@ impl Scenario {
 fn in_grains(fine: &Scenario, help: &str) -> String {
     let Some(grain) = fine.grain else { return help.to_owned() };
     let each = grain.0 / fine.flit.0.max(1);
-    format!("{help}. These flits and cycles are those of the grain of {}: write {each} times as many", size(grain.0))
+    format!(
+        "{help}. These flits and cycles refer to the grain of {}: in the scenario, write {each} times as many",
+        size(grain.0)
+    )
 }
 
 /// Converts a refusal of the coarse scenario.
@@ -197,8 +200,8 @@ pub(crate) fn explained(fine: &Scenario, Refusal { path, what, help }: Refusal) 
 
 weft_units::codes! {
     COARSE_GRAIN = "coarse_grain", Warning,
-        means: "The scenario runs with flits as large as `grain`. That is faster and less exact.",
-        computed: "A cycle is the time that a link takes for a grain. Latencies are rounded up to such cycles.",
+        means: "The scenario runs with flits as large as `grain`. The run is faster but less exact.",
+        computed: "A cycle is the time that a link needs for a grain. Latencies are rounded up to such cycles.",
         helps: "Compare with a run without `grain`, on a smaller network if it takes too long.";
 }
 
@@ -230,13 +233,13 @@ pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<W
     };
     let changes: Vec<String> = classes.filter_map(of_class).collect();
     let what = format!(
-        "a flit is a grain of {} and a cycle is {}, the time that a link needs for it: {}; buffers hold whole grains, and \
-         packets of one grain do not block others behind their heads",
+        "a flit is a grain of {}, and a cycle is {}, the time that a link needs for a grain. Latencies: {}. Buffers \
+         hold whole grains, and a packet of one grain does not block others behind its head",
         size(grain.0),
         Time::Femtoseconds(coarse.cycle_fs),
         changes.join(", ")
     );
-    let help = "compare with a run without `grain`, by `weft compare`, on a smaller network if need be";
+    let help = "compare with a run without `grain` (`weft compare`), on a smaller network if necessary";
     let numbers = [
         ("grain_bits", grain.0 as f64),
         ("grain_flits", (grain.0 / fine.flit.0.max(1)) as f64),
@@ -254,9 +257,10 @@ mod tests {
         for help in ["write less than 400cycles", "write a `buffer` of 8 flits or more"] {
             assert!(counts(help), "{help}");
         }
-        for help in
-            ["write batches that are 5 times as large", "write `sensor: history_window`, which leaves out the flits"]
-        {
+        for help in [
+            "write batches that are at least 5 times as large",
+            "write `sensor: history_window`, which does not count the flits",
+        ] {
             assert!(!counts(help), "{help}");
         }
     }

@@ -66,20 +66,20 @@ impl Groups {
         let refuse = |what: &str, help: String| Err(Refusal::new(format!("{PATH}.{key}"), what, help));
         match (self.by, self.routers_per_cabinet, named) {
             (By::Trunk | By::Router, Some(_), _) | (By::Trunk | By::Router, _, true) => refuse(
-                "cabinets are named, and the groups are others",
-                "write `by: cabinet`, or leave it out".to_owned(),
+                "cabinets are given, but the groups are not cabinets",
+                "write `by: cabinet`, or leave this key out".to_owned(),
             ),
             (By::Trunk, None, false) => trunks(graph),
             (By::Router, None, false) => {
                 Ok(cabinets((0..graph.routers()).map(|r| (graph.router_name(r).into_owned(), vec![r])), graph))
             }
             (By::Cabinet, None, false) => {
-                let what = "the groups are cabinets, and nothing says which routers are in one";
+                let what = "the groups are cabinets, but no key assigns routers to cabinets";
                 let help = "write `routers_per_cabinet: 8`, or `cabinets: {A: [[0, 7]]}`: names with ranges of routers";
                 Err(Refusal::new(PATH, what, help))
             }
             (By::Cabinet, Some(_), true) => refuse(
-                "cabinets are given by name and by size",
+                "cabinets are given both by name and by size",
                 "leave `routers_per_cabinet` or `cabinets` out".to_owned(),
             ),
             (By::Cabinet, Some(0), false) => {
@@ -138,7 +138,11 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
         check_line(&path, name)?;
         let path = format!("{path}.{name}");
         if name == NO_GROUP {
-            return Err(Refusal::new(path, "the table has a row of this name for the rest", "write another name"));
+            return Err(Refusal::new(
+                path,
+                "the table uses this name for the row of all other parts",
+                "write another name",
+            ));
         }
         if sets.is_empty() {
             let what = format!("the cabinet `{name}` has no routers, so it has no channels");
@@ -146,7 +150,11 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
                 Some(ids) => format!("[{}]", ids[0]),
                 None => format!("[[0, {}]]", graph.routers() - 1),
             };
-            return Err(Refusal::new(path, what, format!("write its routers, such as {such}, or leave it out")));
+            return Err(Refusal::new(
+                path,
+                what,
+                format!("write the routers of the cabinet, such as {such}, or remove the cabinet"),
+            ));
         }
         let mut own = Vec::new();
         for (place, set) in sets.iter().enumerate() {

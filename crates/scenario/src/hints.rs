@@ -6,32 +6,35 @@ use weft_engine::{Implied, Spec};
 
 weft_units::codes! {
     BOUNDS_WITH_BROKEN_LINKS = "bounds_with_broken_links", Hint,
-        means: "Links are broken from the start. Mean hops, latency without contention and the bound of `weft check` are those of \
-                the whole network.",
-        computed: "The number of broken links. The routing has no tables that leave them out, or they cut terminals off.",
-        helps: "Take these numbers as those before the faults. A run measures the network that is left.";
+        means: "Links are broken from the start. Mean hops, latency without contention and the bound of `weft check` \
+                are those of the network without faults.",
+        computed: "The number of broken links. Either the routing has no tables without these links, or the broken \
+                   links cut terminals off.",
+        helps: "Read these numbers as those before the faults. A run measures the remaining network.";
     CREDITS_UNDER_WAY = "credits_under_way", Hint,
-        means: "The routing takes flits and credits under way for a queue. Packets leave minimal paths on which nothing waits.",
+        means: "The routing counts flits and credits in flight as a queue. Packets therefore leave minimal paths that \
+                have no queue.",
         computed: "Flits per cycle of the fullest link x round trip of a credit, compared with the threshold of the routing.",
-        helps: "Write `sensor: history_window`, which leaves out the flits of the last round trip.";
+        helps: "Write `sensor: history_window`, which does not count the flits of the last round trip.";
     LONG_WARMUP = "long_warmup", Hint,
         means: "An automatic warm-up may take many times as long as the window.",
         computed: "`measure.warmup_limit` is more than 50 times `measure.window`.",
-        helps: "Write shorter times of the policy, a longer window, or a fixed warm-up.";
+        helps: "Write shorter times for the policy, a longer window, or a fixed warm-up.";
     REQUESTS_SHARE_VCS = "requests_share_vcs", Hint,
-        means: "Requests and replies share all VCs. They cannot deadlock here, because the queues of replies have no limit. A \
-                machine with finite queues can deadlock.",
-        computed: "A job sends replies on the VC classes of its requests, and keeps no limit of requests.",
+        means: "Requests and replies share all VCs. They cannot deadlock in Weft, because the queues of replies have \
+                no limit. A machine with finite queues can deadlock.",
+        computed: "A job sends replies on the VC classes of its requests, without `finite_buffers: true`.",
         helps: "Write `outstanding`, or give replies a message class and write `finite_buffers: true`.";
     SHORT_BUFFER = "short_buffer", Hint,
         means: "A buffer is shorter than the round trip of a credit. A single VC cannot keep the link busy.",
         computed: "A VC carries at most buffer / round trip [flits/cycle]. The needed buffer holds the flits of a round trip.",
         helps: "Write the needed number of flits, or rely on several VCs of one VC class.";
     BLIND_ROUTING = "blind_routing", Hint,
-        means: "An adaptive routing may see a full link too late. The buffers before that link are short, and hide its queue.",
-        computed: "Flits that the VCs of one VC class hold on the shorter link, compared with the round trip of a credit on the \
-                   longest link.",
-        helps: "Write buffers of a round trip of the longest link.";
+        means: "An adaptive routing may detect a full link too late. The buffers before that link are too short to \
+                show its queue.",
+        computed: "Buffer space of the VCs of one VC class on the shorter link, compared with the round trip of a \
+                   credit on the longest link.",
+        helps: "Write buffers that hold the flits of a round trip on the longest link.";
 }
 
 /// The round trip of a credit, per link class [cycles]. If the opposite channels are of several classes, it is the longest one.
@@ -74,15 +77,15 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     implied.broken_links.map(|broken| {
         let reason = match broken.cut_off {
             true => "some terminals are cut off".to_owned(),
-            false => format!("{} has no tables that leave broken links out", spec.routing.name()),
+            false => format!("{} has no tables without the broken links", spec.routing.name()),
         };
         let what = format!(
-            "{} of {all} links between routers are broken from the start. Mean hops, latency without contention and the bound \
-             are those of the whole network, because {reason}",
+            "{} of {all} links between routers are broken from the start. Mean hops, latency without contention and \
+             the bound are those of the network without faults, because {reason}",
             broken.links
         );
         let numbers = [("broken_links", broken.links as f64), ("links", all as f64)];
-        let help = "take these numbers as those of the network before the faults; a run measures the network that is left";
+        let help = "read these numbers as those of the network before the faults; a run measures the remaining network";
         Warning::new(&BOUNDS_WITH_BROKEN_LINKS, "routing", numbers, what, help)
     })
 }
@@ -96,9 +99,10 @@ fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
     (under_way > f64::from(threshold)).then(|| {
         let (routing, name) = (spec.routing.name(), &spec.graph.class_names()[class]);
         let what = format!(
-            "{routing} reads all used credits as a queue. At load {load} [flits/terminal/cycle] the fullest link carries {carried:.2} flits per cycle. In the \
-             round trip of a credit on `{name}` links, {round_trip} cycles, {under_way:.2} flits and credits are then under way, \
-             more than the threshold of {threshold} flits: packets leave minimal paths on which nothing waits"
+            "{routing} counts all used credits as a queue. At load {load} [flits/terminal/cycle] the fullest link \
+             carries {carried:.2} flits per cycle. During the round trip of a credit on `{name}` links, {round_trip} \
+             cycles, {under_way:.2} flits and credits are in flight, more than the threshold of {threshold} flits. \
+             Packets therefore leave minimal paths that have no queue"
         );
         let numbers = [
             ("load_flits_per_cycle", load),
@@ -107,7 +111,8 @@ fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
             ("under_way_flits", under_way),
             ("threshold_flits", f64::from(threshold)),
         ];
-        let help = "write `sensor: history_window`, which leaves out the flits of the last round trip, unless the sensor is what you study";
+        let help = "write `sensor: history_window`, which does not count the flits of the last round trip, unless you \
+                    study the sensor";
         Warning::new(&CREDITS_UNDER_WAY, format!("routing.{routing}.sensor"), numbers, what, help)
     })
 }
@@ -120,13 +125,14 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
     let (limit, window) = (spec.phases.warmup, spec.phases.window);
     (spec.phases.auto_warmup && limit > window.saturating_mul(PATIENCE)).then(|| {
         let what = format!(
-            "the warm-up ends when the network has settled, or else after {}: a run may take {} times as long as its window \
-             alone",
+            "the warm-up ends when the network has settled, at the latest after {}: a run may take {} times as long as \
+             its window alone",
             long(limit, spec),
             limit / window.max(1)
         );
-        let help = "write times of the policy that are shorter against the window, a longer window, or the warm-up that you have \
-                    time for, such as `measure.warmup: 100000cycles`: results then say if it was too short";
+        let help = "write shorter times for the policy, a longer window, or a fixed warm-up for which you have the \
+                    time, such as `measure.warmup: 100000cycles`: the results then state whether the warm-up was too \
+                    short";
         let numbers = [("limit_cycles", limit as f64), ("window_cycles", window as f64)];
         Warning::new(&LONG_WARMUP, "measure.warmup_limit", numbers, what, help)
     })
@@ -138,14 +144,17 @@ fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();
     let shares = |job: &Job| unproved(job) && spec.vcs_are_shared(job);
     (implied.has_replies && spec.traffic.jobs.iter().any(shares)).then(|| {
-        let what = "requests and replies share all VCs. They can't deadlock here: a terminal takes every flit that arrives, \
-                    and its replies wait in a queue without a limit. A machine whose reply queues may fill can deadlock: a \
-                    terminal then takes no more requests, and replies wait behind these. The results do not show that";
+        let what = "requests and replies share all VCs. They can't deadlock in Weft, because a terminal accepts every \
+                    flit that arrives, and its replies wait in a queue without a limit. A machine with limited reply \
+                    queues can deadlock: a terminal with a full queue accepts no more requests, and replies wait \
+                    behind these requests. The results do not show this deadlock";
         let is_limited = spec.traffic.jobs.iter().all(|job| job.workload.model().follows_network());
         let help = match is_limited {
-            true => "compare `outstanding` times the other terminals with the reply queue of the machine: that is the most \
-                     that waits at a terminal",
-            false => "write `outstanding`: at most so many replies then wait at a terminal for each of the others",
+            true => "compare the reply queue of the machine with `outstanding` times the number of other terminals, \
+                     which is the largest number of replies that can wait at a terminal",
+            false => {
+                "write `outstanding`, the largest number of replies that wait at a terminal for each other terminal"
+            }
         };
         let help = format!("{help}; or give replies a message class (`classes`, `reply_class`) and write `finite_buffers: true`");
         Warning::new(&REQUESTS_SHARE_VCS, "traffic.workload", [], what, help)
@@ -160,8 +169,9 @@ fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
         let vcs = u64::from(implied.vcs_of_class[class]);
         let share = |vcs: u64| ((vcs * buffer) as f64 / round_trip as f64).min(link.rate.per_cycle());
         let what = format!(
-            "a buffer of {buffer} flits is smaller than what the link carries in the round trip of a credit, {needed} flits \
-             in {round_trip} cycles: one VC carries at most {:.2} flits per cycle, and the VCs of one VC class ({vcs}) carry at most {:.2}",
+            "a buffer of {buffer} flits is too small: the link carries {needed} flits in the round trip of a credit, \
+             {round_trip} cycles. One VC carries at most {:.2} flits per cycle, and the VCs of one VC class ({vcs}) \
+             carry at most {:.2}",
             share(1),
             share(vcs)
         );
@@ -183,9 +193,9 @@ fn blind(spec: &Spec, implied: &Implied, (class, slow): (usize, usize), round_tr
     let room = u64::from(implied.vcs_of_class[class]) * u64::from(link.buffer);
     (class != slow && room < round_trip).then(|| {
         let what = format!(
-            "{} chooses by queues, and learns of a full `{}` link from the buffers of `{}` links before it: the VCs of one VC \
-             class hold {room} flits there, less than the round trip of a credit on `{}` links, {round_trip} cycles, so \
-             packets may take detours too late and the network carry less",
+            "{} chooses by queues, and detects a full `{}` link only from the buffers of the `{}` links before it. The \
+             VCs of one VC class hold {room} flits in these buffers, less than the round trip of a credit on `{}` \
+             links, {round_trip} cycles. Packets may therefore take detours too late, and the network may carry less",
             spec.routing.name(),
             names[slow],
             names[class],

@@ -72,10 +72,14 @@ fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
     flit.filter(|bits| *bits > 0).map(Bits).ok_or_else(|| {
         let carried = speed as f64 * cycle as f64 / FEMTOSECONDS_PER_SECOND as f64;
         let what = format!(
-            "{speed_text} carries {carried} bits in a cycle of {}: a flit has a whole number of bits, 1 or more",
+            "{speed_text} carries {carried} bits in a cycle of {}, but a flit has a whole number of bits, at least 1",
             Time::Femtoseconds(cycle)
         );
-        Refusal::new(PATH, what, format!("leave `cycle` out, and write a `flit` of a multiple of {}", least(speed)))
+        Refusal::new(
+            PATH,
+            what,
+            format!("leave `cycle` out, and write a `flit` that is a multiple of {}", least(speed)),
+        )
     })
 }
 
@@ -86,10 +90,10 @@ fn cycle_of(speed: u128, flit: Bits) -> Result<Time, Refusal> {
         return Ok(Time::Femtoseconds(time / speed));
     }
     let what = format!(
-        "{} carries a flit of {flit} in a time that is no whole number of femtoseconds, 1 or more",
+        "{} carries a flit of {flit} in a time that is not a whole number of femtoseconds, at least 1",
         Bandwidth::BitsPerSecond(speed)
     );
-    Err(Refusal::new(PATH, what, format!("write a `flit` of a multiple of {}", least(speed))))
+    Err(Refusal::new(PATH, what, format!("write a `flit` that is a multiple of {}", least(speed))))
 }
 
 /// The smallest flit that a link of this speed carries in a whole number of femtoseconds.
@@ -121,7 +125,7 @@ impl Scenario {
             {
                 let speed = Bandwidth::BitsPerSecond(speed);
                 let help = format!(
-                    "write `{PATH}: {speed}`, the speed of the fastest link, from which the flit follows; or {}",
+                    "write `{PATH}: {speed}`, the speed of the fastest link, from which Weft computes the flit; or {}",
                     refusal.help
                 );
                 Cow::Owned(Refusal { help, ..refusal.clone() })
@@ -134,15 +138,21 @@ impl Scenario {
     pub(crate) fn check_link_speed(&self, cycle_fs: u128) -> Result<(), Refusal> {
         let Some(speed) = self.link_speed else { return Ok(()) };
         let Bandwidth::BitsPerSecond(bits @ 1..) = speed else {
-            let what = format!("from {speed} no length of a cycle follows");
+            let what = format!("{speed} does not determine the length of a cycle");
             return Err(Refusal::new(PATH, what, "write bits per second, such as 400Gb/s"));
         };
         let carried = bits.checked_mul(cycle_fs);
         if carried == Some(u128::from(self.flit.0) * FEMTOSECONDS_PER_SECOND) {
             return Ok(());
         }
-        let what =
-            format!("a link that carries a flit of {} in a cycle of {} is not one of {speed}", self.flit, self.cycle);
-        Err(Refusal::new(PATH, what, "leave out `cycle` or `flit`, which then follows from the speed, or `link_speed`"))
+        let what = format!(
+            "a link that carries a flit of {} in a cycle of {} does not have the speed {speed}",
+            self.flit, self.cycle
+        );
+        Err(Refusal::new(
+            PATH,
+            what,
+            "leave out `cycle` or `flit`, which Weft then computes from the speed, or leave out `link_speed`",
+        ))
     }
 }

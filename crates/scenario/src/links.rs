@@ -51,7 +51,7 @@ impl Origins {
                 let round =
                     round.map_or_else(String::new, |step| format!("write `round: {step}` in `attributes.{key}`, or "));
                 let help = format!(
-                    "{round}write `links.{class}.{key}`, which holds in place of the file; or correct the file: {}",
+                    "{round}write `links.{class}.{key}`, which overrides the file; or correct the file: {}",
                     refusal.help
                 );
                 Refusal::new(path, lead + &refusal.what, help)
@@ -62,7 +62,7 @@ impl Origins {
     /// Refuses a link that takes no time together with the router before it.
     fn refuse_no_time(&self, class: &str) -> Refusal {
         let (path, lead) = self.place(class, "latency");
-        let what = "router.delay + latency is 0 + 0 cycles, and a flit would cross the network in no time";
+        let what = "router.delay + latency is 0 + 0 cycles, so a flit would cross the network in 0 cycles";
         let help = match lead.is_empty() {
             true => "write 1cycle or more for one of the two".to_owned(),
             false => {
@@ -84,7 +84,7 @@ impl Scenario {
         if let Some(unknown) = self.links.keys().find(|name| !known(name)) {
             let valid: Vec<_> = std::iter::once("default").chain(classes.iter().map(String::as_str)).collect();
             let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
-            return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its classes", &valid)));
+            return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its link classes", &valid)));
         }
         let written = self.links.get("default").cloned().unwrap_or_default();
         for (number, (class, facts)) in classes.iter().zip(graph.facts()).enumerate() {
@@ -133,7 +133,7 @@ impl Scenario {
         let Link { latency, credit_latency, vcs, buffer, port_buffer, split, bandwidth } =
             self.links.get(class).cloned().unwrap_or_default().or(&LINK);
         if port_buffer.is_some() && buffer.is_some() {
-            let what = "`buffer` is that of each VC, and `port_buffer` is divided among them";
+            let what = "`buffer` is the size of the buffer of each VC, but `port_buffer` is divided among the VCs";
             return Err(Refusal::new(path("port_buffer"), what, "leave one of the two out"));
         }
         if split.is_some() && port_buffer.is_none() {
@@ -148,7 +148,7 @@ impl Scenario {
         if !(1..=16).contains(&vcs) {
             return Err(Refusal::new(
                 path("vcs"),
-                format!("{vcs} virtual channels; a link has 1 to 16"),
+                format!("{vcs} virtual channels are given, but a link has 1 to 16"),
                 "write 1 to 16",
             ));
         }
@@ -198,7 +198,7 @@ impl Scenario {
         let buffer = Flits(link.buffer);
         let what = format!(
             "a buffer of {buffer} on `{class}` links can't hold a packet of {packet} flits: {} < {packet}, and virtual \
-             cut-through never starts without room for all of it",
+             cut-through forwards a packet only if the buffer has room for the whole packet",
             link.buffer
         );
         let (least, worms) = spec.least_buffers()?;
@@ -266,13 +266,14 @@ pub(crate) fn check_delays(
 
 weft_units::codes! {
     LINK_CLASS_WITHOUT_SECTION = "link_class_without_section", Warning,
-        means: "The graph file names a class of links for which `links` has no section. They are as `links.default` says.",
-        computed: "The number of links of the class. A link that sums others up counts as these.",
-        helps: "Write a section of that name below `links`. It may be empty.";
+        means: "The graph file names a link class that has no section in `links`. The links of this class use \
+                `links.default`.",
+        computed: "The number of links of the class. A link that represents several links counts as several.",
+        helps: "Write a section of that name below `links`. The section may be empty.";
     GRAPH_LATENCIES_ROUNDED = "graph_latencies_rounded", Warning,
-        means: "Latencies of the graph file are no whole numbers of cycles. Weft rounds them up.",
-        computed: "The largest difference between a latency of the file and its whole cycles.",
-        helps: "Nothing, if that is small against the latencies. A shorter `cycle` rounds less.";
+        means: "Latencies of the graph file are not whole numbers of cycles. Weft rounds them up.",
+        computed: "The largest difference between a latency of the file and its rounded value.",
+        helps: "Nothing, if the difference is small compared with the latencies. A shorter `cycle` makes it smaller.";
 }
 
 /// Warns of a class that a graph file names, but the scenario does not.
@@ -282,11 +283,12 @@ fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
     let in_sums = by_class.iter().zip(graph.facts()).filter_map(|((_, links), facts)| Some(links * is_sum(facts)?));
     let links = by_class[number].1 + in_sums.sum::<usize>();
     let what = format!(
-        "the file has {links} links of the class `{class}`, and `links` has no section of this name: they are as \
-         `links.default` says"
+        "the file has {links} links of the class `{class}`, but `links` has no section of this name: these links use \
+         `links.default`"
     );
     let help = format!(
-        "write `{class}: {{...}}` in `links`, with what differs from `default`; `{class}: {{}}` if nothing does"
+        "write `{class}: {{...}}` in `links`, with the keys that differ from `default`; or `{class}: {{}}` if no key \
+         differs"
     );
     Warning::new(&LINK_CLASS_WITHOUT_SECTION, format!("links.{class}"), [("links", links as f64)], what, help)
 }
@@ -317,7 +319,8 @@ impl Rounded {
                 self.classes
             );
             let numbers = [("classes", f64::from(self.classes)), ("most_ns", self.most_fs as f64 / 1e6)];
-            let help = "nothing is to be done if that is small beside them; a shorter `cycle` rounds less";
+            let help =
+                "do nothing if the difference is small compared with the latencies; a shorter `cycle` makes it smaller";
             Warning::new(&GRAPH_LATENCIES_ROUNDED, path, numbers, what, help)
         })
     }

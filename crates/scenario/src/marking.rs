@@ -31,13 +31,14 @@ pub(crate) fn facts(spec: &Spec) -> Result<Value, Refusal> {
 
 weft_units::codes! {
     MARKS_ABOVE_A_PORT = "marks_above_a_port", Warning,
-        means: "Congestion control marks no packet before an input port is full and stops the router before it.",
+        means: "An input port is full, and stops the router before it, before congestion control marks any packet.",
         computed: "The shortest queue for an output in which packets are marked, compared with the memory of the largest port.",
-        helps: "Mark from a shorter queue, or give ports more memory.";
+        helps: "Let marking begin at a shorter queue, or give ports more memory.";
     MARKS_STAY_RARE = "marks_stay_rare", Warning,
-        means: "No queue can be long enough for the highest chance of a mark in the scenario.",
-        computed: "The chance of a mark at the longest possible queue for one output, compared with the highest chance.",
-        helps: "Let the chance of a mark rise faster, or give ports more memory.";
+        means: "No queue can become long enough to reach the highest marking probability in the scenario.",
+        computed: "The marking probability at the longest possible queue for one output, compared with the highest \
+                   probability.",
+        helps: "Let the marking probability rise faster, or give ports more memory.";
 }
 
 /// Warns of marks that begin late, or stay rare.
@@ -49,25 +50,26 @@ pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let mut warnings = Vec::new();
     if first > port {
         let what = format!(
-            "packets are marked from {} on that wait for one output, and the largest input port holds {}: a port is full, and the router \
-             before it stops, before any packet is marked",
+            "marking begins when {} wait for one output, but the largest input port holds {}: a port is full, and \
+             stops the router before it, before any packet is marked",
             size(first),
             size(port)
         );
         let numbers = [("first_mark_flits", f64::from(first)), ("port_memory_flits", f64::from(port))];
-        let help = format!("mark from a shorter queue, or give ports more than {}", size(first));
+        let help = format!("let marking begin at a shorter queue, or give ports more memory than {}", size(first));
         warnings.push(Warning::new(&MARKS_ABOVE_A_PORT, &path, numbers, what, help));
     }
     if most.1 < highest {
         let what = format!(
-            "at most {} can wait for one output, where {} of the packets are marked: queues never get so long that {} are",
+            "at most {} can wait for one output; at this length {} of the packets are marked, and queues never become \
+             long enough to mark {}",
             size(most.0),
             percent(most.1),
             percent(highest)
         );
         let numbers =
             [("most_queued_flits", f64::from(most.0)), ("mark_chance", most.1), ("highest_mark_chance", highest)];
-        let help = "let the chance of a mark rise faster, or give ports more memory";
+        let help = "let the marking probability rise faster, or give ports more memory";
         warnings.push(Warning::new(&MARKS_STAY_RARE, path, numbers, what, help));
     }
     Ok(warnings)

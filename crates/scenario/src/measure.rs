@@ -220,31 +220,34 @@ impl Measure {
     pub(crate) fn phases(&self, traffic: &TrafficSpec, clock: &Clock) -> Result<Phases, Refusal> {
         let window = clock.duration(self.window, "measure.window")?;
         if !(2..=MAX_BATCHES).contains(&self.batches) {
-            let what = format!("a window can't be cut into {} batches for an interval", self.batches);
+            let what = format!("a window can't be divided into {} batches for a confidence interval", self.batches);
             return Err(Refusal::new("measure.batches", what, format!("write 2 to {MAX_BATCHES}")));
         }
         if window.cycles < u64::from(self.batches) {
-            let what =
-                format!("a window of {window} is too short for its {} batches: each has 1 cycle or more", self.batches);
+            let what = format!(
+                "a window of {window} is too short for its {} batches: each batch needs at least 1 cycle",
+                self.batches
+            );
             let least = window.like(self.batches.into());
             return Err(Refusal::new("measure.window", what, format!("write {} or more", least.short())));
         }
         let stall_limit = clock.limit(self.stall_limit, "measure.stall_limit")?.cycles;
         if stall_limit == 0 {
-            let what = "a network that may not rest for one cycle always stalls";
-            let help = "write a time longer than any delay, such as 10000cycles";
+            let what = "with a limit of 0 cycles, every network counts as stalled";
+            let help = "write a time longer than any delay in the network, such as 10000cycles";
             return Err(Refusal::new("measure.stall_limit", what, help));
         }
         let (auto_warmup, warmup) = self.warmup(clock)?;
         let (stop, window) = self.stop(traffic, window, clock)?;
         if stop == Stop::Complete && (auto_warmup || warmup > 0) {
-            let what =
-                "packets sent in the warm-up would not be measured, but the window ends with the last of a batch";
+            let what = "packets sent in the warm-up would not be measured, but the window ends with the last packet of \
+                        a batch";
             return Err(Refusal::new("measure.warmup", what, "write 0cycles, or leave the warm-up out"));
         }
         let changes = traffic.jobs.iter().flat_map(|job| job.phases.iter().skip(1));
         if let Some(first) = changes.map(|phase| phase.from).min().filter(|_| auto_warmup) {
-            let what = "a load that changes never settles, and its phases start at fixed times";
+            let what = "the warm-up can't be automatic: a load that changes never settles, and its phases start at \
+                        fixed times";
             let time = first.min(USUAL_WARMUP);
             let help = format!("write a time without `warmup_limit`, such as {time}cycles, or leave the phases out");
             return Err(Refusal::new("measure.warmup", what, help));
@@ -264,7 +267,7 @@ impl Measure {
         match (self.warmup, self.warmup_limit) {
             (Some(Warmup::Auto), Some(limit)) => Ok((true, clock.limit(limit, "measure.warmup_limit")?.cycles)),
             (_, Some(_)) => {
-                let what = "a limit for a warm-up that has a length of its own";
+                let what = "the limit has no effect, because the warm-up has a fixed length";
                 Err(Refusal::new("measure.warmup_limit", what, "write `warmup: auto`, or leave the limit out"))
             }
             (Some(Warmup::For(time)), None) => Ok((false, clock.cycles(time, "measure.warmup")?)),
@@ -276,21 +279,27 @@ impl Measure {
         let own_demand = |job: &Job| job.workload.model().has_own_demand();
         match self.stop {
             Some(StopConfig::Confidence(_)) if traffic.jobs.iter().any(own_demand) => {
-                let what = "the run ends with the program of a job, and not when a mean is known well enough";
+                let what = "the run ends when the program of a job ends, not when a mean is known precisely enough";
                 Err(Refusal::new("measure.stop", what, "leave `stop` out, or write `stop: {complete: {}}`"))
             }
             None => Ok((Stop::Window, window.cycles)),
             Some(StopConfig::Confidence(Confidence { half_width, max_window })) => {
                 let path = "measure.stop.confidence";
                 if !(half_width > 0.0 && half_width <= 1.0) {
-                    let what = format!("{half_width} of the mean is no width of an interval");
-                    return Err(Refusal::new(format!("{path}.half_width"), what, "write a part above 0, such as 0.02"));
+                    let what = format!("{half_width} of the mean is not a valid half width of an interval");
+                    return Err(Refusal::new(
+                        format!("{path}.half_width"),
+                        what,
+                        "write a fraction above 0, such as 0.02",
+                    ));
                 }
                 let most = clock.limit(max_window.unwrap_or(self.window), &format!("{path}.max_window"))?;
                 let batch = window.cycles.div_ceil(u64::from(self.batches));
                 if most.cycles < window.cycles || most.cycles.div_ceil(batch) > MAX_GROWN {
                     let each = window.like(batch);
-                    let what = format!("{most} for a window that starts with {window}, in batches of {each}");
+                    let what = format!(
+                        "a limit of {most} does not fit a window that starts with {window}, in batches of {each}"
+                    );
                     let help = format!("write {window} to {}", window.like(batch.saturating_mul(MAX_GROWN)));
                     return Err(Refusal::new(format!("{path}.max_window"), what, help));
                 }
@@ -298,17 +307,14 @@ impl Measure {
             }
             Some(StopConfig::Complete(Complete { max_window })) => {
                 if traffic.jobs.iter().all(|job| job.batch.is_none() && !own_demand(job)) {
-                    let what = "no job is a batch, so none is ever complete";
-                    return Err(Refusal::new(
-                        "measure.stop.complete",
-                        what,
-                        "add traffic.batch, or leave the stop out",
-                    ));
+                    let what = "no job has a batch, so no job is ever complete";
+                    return Err(Refusal::new("measure.stop.complete", what, "add traffic.batch, or leave `stop` out"));
                 }
                 let path = "measure.stop.complete.max_window";
                 let most = clock.limit(max_window, path)?;
                 if most.cycles < u64::from(self.batches) {
-                    let what = format!("{most} is too short for {} batches: each has 1 cycle or more", self.batches);
+                    let what =
+                        format!("{most} is too short for {} batches: each batch needs at least 1 cycle", self.batches);
                     let least = most.like(self.batches.into());
                     return Err(Refusal::new(path, what, format!("write {} or more", least.short())));
                 }

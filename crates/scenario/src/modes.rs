@@ -43,7 +43,10 @@ impl ModeConfig {
     fn mode(&self, place: usize) -> Result<Mode, Refusal> {
         let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if !self.name.starts_with(|first: char| first.is_ascii_lowercase()) || !self.name.bytes().all(is_word) {
-            let what = format!("`{}` is no name of a mode: columns of results have its name in theirs", self.name);
+            let what = format!(
+                "`{}` is not a valid name of a mode: the name becomes a part of column names in the results",
+                self.name
+            );
             let help = "write a lower-case letter, then lower-case letters, digits and `_`, such as `low`";
             return Err(Refusal::new(format!("{PATH}.{place}.name"), what, help));
         }
@@ -54,7 +57,7 @@ impl ModeConfig {
             (None, false) => Ok(Mode::dark(&self.name)),
             (Some(_), false) => Err(Refusal::new(
                 path,
-                "the rate of a mode that carries nothing",
+                "the mode has a rate, but carries nothing",
                 "leave out `rate`, or `carries: false`",
             )),
         }

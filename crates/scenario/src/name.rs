@@ -10,15 +10,15 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let refuse = |what: String, help: &str| Err(Refusal::new(path, what, help));
     if name.trim().is_empty() {
-        return refuse("a name without a letter".into(), "write a name, such as my-study, or leave it out");
+        return refuse("the name is empty".into(), "write a name, such as my-study, or leave it out");
     }
     if let Some(c) = name.chars().find(|&c| breaks(c)) {
-        let what = format!("a name is one line of text, and this one has the character U+{:04X}", u32::from(c));
-        return refuse(what, "write letters, digits, spaces and signs only");
+        let what = format!("a name is one line of text, but this one contains the character U+{:04X}", u32::from(c));
+        return refuse(what, "write only letters, digits, spaces and punctuation");
     }
     match name.chars().count() {
         ..=LONGEST => Ok(()),
-        long => refuse(format!("a name of {long} characters; a name has 1 to {LONGEST}"), "write a shorter name"),
+        long => refuse(format!("the name has {long} characters; a name has 1 to {LONGEST}"), "write a shorter name"),
     }
 }
 
@@ -26,11 +26,11 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
 pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
     check_line(path, name)?;
     if name.contains(['/', '\\']) || name.starts_with('.') {
-        let what = format!("\"{name}\" is a path, and a name is one line of text");
+        let what = format!("\"{name}\" is a path, but a name is one line of text");
         return Err(Refusal::new(
             path,
             what,
-            "write a name without / and \\ that begins with no dot, such as my-study",
+            "write a name without / and \\ that does not begin with a dot, such as my-study",
         ));
     }
     Ok(())

@@ -52,12 +52,16 @@ impl PacketConfig {
         for (i, Size { size, weight }) in mix.iter().enumerate() {
             if !(1..=LONGEST).contains(&size.0) {
                 let help = "write 1flit or more, and send longer messages as several packets";
-                let what = format!("a packet of {size}; a packet has 1 to {LONGEST}");
+                let what = format!("a packet of {size} is not possible; a packet has 1 to {LONGEST} flits");
                 return Err(Refusal::new(format!("{path}.mix.{i}.size"), what, help));
             }
             if !(*weight > 0.0 && weight.is_finite()) {
                 let help = "write a number above 0, or leave this size out";
-                return Err(Refusal::new(format!("{path}.mix.{i}.weight"), format!("a weight of {weight}"), help));
+                return Err(Refusal::new(
+                    format!("{path}.mix.{i}.weight"),
+                    format!("a weight of {weight} is not a finite number above 0"),
+                    help,
+                ));
             }
         }
         let weights: Vec<(u32, f64)> = mix.iter().map(|one| (one.size.0, one.weight)).collect();

@@ -77,7 +77,7 @@ impl Target<'_> {
         let describe = node.describe();
         let Kind::Sequence(items) = &mut node.kind else {
             let help = format!("write the whole list: --set '{done}=[...]'");
-            return Err(self.refuse(&format!("`{done}` is {describe}, where a list belongs"), &help));
+            return Err(self.refuse(&format!("`{done}` is {describe}, but it must be a list"), &help));
         };
         let count = items.len();
         match index.parse::<usize>() {
@@ -94,7 +94,7 @@ impl Target<'_> {
     fn no_item(&self, count: usize, index: &str, list: &str) -> Diagnostic {
         let help = match count {
             0 => format!("the list is empty; `{list}.0` adds an element"),
-            1 => format!("`{list}.0` is its element, and `{list}.1` adds one"),
+            1 => format!("`{list}.0` is its only element, and `{list}.1` adds one"),
             _ => format!("`{list}.0` to `{list}.{}` are its elements, and `{list}.{count}` adds one", count - 1),
         };
         self.refuse(&format!("`{list}` has no element `{index}`"), &help)
@@ -108,7 +108,7 @@ impl Target<'_> {
         };
         match other {
             Some(other) if other != name => {
-                let what = format!("`{done}` is `{other}` here, so it has no `{name}`");
+                let what = format!("`{done}` is `{other}` in this scenario, so it has no `{name}`");
                 Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole of `{done}`")))
             }
             // a bare name means `{name: {}}`, and gets its parameters here
@@ -126,9 +126,10 @@ impl Target<'_> {
         }
         let describe = node.describe();
         let Kind::Mapping(entries) = &mut node.kind else {
-            return Err(
-                self.refuse(&format!("the scenario has {describe} where `{name}` would be"), "set the whole of it")
-            );
+            return Err(self.refuse(
+                &format!("the scenario has {describe} in the place of a mapping with the key `{name}`"),
+                "set the whole mapping",
+            ));
         };
         let at = entries.iter().position(|entry| entry.key == name).unwrap_or(entries.len());
         if at == entries.len() {
@@ -308,13 +309,13 @@ fn check_model(
     };
     let [entry] = entries.as_mut_slice() else {
         let span = entries.get(1).map_or(key_span, |second| &second.key_span);
-        let what = format!("{} models where one is needed", entries.len());
+        let what = format!("{} models are given, but exactly one is needed", entries.len());
         return Err(Diagnostic::at(span, path, &what, &format!("write one of: {}", names.join(", ")), notes));
     };
     let Some((_, schema)) = models.iter().find(|(name, _)| *name == entry.key) else {
         let what = format!("unknown model `{}`", entry.key);
         let help = match schema.model_meant_by(&entry.key) {
-            Some(meant) => format!("write `{meant}`; all of them: {}", names.join(", ")),
+            Some(meant) => format!("write `{meant}`; all models: {}", names.join(", ")),
             None => elsewhere(&entry.key, "", "write one of", &names),
         };
         return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
@@ -364,7 +365,8 @@ pub(crate) fn instead_of_list(node: &Node, schema: &Schema, path: &str) -> Optio
     let (values, each) = (yaml::flow(&node.value()), !items.is_empty() && items.iter().all(alone));
     each.then(|| {
         format!(
-            "write one value; to run each of several: `sweep: {{{path}: {values}}}`, or --set 'sweep.{path}={values}'"
+            "write one value; to run each of several values: `sweep: {{{path}: {values}}}`, or --set \
+             'sweep.{path}={values}'"
         )
     })
 }

@@ -10,11 +10,11 @@ use weft_units::{Cycles, Refusal};
 
 weft_units::codes! {
     PART_OF_POLICY_PERIOD = "part_of_policy_period", Warning,
-        means: "The window, or a phase in it, is no whole number of periods of the policy. Energy, latency and loads depend on the \
-                part of a period that it sees.",
-        computed: "The span modulo the period of the policy may be 1 % of the span. A span shorter than a period is never whole; \
-                   then it is not known whether the network carries its load.",
-        helps: "Write a `measure.window` that is a multiple of the period, or batches that take 100 periods.";
+        means: "The window, or a phase in the window, is not a whole number of periods of the policy. Energy, latency \
+                and loads depend on the measured part of a period.",
+        computed: "The remainder of the span divided by the period of the policy may be 1 % of the span. A span \
+                   shorter than a period is never whole; then it is unknown whether the network carries its load.",
+        helps: "Write a `measure.window` that is a multiple of the period, or batches that last 100 periods.";
 }
 
 /// The remainder may be at most 1 / `PARTS` of a span.
@@ -53,8 +53,8 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             let whole = |cycles: Cycles| cycles.is_multiple_of(period);
             (!whole(window) || !whole(window.div_ceil(batches))).then(|| {
                 let least = rounded_up(window, period.saturating_mul(batches));
-                let longest = if most < least { ", and a `max_window` of as much or more" } else { "" };
-                let parts = format!("; it grows by parts of {}", long(window.div_ceil(batches), spec));
+                let longest = if most < least { ", and a `max_window` that is at least as long" } else { "" };
+                let parts = format!("; the window grows by parts of {}", long(window.div_ceil(batches), spec));
                 let help = format!("write `measure.window: {least}cycles`{longest}");
                 of_span("measure.window", "a window", [window, period, least], spec, &parts, help)
             })
@@ -73,12 +73,12 @@ fn of_span(
 ) -> Warning {
     let count = cycles as f64 / period as f64;
     let unknown = match cycles < period {
-        true => ", and whether the network carries its load is not known",
+        true => ", and it is unknown whether the network carries its load",
         false => "",
     };
     let what = format!(
-        "{name} of {} is {count:.3} periods of {}, not a whole number of those of {}: energy, latency and loads depend on which \
-         part of a period it sees{unknown}{rest}",
+        "{name} of {} is {count:.3} periods of {}, not a whole number of periods of {}: energy, latency and loads \
+         depend on the measured part of a period{unknown}{rest}",
         long(cycles, spec),
         long(period, spec),
         spec.policy.name()
@@ -109,7 +109,7 @@ fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
         true => format!("write {window}"),
         false => format!("begin the phases of the window at {}, and write {window}", moved.join(", ")),
     };
-    let name = format!("the phase that is measured from cycle {from} on, a span");
+    let name = format!("the phase that is measured from cycle {from}, a span");
     Some(of_span("traffic.phases", &name, [to - from, period, rounded_up(to - from, period)], spec, "", help))
 }
 
@@ -119,7 +119,8 @@ pub(crate) fn measured(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>
     Ok((!is_whole(outcome.window, period)).then(|| {
         let enough = period.saturating_mul(PARTS);
         let help = format!(
-            "write batches that take {} or longer, so that a part of a period hardly matters, or leave `measure.stop` out",
+            "write batches that last {} or longer, so that a part of a period hardly matters, or leave `measure.stop` \
+             out",
             long(enough, spec)
         );
         of_span("measure.stop.complete", "a window", [outcome.window, period, enough], spec, "", help)

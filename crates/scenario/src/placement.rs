@@ -66,7 +66,7 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
     for (k, &(j, _, placement)) in jobs.iter().enumerate() {
         places[k] = match placement {
             Placement::Range([from, to]) if from > to || *to >= terminals => {
-                let what = format!("no range of the {terminals} terminals: {from} to {to}");
+                let what = format!("{from} to {to} is not a range of the {terminals} terminals");
                 let help = format!("write [first, last] within 0 to {}", terminals - 1);
                 return Err(Refusal::new(format!("{}.range", path(j)), what, help));
             }
@@ -86,11 +86,10 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
     for (place, &(j, name, placement)) in places.iter_mut().zip(jobs) {
         let Placement::Random(Count { count }) = placement else { continue };
         if *count == 0 || *count as usize > left.len() {
-            let what =
-                format!("job `{name}` asks for {count} terminals, and {} of the {terminals} are left", left.len());
+            let what = format!("job `{name}` needs {count} terminals, but {} of the {terminals} are left", left.len());
             let help = match left.len() {
-                0 => "take terminals from the other jobs".to_owned(),
-                most => format!("write 1 to {most}, or take terminals from the other jobs"),
+                0 => "give the other jobs fewer terminals".to_owned(),
+                most => format!("write 1 to {most}, or give the other jobs fewer terminals"),
             };
             return Err(Refusal::new(format!("{}.random.count", path(j)), what, help));
         }
@@ -105,13 +104,14 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
     let mut rest = jobs.iter().enumerate().filter(|(_, (.., placement))| matches!(placement, Placement::Rest(_)));
     if let Some((k, &(j, name, _))) = rest.next() {
         if left.is_empty() {
-            let what = format!("job `{name}` asks for the rest, and none of the {terminals} terminals is left");
-            return Err(Refusal::new(path(j), what, "take terminals from the other jobs"));
+            let what =
+                format!("job `{name}` gets the remaining terminals, but none of the {terminals} terminals is left");
+            return Err(Refusal::new(path(j), what, "give the other jobs fewer terminals"));
         }
         places[k] = left;
         if let Some((_, (other, second, _))) = rest.next() {
-            let what = format!("jobs `{name}` and `{second}` both ask for the rest");
-            return Err(Refusal::new(path(*other), what, "name the terminals of one of them"));
+            let what = format!("jobs `{name}` and `{second}` both request the remaining terminals");
+            return Err(Refusal::new(path(*other), what, "list the terminals of one of these jobs"));
         }
     }
     Ok(places)

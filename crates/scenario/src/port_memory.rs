@@ -100,7 +100,8 @@ impl Scenario {
             let (each, least) = (flits / pieces, if worms { 1 } else { u64::from(least[link]) });
             if each < least {
                 let what = format!(
-                    "{} are {flits} flits, in {} parts{} of {each} flits each: {each} < {least}, the room that a head needs",
+                    "{} of port memory are {flits} flits, in {} parts{} of {each} flits each: {each} < {least}, the \
+                     room that a head needs",
                     memory.like(flits, self.flit),
                     parts.parts,
                     if parts.vcs_of_lane > 1 { format!(" of {} VCs", parts.vcs_of_lane) } else { String::new() },
@@ -112,7 +113,7 @@ impl Scenario {
                     false if lanes.ideal.is_some() => {
                         format!("write {enough} or more, or a `buffer` for each queue of the ideal map")
                     }
-                    false => format!("write {enough} or more, or take a scheme with fewer queues"),
+                    false => format!("write {enough} or more, or choose a scheme with fewer queues"),
                 };
                 return Err(Refusal::new(format!("links.{}.port_buffer", names[link]), what, help));
             }
@@ -154,7 +155,7 @@ impl Scenario {
 
 impl<'de> Deserialize<'de> for PortMemory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        weft_units::with_unit(deserializer, ("a size of a memory", "B", "64KiB"), |text| {
+        weft_units::with_unit(deserializer, ("a memory size", "B", "64KiB"), |text| {
             if text.ends_with("flit") || text.ends_with("flits") {
                 return text.parse().map(Self::Flits);
             }

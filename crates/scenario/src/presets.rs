@@ -50,11 +50,11 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     let Value::Object(keys) = preset.keys() else { return Ok(()) };
     if tree.child_mut("link_speed").is_some() {
         let refusal = || {
-            let what = "a speed of links, from which cycle and flit follow, and router.preset brings its own of both";
+            let what = "link_speed sets cycle and flit, but router.preset also sets both";
             Refusal::new(
                 "link_speed",
                 what,
-                "leave link_speed out, or write cycle and flit beside it, or leave the preset out",
+                "leave link_speed out, or also write cycle and flit, or leave the preset out",
             )
         };
         if tree.child_mut("cycle").is_none() || tree.child_mut("flit").is_none() {

@@ -129,7 +129,8 @@ impl Prices {
         if open.is_empty() {
             return self.priced("power.prices", modes, per);
         }
-        let what = format!("the policy `{}` can put a link in {}, which {}", policy.name(), named(&open), lack(&open));
+        let what =
+            format!("the policy `{}` can put a link into {}, which {}", policy.name(), named(&open), lack(&open));
         let help = match (*self == Self::default(), Self::default().unpriced(&states, modes).is_empty()) {
             // written prices replace the whole default table
             (true, _) => {
@@ -161,9 +162,10 @@ impl Prices {
         if open.is_empty() {
             return self.priced(&path, modes, per);
         }
-        let who = policy.map_or_else(|| "it is always".to_owned(), |p| format!("the policy `{}` puts it", p.name()));
+        let who = policy
+            .map_or_else(|| "the link is always".to_owned(), |p| format!("the policy `{}` puts the link", p.name()));
         let them = if open.len() == 1 { "it" } else { "them" };
-        let what = format!("a `{class}` link has no price in {}, and {who} in {them}", named(&open));
+        let what = format!("a `{class}` link has no price in {}, but {who} in {them}", named(&open));
         let help = format!("{}: the prices of a class replace all of `power.prices`", added(&open));
         Err(Refusal::new(path, what, help))
     }
@@ -281,7 +283,7 @@ impl RouterPrice {
 }
 
 fn too_large(path: &str) -> Refusal {
-    let what = "the energy per cycle is too large for 128 bits of yoctojoules";
+    let what = "the energy per cycle exceeds 128 bits in units of yoctojoules";
     Refusal::new(path, what, "write a smaller price, a smaller flit or a shorter cycle")
 }
 

@@ -17,7 +17,7 @@ pub fn make_program(file_name: &str, text: &str) -> Result<(Made, Rules), Diagno
     if let Kind::Mapping(entries) = &root.kind
         && let Some(unknown) = entries.iter().find(|entry| schema.child(&entry.key).is_none())
     {
-        let (key, help) = (&unknown.key, "a file of a program has the keys `program` and `collectives`");
+        let (key, help) = (&unknown.key, "a program file has the keys `program` and `collectives`");
         return Err(Diagnostic::at(&unknown.key_span, key, &format!("unknown key `{key}`"), help, &[]));
     }
     let span = root.span.clone();

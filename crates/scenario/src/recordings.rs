@@ -145,7 +145,7 @@ fn described(name: &str, info: &TableInfo, examples: &[RecordingConfig]) -> Valu
             Kind::Energy => "decimal number",
             Kind::Text => "text",
             Kind::MaybeText => "text or null",
-            Kind::Router => "whole number or null; text if an id of the graph file is no number",
+            Kind::Router => "whole number or null; text if an id of the graph file is not a number",
         };
         json!({ "name": heading.name, "cells": cells, "unit": heading.unit, "meaning": heading.meaning })
     };

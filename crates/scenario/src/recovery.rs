@@ -82,9 +82,9 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
             "unknown": if cycles == 0 { Some(empty) } else { none },
         })
     };
-    let begins = format!("the first fault is there in cycle {first}, and the window begins in cycle {}", window.0);
-    let ends = format!("something is broken until the window ends in cycle {}", window.1);
-    let none = format!("nothing is broken in the window, cycles {} to {}", window.0, window.1);
+    let begins = format!("the first fault occurs in cycle {first}, but the window begins in cycle {}", window.0);
+    let ends = format!("a part is broken until the window ends in cycle {}", window.1);
+    let none = format!("no part is broken in the window, cycles {} to {}", window.0, window.1);
     vec![
         of("before", &|from, broken| !broken && from < first, begins),
         of("during", &|_, broken| broken, none.clone()),
@@ -114,16 +114,16 @@ impl Judged {
         };
         let next = match next_change(&spec.faults, episode.from).filter(|&cycle| cycle < end) {
             None => ends,
-            whole if whole == episode.until => (episode.until.unwrap_or(end), "all is whole again"),
-            Some(cycle) => (cycle, "the next change comes"),
+            whole if whole == episode.until => (episode.until.unwrap_or(end), "all parts are repaired"),
+            Some(cycle) => (cycle, "the next change occurs"),
         };
         let back = match episode.until.filter(|&until| until < end) {
-            None => Err(format!("something is broken until the window ends in cycle {end}")),
+            None => Err(format!("a part is broken until the window ends in cycle {end}")),
             Some(until) => {
-                after(until, "after the return", later.map_or(ends, |later| (later.from, "the next fault comes")))
+                after(until, "after the return", later.map_or(ends, |later| (later.from, "the next fault occurs")))
             }
         };
-        Self { recovery: after(episode.from, "while broken", next), back }
+        Self { recovery: after(episode.from, "while parts are broken", next), back }
     }
 }
 
@@ -157,9 +157,8 @@ fn longest<'a>(
     if all == 1 {
         return (None, Some(why.clone()));
     }
-    let others =
-        longest.map_or_else(String::new, |time| format!("; the longest of the others is {} cycles", time.cycles));
-    (None, Some(format!("after {unknown} of {all} {what}s it is not known ({why}){others}")))
+    let others = longest.map_or_else(String::new, |time| format!("; the longest known time is {} cycles", time.cycles));
+    (None, Some(format!("unknown after {unknown} of {all} {what}s ({why}){others}")))
 }
 
 /// The first episodes, each with the failed parts and the effects.
@@ -217,13 +216,13 @@ mod tests {
     fn the_longest_time_is_reported_unless_one_is_unknown() {
         let judge = Err("a reason".to_owned());
         let of = |cycles| Time { cycles, interval: (cycles - 1, None) };
-        let lost = Err("not while broken".to_owned());
+        let lost = Err("not while parts are broken".to_owned());
         let known = Ok(Baseline::flat());
         assert_eq!(longest([Ok(of(5)), Ok(of(9))].iter(), &known, "fault"), (Some(of(9)), None));
         assert_eq!(longest([lost.clone()].iter(), &known, "fault"), (None, lost.clone().err()));
         let (none, why) = longest([Ok(of(5)), lost, Ok(of(9))].iter(), &known, "fault");
         assert_eq!(none, None);
-        let expected = "after 1 of 3 faults it is not known (not while broken); the longest of the others is 9 cycles";
+        let expected = "unknown after 1 of 3 faults (not while parts are broken); the longest known time is 9 cycles";
         assert_eq!(why.as_deref(), Some(expected));
         assert_eq!(longest([Ok(of(5))].iter(), &judge, "fault"), (None, judge.err()));
     }

@@ -8,7 +8,8 @@ use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
 weft_units::codes! {
     WARMUP_WITHOUT_REPLIES = "warmup_without_replies", Warning,
-        means: "The fixed warm-up ends before the first replies leave. The window sees fewer packets than later cycles would.",
+        means: "The fixed warm-up ends before the first replies are sent. The window contains fewer packets than later \
+                cycles would.",
         computed: "`measure.warmup` is not longer than the longest turnaround of a reply. The remedy adds two turnarounds.",
         helps: "Write a longer `measure.warmup` or a shorter turnaround.";
 }
@@ -43,7 +44,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
         return Ok(());
     };
     let what = format!(
-        "a reply leaves {} after its request has arrived, and the drain ends {} after the window at the latest: the replies \
+        "a reply is sent {} after its request has arrived, but the drain ends at most {} after the window: the replies \
          to the last requests would be missing",
         long(cycles, spec),
         long(limit, spec)
@@ -65,8 +66,8 @@ pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning
     let longest = kept_back(spec, |job| job.batch.is_none())?.into_iter().map(|(_, cycles)| cycles).max();
     Ok(longest.filter(|&cycles| phases.warmup <= cycles).map(|cycles| {
         let what = format!(
-            "a warm-up of {} is not longer than the turnaround of {}: the window begins before the first replies leave, and \
-             shows a network with fewer packets than it has later",
+            "a warm-up of {} is not longer than the turnaround of {}: the window begins before the first replies are \
+             sent, and measures a network with fewer packets than later",
             long(phases.warmup, spec),
             long(cycles, spec)
         );

@@ -83,7 +83,7 @@ impl RouterSet {
             return match ends {
                 [Some(first), Some(last)] if first <= last => Ok((first..=last).collect()),
                 _ => {
-                    let what = format!("no range of the {} routers: {first} to {last}", graph.routers());
+                    let what = format!("{first} to {last} is not a range of the {} routers", graph.routers());
                     Err(Refusal::new(path, what, format!("write [first, last] within 0 to {}", graph.routers() - 1)))
                 }
             };
@@ -96,11 +96,14 @@ impl RouterSet {
                 Ok((0..graph.routers()).filter(lies_inside).collect())
             }
             [Some(_), Some(_)] => {
-                let what = format!("no range of ids: {first} is above {last}");
+                let what = format!("the range of ids is empty: {first} is above {last}");
                 Err(Refusal::new(path, what, format!("write [{last}, {first}]")))
             }
             _ => {
-                let what = format!("a range from {first} to {last}, and the ids of the routers are no numbers");
+                let what = format!(
+                    "a range from {first} to {last} needs ids that are numbers, but the ids of the routers are not \
+                     numbers"
+                );
                 Err(Refusal::new(path, what, "name each router, such as `A: [leaf0, leaf1]`"))
             }
         }
@@ -115,17 +118,17 @@ pub(crate) fn find(graph: &Graph, name: &RouterName, path: &str) -> Result<u32, 
     }
     let routers = graph.routers();
     let Some(ids) = graph.router_names() else {
-        let what = format!("there is no router {name}, the network has {routers}");
+        let what = format!("there is no router {name}; the network has {routers} routers");
         return Err(Refusal::new(path, what, format!("write routers from 0 to {}", routers - 1)));
     };
-    let what = format!("there is no router `{name}` in the graph file, which has {routers}");
+    let what = format!("there is no router `{name}` in the graph file, which has {routers} routers");
     let all: Vec<&str> = ids.iter().map(String::as_str).collect();
     let help = match all.len() > LISTED {
         false => suggestion(&text, "its ids", &all),
         true => {
             let near = crate::diagnostic::nearest(&text, all.iter().copied());
             let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            format!("{near}its ids begin with: {}", all[..LISTED].join(", "))
+            format!("{near}its first ids: {}", all[..LISTED].join(", "))
         }
     };
     Err(Refusal::new(path, what, help))

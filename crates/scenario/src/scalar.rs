@@ -20,7 +20,7 @@ pub(crate) fn read(text: &str, style: ScalarStyle, span: Span) -> Result<Node, D
 fn number(text: &str, span: &Span) -> Result<Option<Value>, Diagnostic> {
     let bare = text.trim_start_matches(['-', '+']);
     if matches!(bare.to_ascii_lowercase().as_str(), ".inf" | ".nan" | "inf" | "infinity" | "nan") {
-        let what = format!("\"{text}\" is no number that a scenario can use");
+        let what = format!("\"{text}\" is not a number that a scenario can use");
         return Err(Diagnostic::at(span, "", &what, "write a finite number", &[]));
     }
     let numeric = bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
@@ -38,7 +38,7 @@ fn number(text: &str, span: &Span) -> Result<Option<Value>, Diagnostic> {
         None => Ok(None),
         Some(Some(number)) => Ok(Some(Value::Number(number))),
         Some(None) => {
-            let what = format!("\"{text}\" is larger than any number that can be used");
+            let what = format!("\"{text}\" is too large for a number");
             Err(Diagnostic::at(span, "", &what, "write a finite number", &[]))
         }
     }

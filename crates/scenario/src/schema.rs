@@ -266,8 +266,8 @@ pub fn schema() -> Value {
     };
     schema["title"] = json!("Weft scenario");
     schema["properties"]["sweep"] =
-        lists("Dotted paths and their values: one run for every combination, the first path slowest.");
-    schema["properties"]["zip"] = lists("Dotted paths and values that advance together; lists of equal length.");
+        lists("Dotted paths and their values. Weft runs every combination; the first path changes slowest.");
+    schema["properties"]["zip"] = lists("Dotted paths and lists of equal length, whose values advance together.");
     // a value may come from `sweep` or from the command line, so the file alone need not contain it
     for path in ["", "/$defs/Traffic"] {
         if let Some(Value::Object(section)) = schema.pointer_mut(path) {

@@ -7,12 +7,13 @@ use weft_engine::spec::Job;
 
 weft_units::codes! {
     SILENT_TERMINALS = "silent_terminals", Warning,
-        means: "The pattern of a job lets some of its terminals send nothing. Loads are means over all terminals, so the offered and the \
-                accepted load are lower than the load that is written.",
+        means: "The pattern of a job lets some of its terminals send nothing. Loads are means over all terminals, so \
+                the offered and the accepted load are lower than the written load.",
         computed: "Terminals with a relative load of 0 in all phases of the job, such as those beyond the ids of `within` or the empty rows of \
                    a matrix.",
-        helps: "Leave it if these terminals are to send nothing. Else write a pattern in which all terminals send, or put a job on those \
-                that send (`traffic.jobs`): its loads are means over its own terminals.";
+        helps: "Change nothing if these terminals are to send nothing. Otherwise write a pattern in which all \
+                terminals send, or a job only for the terminals that send (`traffic.jobs`): the loads of a job are \
+                means over its own terminals.";
 }
 
 /// Warns of jobs in which some terminals send nothing, and others do.
@@ -29,13 +30,14 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
         let all = job.terminals.len();
         let senders = all - silent;
         let what = format!(
-            "{} has a pattern that lets {silent} of {all} terminals send nothing. Offered and accepted load are \
-             means over all {all}, so they are lower than the load that is written",
+            "{} has a pattern that lets {silent} of {all} terminals send nothing. Offered and accepted load are means \
+             over all {all}, so they are lower than the written load",
             named(scenario, spec, j)
         );
         let help = format!(
-            "leave it if these terminals are to send nothing; else write a pattern in which all send, or a job on the {senders} terminals \
-             that send (`traffic.jobs`), whose loads are means over these"
+            "change nothing if these terminals are to send nothing; otherwise write a pattern in which all terminals \
+             send, or a job for the {senders} terminals that send (`traffic.jobs`), whose loads are means over these \
+             terminals"
         );
         let numbers = [("silent_terminals", silent as f64), ("terminals", all as f64)];
         Warning::new(&SILENT_TERMINALS, place(scenario, j, "pattern"), numbers, what, help)

@@ -109,8 +109,8 @@ pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, D
         match event {
             Event::StreamStart | Event::StreamEnd | Event::DocumentStart(..) | Event::DocumentEnd => {}
             _ if document.is_some() => {
-                let help = "keep one scenario per file; several runs are a `sweep:`";
-                return Err(Diagnostic::at(&span, "", "a second document starts here", help, &[]));
+                let help = "keep one scenario per file; write several runs as a `sweep:`";
+                return Err(Diagnostic::at(&span, "", "a second YAML document starts here", help, &[]));
             }
             event => document = Some(reader.node(event, span, 0)?),
         }
@@ -159,8 +159,8 @@ impl<'t> Reader<'t> {
         let before = self.nodes;
         self.count(1, &span)?;
         if depth > MAX_DEPTH {
-            let what = format!("more than {MAX_DEPTH} collections inside each other");
-            return Err(Diagnostic::at(&span, "", &what, "a scenario is not that deep", &[]));
+            let what = format!("more than {MAX_DEPTH} levels of nested lists and mappings");
+            return Err(Diagnostic::at(&span, "", &what, "write fewer levels", &[]));
         }
         let (anchor, node) = match event {
             Event::Alias(id) => return self.alias(id, span),
@@ -169,7 +169,7 @@ impl<'t> Reader<'t> {
             Event::MappingStart(_, anchor, None) => (anchor, self.mapping(depth, span)?),
             _ => {
                 let help = "remove the tag; the schema knows the type";
-                return Err(Diagnostic::at(&span, "", "YAML tags have no meaning here", help, &[]));
+                return Err(Diagnostic::at(&span, "", "YAML tags have no meaning in Weft", help, &[]));
             }
         };
         if anchor != 0 {
@@ -183,13 +183,13 @@ impl<'t> Reader<'t> {
         if self.nodes <= MAX_NODES {
             return Ok(());
         }
-        let what = format!("the file has more than {MAX_NODES} values, copies through aliases included");
-        Err(Diagnostic::at(span, "", &what, "write less", &[]))
+        let what = format!("the file has more than {MAX_NODES} values, including copies through aliases");
+        Err(Diagnostic::at(span, "", &what, "write fewer values", &[]))
     }
 
     fn alias(&mut self, id: usize, span: Span) -> Result<Node, Diagnostic> {
         let Some((_, size)) = self.anchors.get(&id) else {
-            let help = "an alias repeats a value that ended before it";
+            let help = "an alias can only repeat a value that ends before the alias";
             return Err(Diagnostic::at(&span, "", "this alias is inside its own anchor", help, &[]));
         };
         let size = *size;
@@ -234,7 +234,7 @@ impl<'t> Reader<'t> {
             }
             let end = self.end;
             let Some(value) = self.child(&Event::MappingEnd, depth)? else {
-                return Err(Diagnostic::at(&self.span(end..end), "", "this key has no value", "write one", &[]));
+                return Err(Diagnostic::at(&self.span(end..end), "", "this key has no value", "write a value", &[]));
             };
             entries.push(Entry { key, key_span: key_node.span, value });
         }

@@ -18,41 +18,43 @@ use weft_units::{Code, Cycles, Refusal, Remark, Severity, Time, fj_f64, fj_text}
 
 weft_units::codes! {
     NO_RANDOM_FAULT = "no_random_fault", Warning,
-        means: "`fault_model.random` is written, and no fault is drawn in the whole run.",
-        computed: "The mean number of faults is parts x run / mean time to a fault. The draw of this seed gave none.",
+        means: "`fault_model.random` is written, but no fault occurs in the whole run.",
+        computed: "The mean number of faults is parts x run / mean time to a fault. The seed of this run gave no \
+                   fault.",
         helps: "Write a shorter `mtbf`, a longer `measure.window`, or another seed.";
     WARMUP_OF_POLICY = "warmup_of_policy", Warning,
         means: "The fixed warm-up is too short for the power policy. The window measures a network whose links still change.",
-        computed: "`measure.warmup` is not longer than the time in which the policy takes each of its decisions once. The remedy is \
-                   ten such times, as several decisions follow each other.",
-        helps: "Write `measure.warmup: auto`, or a warm-up of several such times. Phases and faults move by the same time.";
+        computed: "`measure.warmup` is not longer than the time in which the policy makes each of its decisions once. \
+                   The remedy is ten times this time, because several decisions follow each other.",
+        helps: "Write `measure.warmup: auto`, or a warm-up of several such times. Move phases and faults by the same \
+                time.";
     NOTHING_MANAGED = "nothing_managed", Warning,
         means: "The policy has no link to switch. All links stay on, and it saves no energy.",
         computed: "`power.manages` names no class of links between routers that has a link.",
-        helps: "Name a class that has links in `power.manages`, or take a policy that leaves links on.";
+        helps: "Name a class that has links in `power.manages`, or choose a policy that leaves links on.";
     DEAR_MODE = "dear_mode", Warning,
-        means: "A link costs more in a mode that is to save energy than while it is on, as if two lines were exchanged.",
+        means: "A link uses more energy in an energy-saving mode than while it is on. Two prices may be exchanged.",
         computed: "Static energy per cycle in the mode, compared with that of `on`.",
-        helps: "Write a price below that of `on`, unless the effect of such prices is the question.";
+        helps: "Write a price below that of `on`, unless you study the effect of such prices.";
     NO_ROUTER_SLEEPS = "no_router_sleeps", Warning,
         means: "`power.router_price.asleep` has no effect: each router has a link that never goes off.",
         computed: "A router sleeps while all its links are off. The code appears if each router has a link of a class that the \
                    policy does not switch off.",
-        helps: "Leave `asleep` out, or take a policy that switches all links of some routers off.";
+        helps: "Leave `asleep` out, or choose a policy that switches all links of some routers off.";
     DEAR_SLEEP_OF_ROUTERS = "dear_sleep_of_routers", Warning,
-        means: "A router that sleeps costs more than a router that is awake.",
+        means: "A sleeping router uses more energy than an awake router.",
         computed: "`power.router_price.asleep` is above `power.router_price.static`, per cycle.",
-        helps: "Write less than the price `static`, unless the effect of such prices is the question.";
+        helps: "Write a price below `static`, unless you study the effect of such prices.";
     FEW_PACKETS = "few_packets", Warning,
         means: "The window will measure too few packets for a mean latency or a percentile.",
-        computed: "Expected packets: load x terminals x window / flits of a packet. Below 30 packets the standard error of a mean is \
-                   above 18 % of the scatter of the latencies (1 / sqrt(30)). The remedy gives twice 30 packets, so that chance \
-                   does not leave too few again.",
+        computed: "Expected packets: load x terminals x window / flits of a packet. Below 30 packets the standard \
+                   error of a mean is above 18 % of the scatter of the latencies (1 / sqrt(30)). The remedy aims at \
+                   twice 30 packets, because the number of packets varies by chance.",
         helps: "Write a longer `measure.window` or a higher load.";
     NOTHING_SENT = "nothing_sent", Warning,
         means: "A job sends nothing in the window. There are no latencies, and the energy is that of an idle network.",
-        computed: "The load of the job is 0 at all its terminals, in all phases that the window sees.",
-        helps: "Give some terminals a load above 0, unless the idle network is what you measure.";
+        computed: "The load of the job is 0 at all its terminals, in all phases within the window.",
+        helps: "Give some terminals a load above 0, unless you want to measure an idle network.";
 }
 
 /// A warning about a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
@@ -127,14 +129,15 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
     let end = long(events::window_end(spec), spec);
     let (parts, expected) = random.expected(spec, &clock)?;
     let what = format!(
-        "nothing fails at random in the {end} of the run: {parts} with a mean time to a fault of {} have {} faults on average",
+        "no random fault occurs in the {end} of the run: {parts} with a mean time to a fault of {} have {} faults on \
+         average",
         random.mtbf,
         few(expected)
     );
     let help = match random.enough(spec, &clock)? {
         Some(Enough { mtbf, mttr, expected }) => {
             let mttr = mttr.map_or_else(String::new, |mttr| format!(" and `mttr: {mttr}cycles`"));
-            format!("write `mtbf: {mtbf}cycles`{mttr} or less, which gives {} on average", few(expected))
+            format!("write `mtbf: {mtbf}cycles`{mttr} or less, which gives {} faults on average", few(expected))
         }
         None => "write a longer measure.window".to_owned(),
     };
@@ -179,7 +182,7 @@ pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
     (!timed.is_empty()).then(|| {
         let each = timed.join(" and each ");
-        format!("and begin and end each {each} {cycles} cycles later, so that the window sees the same of it")
+        format!("and begin and end each {each} {cycles} cycles later, so that the window contains the same part")
     })
 }
 
@@ -193,8 +196,8 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
     let repeats = spec.schedule()?.period;
     Ok(settles.filter(|&period| period > 0 && phases.warmup <= period).map(|period| {
         let what = format!(
-            "a warm-up of {} is not longer than {}, in which {} takes each of its decisions once: the links that are on may \
-             not have settled, and energy and latency are those of a network that still changes",
+            "a warm-up of {} is not longer than {}, the time in which {} makes each of its decisions once: the links \
+             that are on may not have settled, and energy and latency are those of a network that still changes",
             long(phases.warmup, spec),
             long(period, spec),
             spec.policy.name()
@@ -205,8 +208,10 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             None => period.saturating_mul(10),
         };
         let help = match later(scenario, spec, several - phases.warmup) {
-            Some(moved) => format!("write several such times, such as `measure.warmup: {several}cycles`, {moved}"),
-            None => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
+            Some(moved) => {
+                format!("write several times that length, such as `measure.warmup: {several}cycles`, {moved}")
+            }
+            None => format!("write `measure.warmup: auto`, or several times that length, such as {several}cycles"),
         };
         let numbers = [
             ("warmup_cycles", phases.warmup as f64),
@@ -227,7 +232,7 @@ fn nothing_managed(spec: &Spec) -> Option<Warning> {
         spec.graph.links_by_class().into_iter().skip(1).filter(|(_, links)| *links > 0).map(|(name, _)| name).collect();
     let what = format!("{} has no link to switch: all links stay on, and no energy is saved", spec.policy.name());
     let help = match able.is_empty() {
-        true => format!("take a topology with links between routers, or {}", leave_links_on()),
+        true => format!("choose a topology with links between routers, or {}", leave_links_on()),
         false => format!("write `power.manages: [{}]`, or {}", able.join(", "), leave_links_on()),
     };
     Some(Warning::new(&NOTHING_MANAGED, "power.manages", [], what, help))
@@ -265,12 +270,18 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
 fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warning {
     let [cost, on] = [prices.0, prices.1].map(|price| price / u128::from(parts));
     let what = format!(
-        "a link that is {mode} costs {} fJ per cycle, more than one that is on, {} fJ: sleep costs",
+        "a link in the mode {mode} uses {} fJ per cycle, more than a link that is on, {} fJ: sleep costs energy",
         fj_text(cost),
         fj_text(on)
     );
     let numbers = [("mode_fj_per_cycle", fj_f64(cost)), ("on_fj_per_cycle", fj_f64(on))];
-    Warning::new(&DEAR_MODE, path, numbers, what, "write less than the price of `on`, unless that is what you study")
+    Warning::new(
+        &DEAR_MODE,
+        path,
+        numbers,
+        what,
+        "write a price below that of `on`, unless you study the effect of such prices",
+    )
 }
 
 /// Warns of a price of sleeping routers that saves nothing: it is higher than the price of awake routers, or no router ever sleeps.
@@ -287,21 +298,22 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
         let names = spec.graph.class_names().iter().enumerate();
         let named = names.filter(|(class, _)| classes.contains(&(*class as u8))).map(|(_, name)| format!("`{name}`"));
         let what = format!(
-            "no router ever sleeps: every one has a link that stays on, of the class {} under the policy `{}`",
+            "no router ever sleeps: each router has a link that stays on, of the class {} under the policy `{}`",
             named.collect::<Vec<_>>().join(" or "),
             spec.policy.name()
         );
-        let help = "leave `asleep` out, or take a policy that switches all links of some router off; where links to terminals \
-                    stay on, only routers without terminals can sleep, such as those of a tree above its leaves";
+        let help = "leave `asleep` out, or choose a policy that switches all links of some routers off; if links to \
+                    terminals stay on, only routers without terminals can sleep, such as those above the leaves of a \
+                    tree";
         return Some(Warning::new(&NO_ROUTER_SLEEPS, path, [], what, help));
     }
     (asleep > awake).then(|| {
         let numbers = [("asleep_fj_per_cycle", fj_f64(asleep)), ("awake_fj_per_cycle", fj_f64(awake))];
         let (asleep, awake) = (fj_text(asleep), fj_text(awake));
         let what = format!(
-            "a router that sleeps costs {asleep} fJ per cycle, more than one that is awake, {awake} fJ: sleep costs"
+            "a sleeping router uses {asleep} fJ per cycle, more than an awake router, {awake} fJ: sleep costs energy"
         );
-        let help = "write less than the price `static`, unless that is what you study";
+        let help = "write a price below `static`, unless you study the effect of such prices";
         Warning::new(&DEAR_SLEEP_OF_ROUTERS, path, numbers, what, help)
     })
 }
@@ -329,8 +341,8 @@ fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refu
         let help = match can_last(scenario, enough) {
             true => format!("write {enough}cycles or more, or a higher load"),
             false => format!(
-                "write loads that are {} times as high or higher: a window with enough packets, {enough} cycles, is longer \
-                 than this scenario may measure",
+                "write loads that are at least {} times as high: a window with enough packets, {enough} cycles, is \
+                 longer than this scenario can measure",
                 (2.0 * FEWEST_PACKETS / packets).ceil()
             ),
         };
@@ -376,12 +388,12 @@ fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
             (true, false) => place(scenario, j, "load"),
         };
         let what = format!(
-            "{} has a load of 0 at all {} terminals while the window lasts: nothing is sent, so there are no latencies, and \
-             energy is that of an idle network",
+            "{} has a load of 0 at all {} terminals during the whole window: nothing is sent, so there are no \
+             latencies, and the energy is that of an idle network",
             named(scenario, spec, j),
             job.terminals.len()
         );
-        let help = "give some terminals a load above 0, unless the idle network is what you measure";
+        let help = "give some terminals a load above 0, unless you want to measure an idle network";
         Some(Warning::new(&NOTHING_SENT, key, [("terminals", job.terminals.len() as f64)], what, help))
     });
     Ok(jobs.collect())

@@ -178,7 +178,7 @@ impl<'a> Asked<'a> {
             (Some(workload), None) => Ok(Self::Workload(workload, path.to_owned())),
             (None, Some(reply)) => Ok(Self::Reply(reply, path.to_owned())),
             (Some(_), Some(_)) => {
-                let what = "`workload` and `reply` both say what terminals send";
+                let what = "`workload` and `reply` both define the packets that terminals send";
                 let help = "leave one of them out: `reply: ...` is short for `workload: {request_reply: ...}`";
                 Err(Refusal::new(format!("{path}.workload"), what, help))
             }
@@ -345,7 +345,7 @@ impl Scenario {
             check_load(&format!("traffic.loads.{i}.load"), some.load, most)?;
             let [from, to] = some.terminals;
             if from > to || to >= graph.terminals() {
-                let what = format!("no range of the {} terminals: {from} to {to}", graph.terminals());
+                let what = format!("{from} to {to} is not a range of the {} terminals", graph.terminals());
                 let help = format!("write [first, last] within 0 to {}", graph.terminals() - 1);
                 return Err(Refusal::new(format!("traffic.loads.{i}.terminals"), what, help));
             }
@@ -381,7 +381,8 @@ impl Plan<'_> {
                     return Err(Refusal::new(
                         path,
                         what,
-                        "write a load above 0, or leave it out: for batches it is the most that a terminal can send",
+                        "write a load above 0, or leave it out: batches then use the highest load that a terminal can \
+                         send",
                     ));
                 }
                 *load
@@ -396,11 +397,12 @@ impl Plan<'_> {
             let from = clock.cycles(phase.from, &format!("{path}.from"))?;
             let before = phases.last().map_or(0, |last| last.from);
             if from <= before {
-                let what = format!("this phase starts at cycle {from}, and the one before it at cycle {before}");
+                let what =
+                    format!("this phase starts at cycle {from}, but the phase before it starts at cycle {before}");
                 return Err(Refusal::new(
                     format!("{path}.from"),
                     what,
-                    "write the phases in the order of their starts",
+                    "write the phases in the order of their start times",
                 ));
             }
             if let Some(config) = &phase.pattern {
@@ -439,8 +441,10 @@ impl Plan<'_> {
         if let Some(path) = keys.into_iter().flatten().find(|path| own(path)) {
             let key = path.rsplit('.').next().unwrap_or_default();
             let workload = self.workload.config();
-            let what =
-                format!("`{}` says what terminals send, and when: `{key}` would have no effect", workload.name());
+            let what = format!(
+                "`{}` defines the packets of terminals and their times: `{key}` would have no effect",
+                workload.name()
+            );
             return Err(Refusal::new(path, what, format!("leave `{key}` out")));
         }
         let ranks = self.terminals.len();
@@ -492,7 +496,8 @@ impl Plan<'_> {
         };
         let path = format!("{path}.{key}");
         if !(1..=spec::MAX_BATCH).contains(&packets) {
-            let what = format!("a batch of {packets} packets; a batch has 1 to {}", spec::MAX_BATCH);
+            let what =
+                format!("a batch of {packets} packets is not possible; a batch has 1 to {} packets", spec::MAX_BATCH);
             return Err(Refusal::new(path, what, "write 1 or more, or leave the batch out"));
         }
         let ranks = self.terminals.len();
@@ -548,7 +553,7 @@ fn check_load(path: &str, load: f64, most: f64) -> Result<(), Refusal> {
     if load > most {
         let shown = written(load);
         let what =
-            format!("a load of {shown} is {shown} flits per cycle and terminal, and a terminal injects at most {most}");
+            format!("a load of {shown} is {shown} flits per cycle and terminal, but a terminal injects at most {most}");
         let percent =
             if (2.0..=100.0).contains(&load) { format!("; {load} % is {}", load / 100.0) } else { String::new() };
         let help = match most < 1.0 {

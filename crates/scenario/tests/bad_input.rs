@@ -100,7 +100,7 @@ fn unknown_model_with_parameters() {
 #[test]
 fn two_models() {
     insta::assert_snapshot!(listed(refused(&[("pattern: uniform", "pattern: {uniform: {}, tornado: {}}")], &[]), PatternConfig::NAMES), @r#"
-    error: traffic.pattern: 2 models where one is needed
+    error: traffic.pattern: 2 models are given, but exactly one is needed
       --> bad.yaml:10:26
        |
     10 |   pattern: {uniform: {}, tornado: {}}
@@ -218,7 +218,7 @@ fn cycle_in_cycles() {
 #[test]
 fn load_above_one() {
     insta::assert_snapshot!(refused(&[("load: 0.3", "load: 30")], &[]), @r#"
-    error: traffic.load: a load of 30 is 30 flits per cycle and terminal, and a terminal injects at most 1
+    error: traffic.load: a load of 30 is 30 flits per cycle and terminal, but a terminal injects at most 1
       --> bad.yaml:11:9
        |
     11 |   load: 30
@@ -244,7 +244,7 @@ fn load_below_zero() {
 #[test]
 fn load_that_is_not_a_number() {
     insta::assert_snapshot!(refused(&[("load: 0.3", "load: .nan")], &[]), @r#"
-    error: ".nan" is no number that a scenario can use
+    error: ".nan" is not a number that a scenario can use
       --> bad.yaml:11:9
        |
     11 |   load: .nan
@@ -257,7 +257,7 @@ fn load_that_is_not_a_number() {
 #[test]
 fn load_of_terminals_that_do_not_exist() {
     insta::assert_snapshot!(refused(&[("load: 0.3", "load: 0.3\n  loads: [{terminals: [0, 32], load: 0.1}]")], &[]), @r#"
-    error: traffic.loads.0.terminals: no range of the 32 terminals: 0 to 32
+    error: traffic.loads.0.terminals: 0 to 32 is not a range of the 32 terminals
       --> bad.yaml:12:23
        |
     12 |   loads: [{terminals: [0, 32], load: 0.1}]
@@ -335,7 +335,7 @@ fn bit_reverse_on_72_terminals() {
 #[test]
 fn buffer_smaller_than_the_packet() {
     insta::assert_snapshot!(refused(&[("load: 0.3", "load: 0.3\n  packet: 64flits")], &[]), @r#"
-    error: links.terminal.buffer: a buffer of 32flits on `terminal` links can't hold a packet of 64 flits: 32 < 64, and virtual cut-through never starts without room for all of it
+    error: links.terminal.buffer: a buffer of 32flits on `terminal` links can't hold a packet of 64 flits: 32 < 64, and virtual cut-through forwards a packet only if the buffer has room for the whole packet
      --> bad.yaml:7:48
       |
     7 |   default: {latency: 10cycles, vcs: 4, buffer: 32flits}
@@ -349,7 +349,7 @@ fn buffer_smaller_than_the_packet() {
 #[test]
 fn packet_too_long() {
     insta::assert_snapshot!(refused(&[("load: 0.3", "load: 0.3\n  packet: 65536flits")], &[]), @r#"
-    error: traffic.packet: a packet of 65536flits; a packet has 1 to 65535
+    error: traffic.packet: a packet of 65536flits is not possible; a packet has 1 to 65535 flits
       --> bad.yaml:12:11
        |
     12 |   packet: 65536flits
@@ -362,7 +362,7 @@ fn packet_too_long() {
 #[test]
 fn no_virtual_channel() {
     insta::assert_snapshot!(refused(&[("vcs: 4", "vcs: 0")], &[]), @r#"
-    error: links.terminal.vcs: 0 virtual channels; a link has 1 to 16
+    error: links.terminal.vcs: 0 virtual channels are given, but a link has 1 to 16
      --> bad.yaml:7:37
       |
     7 |   default: {latency: 10cycles, vcs: 0, buffer: 32flits}
@@ -376,7 +376,7 @@ fn no_virtual_channel() {
 #[test]
 fn too_many_virtual_channels() {
     insta::assert_snapshot!(refused(&[("vcs: 4", "vcs: 17")], &[]), @r#"
-    error: links.terminal.vcs: 17 virtual channels; a link has 1 to 16
+    error: links.terminal.vcs: 17 virtual channels are given, but a link has 1 to 16
      --> bad.yaml:7:37
       |
     7 |   default: {latency: 10cycles, vcs: 17, buffer: 32flits}
@@ -396,7 +396,7 @@ fn unknown_link_class() {
     8 |   terminl: {latency: 1cycle}
       |   ^^^^^^^
       |
-      = help: did you mean `terminal`? its classes: default, terminal, dim0, dim1
+      = help: did you mean `terminal`? its link classes: default, terminal, dim0, dim1
     "#);
 }
 
@@ -409,14 +409,14 @@ fn unknown_managed_class() {
     9 | power: {manages: [global]}
       |                  ^^^^^^^
       |
-      = help: its classes: all, terminal, dim0, dim1
+      = help: its link classes: all, terminal, dim0, dim1
     "#);
 }
 
 #[test]
 fn a_state_without_a_price() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\npower:\n  policy: {idle_timeout: {idle: 10cycles, transition: 5cycles}}\n  prices:\n    on: {static: 0.342W, per_bit: 0pJ/bit}\n    off: {static: 0W, per_bit: 0pJ/bit}")], &[]), @r#"
-    error: power.prices: the policy `idle_timeout` can put a link in the states `draining`, `waking`, which have no price
+    error: power.prices: the policy `idle_timeout` can put a link into the states `draining`, `waking`, which have no price
       --> bad.yaml:11:3
        |
     11 |   prices:
@@ -429,7 +429,7 @@ fn a_state_without_a_price() {
 #[test]
 fn one_batch() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\nmeasure: {batches: 1}")], &[]), @r#"
-    error: measure.batches: a window can't be cut into 1 batches for an interval
+    error: measure.batches: a window can't be divided into 1 batches for a confidence interval
      --> bad.yaml:9:20
       |
     9 | measure: {batches: 1}
@@ -442,7 +442,7 @@ fn one_batch() {
 #[test]
 fn no_time_at_all() {
     insta::assert_snapshot!(refused(&[("10cycles, vcs: 4, buffer: 32flits}", "0cycles}\nrouter: {delay: 0cycles}")], &[]), @r#"
-    error: links.terminal.latency: router.delay + latency is 0 + 0 cycles, and a flit would cross the network in no time
+    error: links.terminal.latency: router.delay + latency is 0 + 0 cycles, so a flit would cross the network in 0 cycles
      --> bad.yaml:7:22
       |
     7 |   default: {latency: 0cycles}
@@ -508,20 +508,20 @@ fn list_for_a_mapping() {
 #[test]
 fn a_second_document() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "---\nrouting: ugal_p")], &[]), @r#"
-    error: a second document starts here
+    error: a second YAML document starts here
      --> bad.yaml:9:1
       |
     9 | routing: ugal_p
       | ^
       |
-      = help: keep one scenario per file; several runs are a `sweep:`
+      = help: keep one scenario per file; write several runs as a `sweep:`
     "#);
 }
 
 #[test]
 fn empty_file() {
     insta::assert_snapshot!(refused_file(""), @r#"
-    error: bad.yaml is empty: there is no scenario in it
+    error: bad.yaml is empty: it contains no scenario
       = help: start from examples/quickstart.yaml; `weft schema` lists the keys
     "#);
 }
@@ -529,7 +529,7 @@ fn empty_file() {
 #[test]
 fn a_file_of_comments() {
     insta::assert_snapshot!(refused_file("# nothing\n"), @r#"
-    error: bad.yaml is empty: there is no scenario in it
+    error: bad.yaml is empty: it contains no scenario
       = help: start from examples/quickstart.yaml; `weft schema` lists the keys
     "#);
 }
@@ -603,7 +603,7 @@ fn sweep_without_a_list() {
 #[test]
 fn bad_value_in_a_sweep() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\nsweep:\n  traffic.load: [0.5, 1.5]")], &[]), @r#"
-    error: traffic.load: a load of 1.5 is 1.5 flits per cycle and terminal, and a terminal injects at most 1
+    error: traffic.load: a load of 1.5 is 1.5 flits per cycle and terminal, but a terminal injects at most 1
       --> bad.yaml:10:23
        |
     10 |   traffic.load: [0.5, 1.5]
@@ -629,7 +629,7 @@ fn values_that_are_refused_together_name_their_point() {
 #[test]
 fn sweep_over_a_part_of_another() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\nsweep: {routing: [ugal_p], routing.ugal_p.threshold: [1flit]}")], &[]), @r#"
-    error: routing.ugal_p.threshold: `routing` and `routing.ugal_p.threshold` are both swept, and one is part of the other
+    error: routing.ugal_p.threshold: `routing` and `routing.ugal_p.threshold` are both swept, but one is part of the other
      --> bad.yaml:9:28
       |
     9 | sweep: {routing: [ugal_p], routing.ugal_p.threshold: [1flit]}
@@ -648,20 +648,20 @@ fn zip_of_unequal_lengths() {
     9 | zip: {traffic.load: [0.1, 0.2], seed: [1, 2, 3]}
       |                                 ^^^^
       |
-      = help: lists under `zip` advance together: give them the same length, or use `sweep` for a product
+      = help: lists under `zip` advance together: give them the same length, or use `sweep` to run all combinations
     "#);
 }
 
 #[test]
 fn too_many_points() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\nsweep: {seed: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1], links.default.vcs: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1], router.speedup: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}")], &[]), @r#"
-    error: sweep: the sweep has 60 x 60 x 60 points, and 100000 is the limit
+    error: sweep: the sweep has 60 x 60 x 60 points, but the limit is 100000
      --> bad.yaml:9:9
       |
     9 | sweep: {seed: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...
       |         ^^^^
       |
-      = help: sweep over less
+      = help: sweep over fewer values
     "#);
 }
 
@@ -681,7 +681,7 @@ fn set_of_an_unknown_path() {
 #[test]
 fn set_of_another_model() {
     insta::assert_snapshot!(refused(&[], &[("routing.valiant.x", "2")]), @r#"
-    error: routing.valiant.x: `routing` is `ugal_p` here, so it has no `valiant`
+    error: routing.valiant.x: `routing` is `ugal_p` in this scenario, so it has no `valiant`
      --> --set:1:1
       |
     1 | routing.valiant.x=2
@@ -694,7 +694,7 @@ fn set_of_another_model() {
 #[test]
 fn set_of_a_parameter_of_another_model() {
     insta::assert_snapshot!(refused(&[], &[("routing.ugal.threshold", "2flits")]), @r#"
-    error: routing.ugal.threshold: `routing` is `ugal_p` here, so it has no `ugal`
+    error: routing.ugal.threshold: `routing` is `ugal_p` in this scenario, so it has no `ugal`
      --> --set:1:1
       |
     1 | routing.ugal.threshold=2flits
@@ -707,7 +707,7 @@ fn set_of_a_parameter_of_another_model() {
 #[test]
 fn set_of_a_bad_value() {
     insta::assert_snapshot!(refused(&[], &[("traffic.load", "1.5")]), @r#"
-    error: traffic.load: a load of 1.5 is 1.5 flits per cycle and terminal, and a terminal injects at most 1
+    error: traffic.load: a load of 1.5 is 1.5 flits per cycle and terminal, but a terminal injects at most 1
      --> --set:1:14
       |
     1 | traffic.load=1.5
@@ -741,7 +741,7 @@ fn no_load() {
     9 | traffic:
       | ^^^^^^^
       |
-      = note: `traffic.load` is not written in the scenario: this is about its default
+      = note: `traffic.load` is not written in the scenario: the message is about its default value
       = help: write `load: 0.1`
     "#);
 }

@@ -19,7 +19,11 @@ fn jobs_that_overlap() {
 fn packets_of_several_lengths_are_refused_at_their_place() {
     for (packet, place, words) in [
         ("{mix: []}", "mix", "the list is empty"),
-        ("{mix: [{size: 0flits, weight: 1}]}", "mix.0.size", "a packet of 0flits; a packet has 1 to 65535"),
+        (
+            "{mix: [{size: 0flits, weight: 1}]}",
+            "mix.0.size",
+            "a packet of 0flits is not possible; a packet has 1 to 65535 flits",
+        ),
         ("{mix: [{size: 1flit, weight: 1}, {size: 70000flits, weight: 1}]}", "mix.1.size", "a packet of 70000flits"),
         ("{mix: [{size: 1flit, weight: 0}]}", "mix.0.weight", "a weight of 0"),
         ("{mix: [{size: 1flit, weigth: 1}]}", "mix.0.weigth", "did you mean `weight`?"),
@@ -40,13 +44,13 @@ fn packets_of_several_lengths_are_refused_at_their_place() {
 #[test]
 fn a_job_that_asks_for_more_than_is_left() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {random: {count: 30}}}\n")], &[]), @r#"
-    error: traffic.jobs.1.terminals.random.count: job `b` asks for 30 terminals, and 24 of the 32 are left
+    error: traffic.jobs.1.terminals.random.count: job `b` needs 30 terminals, but 24 of the 32 are left
       --> bad.yaml:14:45
        |
     14 |     - {name: b, terminals: {random: {count: 30}}}
        |                                             ^^
        |
-       = help: write 1 to 24, or take terminals from the other jobs
+       = help: write 1 to 24, or give the other jobs fewer terminals
     "#);
 }
 
@@ -72,7 +76,7 @@ fn a_job_without_a_load() {
     11 |   jobs: [{name: a, terminals: {rest: {}}}]
        |          ^
        |
-       = note: `traffic.jobs.0.load` is not written in the scenario: this is about its default
+       = note: `traffic.jobs.0.load` is not written in the scenario: the message is about its default value
        = help: write `load: 0.1`
     "#);
 }
@@ -80,20 +84,20 @@ fn a_job_without_a_load() {
 #[test]
 fn phases_out_of_order() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  phases:\n    - {from: 5000cycles, load: 0.1}\n    - {from: 4000cycles, load: 0.2}\n")], &[]), @r#"
-    error: traffic.phases.1.from: this phase starts at cycle 4000, and the one before it at cycle 5000
+    error: traffic.phases.1.from: this phase starts at cycle 4000, but the phase before it starts at cycle 5000
       --> bad.yaml:14:14
        |
     14 |     - {from: 4000cycles, load: 0.2}
        |              ^^^^^^^^^^
        |
-       = help: write the phases in the order of their starts
+       = help: write the phases in the order of their start times
     "#);
 }
 
 #[test]
 fn a_load_of_a_phase_above_one() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  phases: [{from: 5000cycles, load: 2}]\n")], &[]), @r#"
-    error: traffic.phases.0.load: a load of 2 is 2 flits per cycle and terminal, and a terminal injects at most 1
+    error: traffic.phases.0.load: a load of 2 is 2 flits per cycle and terminal, but a terminal injects at most 1
       --> bad.yaml:12:37
        |
     12 |   phases: [{from: 5000cycles, load: 2}]
@@ -106,7 +110,7 @@ fn a_load_of_a_phase_above_one() {
 #[test]
 fn a_batch_of_nothing() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_job: 0}\n")], &[]), @r#"
-    error: traffic.batch.per_job: a batch of 0 packets; a batch has 1 to 2147483648
+    error: traffic.batch.per_job: a batch of 0 packets is not possible; a batch has 1 to 2147483648 packets
       --> bad.yaml:11:20
        |
     11 |   batch: {per_job: 0}
@@ -153,7 +157,7 @@ fn a_workload_is_refused_where_and_as_it_is_written() {
     // jobs that use the workload of `traffic`
     let jobs = "  load: 0.3\n  reply: {outstanding: 0}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n";
     assert_eq!(refused_load(jobs), "error: traffic.reply.outstanding: 0 requests at a time send none");
-    let both = "error: traffic.workload: `workload` and `reply` both say what terminals send";
+    let both = "error: traffic.workload: `workload` and `reply` both define the packets that terminals send";
     assert_eq!(refused_load("  load: 0.3\n  workload: open_loop\n  reply: {}\n"), both);
     let named = refused(&[("  load: 0.3\n", "  load: 0.3\n  workload: request_repl\n")], &[]);
     assert!(named.contains("did you mean `request_reply`? write one of: open_loop, request_reply"), "{named}");
@@ -179,7 +183,7 @@ fn a_workload_by_its_name_is_what_the_short_key_says() {
 #[test]
 fn a_reply_longer_than_the_buffers() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {packet: 64flits}\n")], &[]), @r#"
-    error: links.terminal.buffer: a buffer of 32flits on `terminal` links can't hold a packet of 64 flits: 32 < 64, and virtual cut-through never starts without room for all of it
+    error: links.terminal.buffer: a buffer of 32flits on `terminal` links can't hold a packet of 64 flits: 32 < 64, and virtual cut-through forwards a packet only if the buffer has room for the whole packet
      --> bad.yaml:7:48
       |
     7 |   default: {latency: 10cycles, vcs: 4, buffer: 32flits}
@@ -193,20 +197,20 @@ fn a_reply_longer_than_the_buffers() {
 #[test]
 fn complete_without_a_batch() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {stop: complete}\n")], &[]), @r#"
-    error: measure.stop.complete: no job is a batch, so none is ever complete
+    error: measure.stop.complete: no job has a batch, so no job is ever complete
       --> bad.yaml:12:17
        |
     12 | measure: {stop: complete}
        |                 ^^^^^^^^
        |
-       = help: add traffic.batch, or leave the stop out
+       = help: add traffic.batch, or leave `stop` out
     "#);
 }
 
 #[test]
 fn complete_with_a_warm_up() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  batch: {per_terminal: 5}\nmeasure: {stop: complete, warmup: 5cycles}\n")], &[]), @r#"
-    error: measure.warmup: packets sent in the warm-up would not be measured, but the window ends with the last of a batch
+    error: measure.warmup: packets sent in the warm-up would not be measured, but the window ends with the last packet of a batch
       --> bad.yaml:12:35
        |
     12 | measure: {stop: complete, warmup: 5cycles}
@@ -219,13 +223,13 @@ fn complete_with_a_warm_up() {
 #[test]
 fn a_confidence_of_nothing() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\nmeasure: {stop: {confidence: {half_width: 0}}}\n")], &[]), @r#"
-    error: measure.stop.confidence.half_width: 0 of the mean is no width of an interval
+    error: measure.stop.confidence.half_width: 0 of the mean is not a valid half width of an interval
       --> bad.yaml:12:43
        |
     12 | measure: {stop: {confidence: {half_width: 0}}}
        |                                           ^
        |
-       = help: write a part above 0, such as 0.02
+       = help: write a fraction above 0, such as 0.02
     "#);
 }
 

@@ -118,14 +118,14 @@ fn a_resolved_scenario_reads_back_as_the_same_point() {
 fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
     let refused = |sets: &[(&str, &str)]| refused_in("tree.yaml", TREE, sets);
     let message = refused(&[("power.catalogue", "{speed: 100Gb/s, cables: dr}")]);
-    for part in ["power.catalogue.cables", "has no power of `dr` cables at 100 Gb/s", "write sr, fr, dac, aoc"] {
+    for part in ["power.catalogue.cables", "lists no power of `dr` cables at 100 Gb/s", "write sr, fr, dac, aoc"] {
         assert!(message.contains(part), "{message}");
     }
     for cables in ["sr", "fr", "dac", "aoc"] {
         point(&[("power.catalogue", &format!("{{speed: 100Gb/s, cables: {cables}}}"))]);
     }
     let message = refused(&[("power.router_price", "{static: 50W}")]);
-    assert!(message.contains("power.router_price") && message.contains("beside `catalogue`"), "{message}");
+    assert!(message.contains("power.router_price") && message.contains("together with `catalogue`"), "{message}");
     point(&[("power.router_price", "{static: 50W}"), ("power.catalogue", "null")]);
 }
 

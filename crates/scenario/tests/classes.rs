@@ -48,7 +48,7 @@ const REFUSED: &[Refused<'_>] = &[
         CRITICAL,
         &[("classes.bulk.vcs", "0")],
         "classes.bulk.vcs",
-        "a class without VCs sends nothing",
+        "a message class with 0 VCs can't send packets",
         &[("classes.bulk.vcs", "1")],
     ),
     (
@@ -83,7 +83,7 @@ const REFUSED: &[Refused<'_>] = &[
         CRITICAL,
         &[("traffic.jobs.0.class", "null")],
         "traffic.jobs.0.class",
-        "no class is named, and there are 2",
+        "no message class is named, although there are 2",
         &[("traffic.jobs.0.class", "control")],
     ),
     (
@@ -104,7 +104,7 @@ const REFUSED: &[Refused<'_>] = &[
         CRITICAL,
         &[("interface.depth", "8")],
         "interface.depth",
-        "it belongs to queues for destinations",
+        "this key applies only to queues per destination",
         &[("interface.queues", "per_destination")],
     ),
     (

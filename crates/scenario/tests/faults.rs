@@ -128,17 +128,21 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
     for (keys, what, help) in [
         (
             "random: {of: links, mtbf: 10us, mttr: 30us}",
-            "fault_model.random.mtbf: 5000 cycles, not more than mttr of 15000 cycles: each part would be broken for 15000 / \
-             (5000 + 15000) = 75 % of the time",
+            "fault_model.random.mtbf: mtbf is 5000 cycles, not more than mttr of 15000 cycles: each part would be broken \
+             for 15000 / (5000 + 15000) = 75 % of the time",
             "write more than 15000cycles",
         ),
         ("random: {of: links, mtbf: 1ms, mttr: 0ns}", "fault_model.random.mttr: 0 cycles", "write 1cycle or more"),
         (
             "random: {of: links, from: 200us, mtbf: 500us, mttr: 20us}",
-            "fault_model.random.from: nothing fails at random before 100000 cycles (200us), and the window ends at 50000 cycles",
+            "fault_model.random.from: random faults begin at 100000 cycles (200us), but the window ends at 50000 cycles",
             "write less than 50000cycles",
         ),
-        ("random: {of: links, mtbf: 4ns, mttr: 2ns}", "about 500000 faults: 30 parts", "write 300cycles or more"),
+        (
+            "random: {of: links, mtbf: 4ns, mttr: 2ns}",
+            "about 500000 faults are expected: 30 parts",
+            "write 300cycles or more",
+        ),
     ] {
         let text = expand("faults.yaml", &random(keys), &[]).expect_err("bad").text;
         assert!(text.contains(what) && text.contains(help), "{text}");
@@ -203,7 +207,7 @@ fn what_fails_is_a_managed_link() {
     for (link, what) in [
         ("[1, 5]", "faults.0.link: there is no link between routers 1 and 5 that the policy manages"),
         ("[1, 1]", "faults.0.link: there is no link between routers 1 and 1"),
-        ("[1, 12]", "faults.0.link: there is no router 12, the network has 12"),
+        ("[1, 12]", "faults.0.link: there is no router 12; the network has 12 routers"),
     ] {
         let text = refused("[1, 4]", link);
         assert!(text.contains(what) && text.contains("faults.yaml:8:"), "{text}");
@@ -211,9 +215,9 @@ fn what_fails_is_a_managed_link() {
     let text = refused("link: [1, 4]", "switch: 1");
     assert!(text.contains("faults.0.switch: unknown key `switch`"), "{text}");
     let text = refused("link: [1, 4], ", "");
-    assert!(text.contains("faults.0: neither a link nor a router"), "{text}");
+    assert!(text.contains("faults.0: the fault names neither a link nor a router"), "{text}");
     let text = refused("link: [1, 4], ", "link: [1, 4], router: 1, ");
-    assert!(text.contains("faults.0: both a link and a router"), "{text}");
+    assert!(text.contains("faults.0: the fault names both a link and a router"), "{text}");
     let text = refused("power: {policy: tcep}", "power: {policy: tcep, manages: dim0}");
     assert!(text.contains("no link between routers 1 and 4 that the policy manages"), "{text}");
 }
@@ -236,7 +240,7 @@ fn times_of_a_link_follow_each_other() {
 #[test]
 fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost() {
     let text = refused("router: 5", "router: 12");
-    assert!(text.contains("faults.2.router: there is no router 12, the network has 12"), "{text}");
+    assert!(text.contains("faults.2.router: there is no router 12; the network has 12 routers"), "{text}");
     // only the links along dimension 1 are managed, and only their fault remains
     let only = GOOD.replace("  - {link: [0, 2], at: 500cycles}\n", "");
     let text = expand("faults.yaml", &only.replace("{policy: tcep}", "{policy: tcep, manages: dim1}"), &[]);
@@ -375,19 +379,22 @@ fn named_faults_and_failed_routers_are_not_drawn_again() {
 fn shares_that_can_not_be_drawn_are_refused_with_a_remedy_that_works() {
     let refused = |faults: &str| shares(&format!("fault_model: {{links: {{{faults}}}}}")).expect_err("bad");
     let none = refused("share: 1%, class: level2");
-    assert!(none.contains("1% of 16 is 0.16: none fails") && none.contains("write 3.13% or more"), "{none}");
+    assert!(
+        none.contains("1% of 16 is 0.16, which rounds to 0: no part fails") && none.contains("write 3.13% or more"),
+        "{none}"
+    );
     assert_eq!(shares("fault_model: {links: {share: 3.13%, class: level2}}").expect("the remedy").0.len(), 1);
-    assert!(refused("share: 0%").contains("write more than 0%, and 100% at most"));
+    assert!(refused("share: 0%").contains("write more than 0% and at most 100%"));
     assert!(refused("share: 0.01").contains("is a bare number and a share needs a unit"));
     assert!(refused("share: 50%, class: level3").contains("level1, level2"));
     for (until, remedy) in [("until: 0cycles", ""), ("at: 9us, until: 9us", "at: 9us, until: 10us")] {
         let late = refused(&format!("share: 50%, {until}"));
-        assert!(late.starts_with("error: fault_model.links.until: cycle"), "{late}");
-        assert!(late.contains("write a later time, or leave it out"), "{late}");
+        assert!(late.starts_with("error: fault_model.links.until: the faults end in cycle"), "{late}");
+        assert!(late.contains("write a later time, or leave `until` out"), "{late}");
         shares(&format!("fault_model: {{links: {{share: 50%, {remedy}}}}}")).expect("the remedy");
     }
     let routers = shares("fault_model: {routers: {share: 50%, class: level1}}").expect_err("bad");
-    assert!(routers.contains("a router fails with all of its links"), "{routers}");
+    assert!(routers.contains("a router fails together with all its links"), "{routers}");
 }
 
 /// A ring of 4 routers with a broken link from 0 to 1 is the line 1, 2, 3, 0 from the start. The distances of its 6 pairs are 1, 1,
@@ -424,7 +431,7 @@ fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {
     };
     let whole = implied("dimension_order", broken);
     assert!((number(&whole, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{whole}");
-    assert_eq!(reason_of(&whole), counts(1, "dimension_order has no tables that leave broken links out"));
+    assert_eq!(reason_of(&whole), counts(1, "dimension_order has no tables without the broken links"));
     let apart = implied("shortest_path", &format!("{broken}, {{link: [0, 3], at: 0cycles}}"));
     assert!((number(&apart, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{apart}");
     assert_eq!(reason_of(&apart), counts(2, "some terminals are cut off"));

@@ -89,14 +89,18 @@ fn what_it_changes_is_said() {
 fn a_grain_that_does_not_fit_is_refused_with_a_remedy_that_works() {
     type Sets<'a> = &'a [(&'a str, &'a str)];
     let cases: [(Sets, &str, Sets); 4] = [
-        (&[("grain", "1000B")], "a grain of 1KB is no whole number of flits of 64B", &[("grain", "960B")]),
-        (&[("grain", "3KiB")], "packets of 64flits (4KiB) are no whole number of grains of 3KiB", &[("grain", "1KiB")]),
+        (&[("grain", "1000B")], "a grain of 1KB is not a whole number of flits of 64B", &[("grain", "960B")]),
+        (
+            &[("grain", "3KiB")],
+            "packets of 64flits (4KiB) are not a whole number of grains of 3KiB",
+            &[("grain", "1KiB")],
+        ),
         (
             &[("grain", "4KiB"), ("router.flow_control", "wormhole"), ("links.default.buffer", "60flits")],
             "a buffer of 60flits (3840B) has no room for a grain of 4KiB",
             &[("grain", "4KiB"), ("router.flow_control", "wormhole"), ("links.default.buffer", "64flits")],
         ),
-        (&[("grain", "32B")], "a grain of 32B is no whole number of flits of 64B", &[("grain", "64B")]),
+        (&[("grain", "32B")], "a grain of 32B is not a whole number of flits of 64B", &[("grain", "64B")]),
     ];
     for (bad, what, remedy) in cases {
         let said = refused_in("torus.yaml", TORUS, bad);

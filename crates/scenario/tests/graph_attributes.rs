@@ -140,8 +140,8 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
     );
     assert_eq!(
         refused.help,
-        "write `round: 1cycle` in `attributes.latency`, or write `links.link_16500ps.latency`, which holds in place of the \
-         file; or correct the file: write 16ns (16cycles) or 17ns (17cycles)"
+        "write `round: 1cycle` in `attributes.latency`, or write `links.link_16500ps.latency`, which overrides the file; \
+         or correct the file: write 16ns (16cycles) or 17ns (17cycles)"
     );
     let rounded = point(&pair(r#""d": 0.0165"#), &us(", round: 1cycle"), LINKS).expect("the first remedy");
     assert_eq!(links(&rounded)["link_16500ps"].0, time("17ns"));

@@ -175,7 +175,7 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
             "0 routers has no channels",
             "write 1 to 4",
         ),
-        ("{by: cabinet}", "power.groups:", "nothing says which routers", "`cabinets: {A: [[0, 7]]}`"),
+        ("{by: cabinet}", "power.groups:", "no key assigns routers to cabinets", "`cabinets: {A: [[0, 7]]}`"),
         (
             "{by: cabinet, cabinets: {A: []}}",
             "power.groups.cabinets.A:",
@@ -185,7 +185,7 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
         (
             "{by: cabinet, cabinets: {A: [[0, 4]]}}",
             "power.groups.cabinets.A.0:",
-            "no range of the 4 routers: 0 to 4",
+            "0 to 4 is not a range of the 4 routers",
             "write [first, last] within 0 to 3",
         ),
         ("{by: cabinet, cabinets: {A: [[2, 1]]}}", "power.groups.cabinets.A.0:", "2 to 1", "within 0 to 3"),
@@ -201,15 +201,25 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
             "`A` names router 1 twice",
             "once",
         ),
-        ("{by: cabinet, cabinets: {(in no group): [[0, 1]]}}", "power.groups.cabinets", "for the rest", "another name"),
+        (
+            "{by: cabinet, cabinets: {(in no group): [[0, 1]]}}",
+            "power.groups.cabinets",
+            "of all other parts",
+            "another name",
+        ),
         ("{by: rack}", "power.groups.by:", "rack", "cabinet"),
         (
             "{by: router, routers_per_cabinet: 2}",
             "power.groups.routers_per_cabinet:",
-            "the groups are others",
+            "the groups are not cabinets",
             "`by: cabinet`",
         ),
-        ("{by: trunk, cabinets: {A: [[0, 1]]}}", "power.groups.cabinets:", "the groups are others", "`by: cabinet`"),
+        (
+            "{by: trunk, cabinets: {A: [[0, 1]]}}",
+            "power.groups.cabinets:",
+            "the groups are not cabinets",
+            "`by: cabinet`",
+        ),
         (
             "{by: cabinet, routers_per_cabinet: 2, cabinets: {A: [[0, 1]]}}",
             "power.groups.cabinets:",
@@ -247,7 +257,7 @@ fn a_price_of_sleep_that_saves_nothing_is_reported() {
     assert_eq!(warnings_of(&[]), [""; 0]);
     assert_eq!(warnings_of(&[("power.router_price.asleep", "1mW")]), [""; 0]);
     let dear = warnings_of(&[("power.router_price.asleep", "2mW")]).concat();
-    assert!(dear.contains("costs 2000 fJ per cycle") && dear.contains("awake, 1000 fJ"), "{dear}");
+    assert!(dear.contains("uses 2000 fJ per cycle") && dear.contains("awake router, 1000 fJ"), "{dear}");
     // no link goes off, or links go to a mode other than `off`, or every router has terminals
     let quarter = "{idle_timeout: {idle: 20cycles, transition: 10cycles, to: quarter}}";
     let prices = ("power.prices", "null");
@@ -258,6 +268,6 @@ fn a_price_of_sleep_that_saves_nothing_is_reported() {
     ] {
         let never = warnings_of(sets).concat();
         assert!(never.contains("no router ever sleeps") && never.contains(class), "{never}");
-        assert!(never.contains("leave `asleep` out") && never.contains("of a tree above its leaves"), "{never}");
+        assert!(never.contains("leave `asleep` out") && never.contains("above the leaves of a tree"), "{never}");
     }
 }

@@ -111,8 +111,8 @@ fn modes_without_sense_are_refused_with_remedies_that_work() {
         ("name: one, rate: fast", vec!["power.modes.2.rate", "not a fraction", "1/12"]),
         ("name: six, rate: 1/12", vec!["power.modes.2.name: two modes have the name `six`"]),
         ("name: off, rate: 1/12", vec!["power.modes.2.name: every run has a mode `off`"]),
-        ("name: One lane, rate: 1/12", vec!["power.modes.2.name", "no name of a mode", "such as `low`"]),
-        ("name: one, rate: 1/12, carries: false", vec!["power.modes.2.rate: the rate of a mode that carries nothing"]),
+        ("name: One lane, rate: 1/12", vec!["power.modes.2.name", "not a valid name of a mode", "such as `low`"]),
+        ("name: one, rate: 1/12, carries: false", vec!["power.modes.2.rate: the mode has a rate, but carries nothing"]),
     ] {
         let message = said(&[(modes, &one(bad))]).expect("refused");
         words.iter().for_each(|part| assert!(message.contains(part), "{bad}: {part} is not in:\n{message}"));

@@ -109,7 +109,7 @@ fn a_wrong_name_and_a_speed_beside_it_are_refused() {
     let message = said(&[("router.preset", "torus")]).expect("refused");
     assert!(message.contains("torus_2019"), "{message}");
     let message = said(&[("link_speed", "80Gb/s")]).expect("refused");
-    assert!(message.contains("leave link_speed out, or write cycle and flit beside it"), "{message}");
+    assert!(message.contains("leave link_speed out, or also write cycle and flit"), "{message}");
     // 16 bytes in 1.6 ns are 80 Gb/s
     assert_eq!(said(&[("link_speed", "80Gb/s"), ("cycle", "1.6ns"), ("flit", "16B")]), None);
 }

@@ -144,11 +144,14 @@ fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_
                 off: {static: 0W, per_bit: 0fJ/bit}, waking: {static: 3uW, per_bit: 0fJ/bit}}}";
     point(&[("power.class_prices", more)]).spec().expect("every state has a price");
     let message = refused("power.class_prices", "{terminal: {off: {static: 0W, per_bit: 0fJ/bit}}}");
-    assert!(message.contains("a `terminal` link has no price in the state `on`, and it is always in it"), "{message}");
+    assert!(
+        message.contains("a `terminal` link has no price in the state `on`, but the link is always in it"),
+        "{message}"
+    );
     let message = refused("power.class_prices", "{dim1: {on: {static: 3W, per_bit: 5fJ/bit}}}");
     assert!(
         message.contains("the topology `hyperx` has no link class `dim1`")
-            && message.contains("its classes: terminal, dim0"),
+            && message.contains("its link classes: terminal, dim0"),
         "{message}"
     );
     let message = refused("power.router_price", "{static: 50}");
@@ -175,8 +178,8 @@ fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
 fn a_scenario_without_a_bill_says_what_to_write_into_it_and_that_works() {
     for text in [FILE, ""] {
         let message = read_bill("day.yaml", text, EXAMPLE).expect_err("no bill").to_string();
-        assert!(message.contains("day.yaml has no section `bill:`, nor the keys of one"), "{message}");
-        let (_, line) = message.split_once("at the left margin, the line `").expect("what to write");
+        assert!(message.contains("day.yaml has neither a section `bill:` nor the keys of a bill"), "{message}");
+        let (_, line) = message.split_once("write the line `").expect("what to write");
         let line = line.split('`').next().expect("a line");
         assert_eq!(line, EXAMPLE);
         let bill = read_bill("day.yaml", &format!("{text}\n{line}\n"), EXAMPLE).expect("as told");
@@ -209,7 +212,7 @@ fn a_null_leaves_a_section_out_and_an_empty_one_has_forgotten_its_keys() {
 fn a_bill_is_not_swept() {
     let sets = [("bill", BILL), ("sweep.bill.pue", "[1, 2]")];
     let message = refused_in("prices.yaml", FILE, &sets);
-    assert!(message.contains("bill.pue: a bill changes no result, so there is nothing to sweep"), "{message}");
+    assert!(message.contains("bill.pue: a bill does not change any result, so it can't be swept"), "{message}");
     assert!(message.contains("weft analyse bill RESULTS --bill FILE"), "{message}");
 }
 
@@ -230,19 +233,24 @@ fn a_bill_that_can_not_be_computed_is_refused() {
             profile("[{share: 0.5, load: 0.1}, {share: 0.3, load: 0.2}]"),
             "bill.profile:",
             "add up to 0.5 + 0.3 = 0.8, not to 1",
-            "a last share of 0.5 would make it 1",
+            "write 0.5 as the last share, so that the sum is 1",
         ),
-        (profile("[{share: 1, load: 0}]"), "bill.profile.0.load:", "a load of 0 is not above 0", "write 0.001 or so"),
+        (
+            profile("[{share: 1, load: 0}]"),
+            "bill.profile.0.load:",
+            "a load must be above 0 and at most 1, not 0",
+            "write a small load such as 0.001",
+        ),
         (profile("[{share: 1}]"), "bill.profile.0:", "neither a load nor a phase", "write `load: 0.1` or `phase: 1`"),
         (profile("[{share: 1, phase: 0}]"), "bill.profile.0.phase:", "counted from 1", "write 1 or more"),
-        (profile("[{share: 0, load: 0.1}]"), "bill.profile.0.share:", "0 is no part of the time", "above 0"),
+        (profile("[{share: 0, load: 0.1}]"), "bill.profile.0.share:", "0 is not a valid share of the time", "above 0"),
         (
             profile("[{share: 0.5, load: 0.1}, {share: 0.5, phase: 1}]"),
             "bill.profile:",
-            "some parts name a load and some a phase",
+            "some parts name a load and others a phase",
             "write `load` in all parts",
         ),
-        (profile("[]"), "bill.profile:", "a profile without parts", "write e.g."),
+        (profile("[]"), "bill.profile:", "the profile has no parts", "write, for example,"),
         (
             format!("{{price_per_kwh: 0.25, profile: {one}}}"),
             "bill.price_per_kwh:",
@@ -252,7 +260,7 @@ fn a_bill_that_can_not_be_computed_is_refused() {
         (
             format!("{{price_per_kwh: 0.25eur, profile: {one}}}"),
             "bill.price_per_kwh:",
-            "\"0.25eur\" is no price",
+            "\"0.25eur\" is not a price",
             "such as 0.25EUR",
         ),
         (

@@ -58,7 +58,8 @@ fn keys_that_would_have_no_effect_are_refused() {
         ("injection", "  injection: {on_off: {mean_on: 100cycles, peak: 0.9}}\n"),
     ] {
         let text = refused(&scenario("", line));
-        assert!(text.contains(&format!("error: traffic.{key}: `programs` says what terminals send")), "{text}");
+        let what = format!("error: traffic.{key}: `programs` defines the packets of terminals and their times");
+        assert!(text.contains(&what), "{text}");
         assert!(text.contains(&format!("help: leave `{key}` out")), "{text}");
     }
 }

@@ -67,7 +67,7 @@ const REFUSED: &[Refused<'_>] = &[
         MESH,
         &[("links.default.port_buffer", "4KiB")],
         "port_buffer",
-        "`buffer` is that of each VC",
+        "`buffer` is the size of the buffer of each VC",
         &[("links.default.buffer", "null")],
     ),
     (

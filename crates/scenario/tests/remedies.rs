@@ -84,7 +84,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // words and lists instead of a model, and a percentage instead of a number
     (
         &[ALL],
-        "write `rest`; all of them: range, list, routers, random, rest",
+        "write `rest`; all models: range, list, routers, random, rest",
         &[&[("traffic.jobs", "[{name: a, terminals: rest}]")]],
     ),
     (
@@ -297,7 +297,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[DRAGONFLY, WIRES, OFAR, ("faults", "[{link: [0, 1], class: ring_locale, at: 20us}]")],
-        "did you mean `ring_local`? its classes: local, global, ring_local, ring_global",
+        "did you mean `ring_local`? its link classes: local, global, ring_local, ring_global",
         &[&[("faults.0.class", "ring_local")]],
     ),
     (
@@ -458,7 +458,7 @@ fn an_override_adds_to_a_list_and_takes_away() {
     assert_eq!(beyond.help, "the list is empty; `faults.0` adds an element");
     let many: Vec<_> = fault.iter().copied().chain([("faults.3", "null")]).collect();
     let help = checked(&many).expect_err("no such element").help;
-    assert_eq!(help, "`faults.0` is its element, and `faults.1` adds one");
+    assert_eq!(help, "`faults.0` is its only element, and `faults.1` adds one");
     let count = |sets: Sets| {
         let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
         expand("bad.yaml", &format!("{GOOD}sweep: {{traffic.load: [0.1, 0.2]}}\n"), &sets)
@@ -550,7 +550,7 @@ fn values_of_another_kind_are_reported_as_expected_and_found() {
         ("router.hold_switch", "2", "expected true or false, found the value 2"),
         ("router.flow_control", "{a: 1}", "expected a word, found a mapping"),
         ("traffic.batch", "10", "expected one name, alone or with its parameters, found the value 10"),
-        ("measure.stall_limit", "0cycles", "always stalls"),
+        ("measure.stall_limit", "0cycles", "every network counts as stalled"),
         ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
     ] {
         let error = checked(&[(path, value)]).expect_err(path);

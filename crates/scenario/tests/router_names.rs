@@ -69,7 +69,7 @@ fn a_fault_names_the_routers_of_the_file() {
 fn a_name_that_the_file_does_not_have_is_refused() {
     let problem = refused("one.json", &one_based(), &cut("[0, 1]"));
     assert_eq!(problem.path, "faults.0.link");
-    assert_eq!(problem.what, "there is no router `0` in the graph file, which has 4");
+    assert_eq!(problem.what, "there is no router `0` in the graph file, which has 4 routers");
     assert!(problem.help.ends_with("its ids: 1, 2, 3, 4"), "{problem}");
     let problem = refused("texts.json", &texts(), &cut("[leaf_a, leaf-b]"));
     assert!(problem.help.starts_with("did you mean `leaf-a`?"), "{problem}");

@@ -82,7 +82,7 @@ fn a_set_below_a_swept_path_is_refused_whichever_of_them_comes_first() {
     for sets in [[below, sweep], [sweep, below]] {
         let message = expanded(&sets).expect_err("the threshold would be lost");
         assert!(
-            message.contains("`routing` is swept, and its values take the place of all that is below it"),
+            message.contains("`routing` is swept, and the values of the sweep replace everything below this path"),
             "{message}"
         );
         assert!(message.contains("--set:1:1") || message.contains("routing.ugal_p.threshold=2flits"), "{message}");
@@ -411,14 +411,17 @@ fn a_link_speed_that_does_not_fit_is_refused_with_a_remedy_that_works() {
         expand("test.yaml", SMALL, &sets).unwrap_err().text
     };
     let both = refused(&[("link_speed", "400Gb/s"), ("cycle", "1ns"), ("flit", "64B")]);
-    assert!(both.contains("a link that carries a flit of 512b in a cycle of 1ns is not one of 400Gb/s"), "{both}");
+    assert!(
+        both.contains("a link that carries a flit of 512b in a cycle of 1ns does not have the speed 400Gb/s"),
+        "{both}"
+    );
     // 0.1 bit in a nanosecond; a second has 10^15 fs, so 10^8 b/s carry 1 bit in 10^7 fs
     let slow = refused(&[("link_speed", "100Mb/s")]);
     assert!(slow.contains("100Mb/s carries 0.1 bits in a cycle of 1ns") && slow.contains("a multiple of 1b"), "{slow}");
     assert_eq!(point(SMALL, &[("link_speed", "100Mb/s"), ("flit", "1b")]).resolved["cycle"], "10ns");
     // 3 * 10^9 b/s: 3 bits take 10^6 fs; other numbers of bits take no whole number of fs
     let odd = refused(&[("link_speed", "3Gb/s"), ("flit", "64b")]);
-    assert!(odd.contains("write a `flit` of a multiple of 3b"), "{odd}");
+    assert!(odd.contains("write a `flit` that is a multiple of 3b"), "{odd}");
     assert_eq!(point(SMALL, &[("link_speed", "3Gb/s"), ("flit", "66b")]).resolved["cycle"], "22ns");
     assert!(refused(&[("link_speed", "1flit/cycle")]).contains("write bits per second, such as 400Gb/s"));
     assert!(refused(&[("link_speed", "0b/s")]).contains("write bits per second, such as 400Gb/s"));

@@ -55,7 +55,7 @@ fn a_window_that_is_no_whole_number_of_periods_is_reported() {
     check(
         &window("5us"),
         "measure.window",
-        &["whether the network carries its load is not known", "write `measure.window: 10000cycles`"],
+        &["it is unknown whether the network carries its load", "write `measure.window: 10000cycles`"],
         &[("measure.window", "10000cycles")],
     );
     // a window that grows in parts of a tenth of 2 us
@@ -65,7 +65,7 @@ fn a_window_that_is_no_whole_number_of_periods_is_reported() {
     let most = [REPEATS, ("measure.stop", "{confidence: {half_width: 0.05, max_window: 40us}}")];
     let remedy =
         [("measure.window", "100000cycles"), ("measure.stop", "{confidence: {half_width: 0.05, max_window: 100us}}")];
-    check(&most, "measure.window", &["and a `max_window` of as much or more"], &remedy);
+    check(&most, "measure.window", &["and a `max_window` that is at least as long"], &remedy);
     assert_eq!(warned(&[("measure.window", "25us")]), [], "no policy that repeats itself");
 }
 
@@ -81,7 +81,7 @@ fn phases_that_are_no_whole_periods_are_reported() {
     let warnings = warned(&changes);
     let part = warnings.iter().find(|(path, _)| path == "traffic.phases").expect("a warning");
     let help = "begin the phases of the window at 30000cycles, 50000cycles, and write `measure.window: 40000cycles`";
-    assert!(part.1.contains("from cycle 20000 on, a span of 5000 cycles") && part.1.ends_with(help), "{part:?}");
+    assert!(part.1.contains("from cycle 20000, a span of 5000 cycles") && part.1.ends_with(help), "{part:?}");
     let followed = [
         REPEATS,
         ("measure.window", "40000cycles"),
@@ -120,8 +120,10 @@ fn a_timetable_asks_for_no_longer_warm_up_than_it_needs() {
     assert_eq!(warned(&[("power.policy", once), phases]), [], "its state is known from cycle 0");
     // after the remedy, a repeating policy meets the same load
     let early = [REPEATS, ("measure.warmup", "5us"), ("traffic.phases", "[{from: 15us, load: 0.3}]")];
-    let words =
-        ["write several such times, such as `measure.warmup: 25000cycles`, and begin", "phase 20000 cycles later"];
+    let words = [
+        "write several times that length, such as `measure.warmup: 25000cycles`, and begin",
+        "phase 20000 cycles later",
+    ];
     let remedy = [("measure.warmup", "25000cycles"), ("traffic.phases", "[{from: 35us, load: 0.3}]")];
     check(&early, "measure.warmup", &words, &remedy);
 }
@@ -134,7 +136,7 @@ fn a_policy_without_links_is_reported() {
     assert_eq!(warned(&[none[0], none[1], ("power.policy", "always_on")]), []);
     let alone = [SLEEPS, ("topology", "{single_router: {terminals: 4}}")];
     let help = point(&alone).map(|point| point.warnings[0].help.clone());
-    assert_eq!(help.as_deref(), Ok("take a topology with links between routers, or write policy: always_on"));
+    assert_eq!(help.as_deref(), Ok("choose a topology with links between routers, or write policy: always_on"));
 }
 
 #[test]
@@ -176,10 +178,10 @@ fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
         let texts = warnings.iter().map(|each| (each["path"].to_string(), each["help"].to_string()));
         (results["window_cycles"].as_u64().expect("a window"), texts.collect::<Vec<_>>())
     };
-    // a policy takes all its decisions in 300 cycles
+    // a policy makes all its decisions in 300 cycles
     let (window, warnings) = run(SLEEPS, 40);
     let times = (2.0 * 3000.0 / window as f64).ceil() as u32;
-    let help = format!("\"write batches that are {times} times as large, or larger\"");
+    let help = format!("\"write batches that are at least {times} times as large\"");
     assert_eq!(warnings, [("\"measure.warmup\"".to_owned(), help)]);
     let (window, warnings) = run(SLEEPS, 40 * times);
     assert!(window >= 3000 && warnings.is_empty(), "{window}: {warnings:?}");

@@ -84,7 +84,7 @@ fn a_member_that_fails_is_one_of_a_trunk() {
     );
     check(
         &[("faults", &fault("router: 0, member: 1"))],
-        &["a router fails with all of its links", "leave member out, or write link: [0, 1]"],
+        &["a router fails together with all its links", "leave member out, or write link: [0, 1]"],
         &[&[("faults", &fault("router: 0"))], &[("faults", &fault("link: [0, 1], member: 1"))]],
     );
 }

@@ -118,7 +118,7 @@ fn a_drain_that_ends_before_the_last_replies_is_refused() {
     let text = pair(20_000, "warmup: 50000cycles, window: 1000cycles");
     let error = tried(&text, &[]).expect_err("the drain has 10,000 cycles");
     for part in [
-        "error: traffic.reply.turnaround: a reply leaves 20000 cycles",
+        "error: traffic.reply.turnaround: a reply is sent 20000 cycles",
         "10000 cycles",
         "`measure.drain_limit: 30000cycles`",
     ] {

@@ -112,14 +112,14 @@ fn a_window_with_enough_packets_is_proposed_only_where_it_may_be_written() {
     // 8 * 1e-14 * 20,000 packets: 30 of them, twice, in 7.5e14 cycles, above the 2^48 of a time
     let rare = |load| [("traffic.load", load)];
     // to ten digits: 1e-14 is not a binary fraction, and both numbers are rounded up
-    let parts = ["loads that are 3750000000", " times as high or higher", " 7500000000", " cycles, is longer than"];
+    let parts = ["loads that are at least 3750000000", " times as high", " 7500000000", " cycles, is longer than"];
     check(&rare("0.00000000000001"), "measure.window", &parts);
     assert_eq!(warned(&rare("0.000375")), [], "3.75e10 times 1e-14");
     // 30 of 8 * 1e-7 * 20,000 packets, twice
     check(&rare("0.0000001"), "measure.window", &["write 75000000cycles or more, or a higher load"]);
     // a window that grows has at most 100,000 parts, each a tenth of the first
     let grows = ("measure.stop", "{confidence: {half_width: 0.02}}");
-    let what = ["longer than this scenario may measure"];
+    let what = ["longer than this scenario can measure"];
     check(&[rare("0.0000000001")[0], grows], "measure.stop.confidence.max_window", &what);
 }
 
@@ -146,7 +146,7 @@ fn a_price_list_with_dear_sleep_is_reported() {
     assert_eq!(warned(&[TCEP, ("power.prices", &prices("1W"))]), []);
     assert_eq!(warned(&[("power.prices", &prices("2W"))]), [], "no link goes off");
     let of_class = format!("{{dim0: {}}}", prices("2W"));
-    check(&[TCEP, ("power.class_prices", &of_class)], "power.class_prices.dim0.off.static", &["sleep costs"]);
+    check(&[TCEP, ("power.class_prices", &of_class)], "power.class_prices.dim0.off.static", &["sleep costs energy"]);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn what_the_window_does_not_see_is_reported() {
     let early = "[{from: 2us, load: 0.2}, {from: 4us, load: 0.3}]";
     let warnings = warned(&[phases(early)]);
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(warnings[0].1.contains("the load before this phase is over at 2000 cycles (2us)"), "{warnings:?}");
+    assert!(warnings[0].1.contains("the load before this phase ends at 2000 cycles (2us)"), "{warnings:?}");
     assert!(warnings[1].1.contains("10000 cycles (10us)"), "{warnings:?}");
     // a warm-up with another load that ends when the window starts is intended
     assert_eq!(warned(&[phases("[{from: 10us, load: 0.2}]")]), []);
@@ -222,7 +222,7 @@ fn a_load_of_nothing_is_reported() {
 #[test]
 fn terminals_without_a_destination_are_reported_and_the_remedies_end_it() {
     let half = ("traffic.pattern", "{within: {terminals: 4, pattern: uniform}}");
-    check(&[half], "traffic.pattern", &["lets 4 of 8 terminals send nothing", "a job on the 4 terminals"]);
+    check(&[half], "traffic.pattern", &["lets 4 of 8 terminals send nothing", "a job for the 4 terminals"]);
     assert_eq!(warned(&[("traffic.pattern", "uniform")]), [], "all send");
     let job = "[{name: a, terminals: {range: [0, 3]}, pattern: uniform}]";
     assert_eq!(warned(&[("traffic.jobs", job)]), [], "a job on those that send");

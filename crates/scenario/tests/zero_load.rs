@@ -189,7 +189,7 @@ fn replies_count_in_the_bound_of_requests() {
         (false.into(), true.into())
     );
     let hint = implied["hints"].as_array().expect("hints").iter().find(|hint| hint["code"] == "requests_share_vcs");
-    assert!(hint.is_some_and(|hint| hint["what"].as_str().is_some_and(|what| what.contains("can't deadlock here"))));
+    assert!(hint.is_some_and(|hint| hint["what"].as_str().is_some_and(|what| what.contains("can't deadlock in Weft"))));
 }
 
 #[test]

@@ -86,21 +86,23 @@ impl Baseline {
         hit: &[Episode],
     ) -> Result<Self, String> {
         let Some(first) = hit.first().map(|episode| episode.from) else {
-            return Err("nothing fails in the window".to_owned());
+            return Err("no part fails in the window".to_owned());
         };
         if !spec.traffic.changes().is_empty() {
-            return Err("the load changes at set times: later bins are not like earlier ones".to_owned());
+            return Err(
+                "the load changes at fixed times, so later bins are not comparable with earlier ones".to_owned(),
+            );
         }
         if spec.traffic.jobs.iter().any(|job| job.batch.is_some()) {
-            return Err("batches are sent, which have no steady load to come back to".to_owned());
+            return Err("jobs send batches, which have no steady load to return to".to_owned());
         }
         if let Ending::Stalled(_) = outcome.ending {
-            return Err("packets wait for each other for ever".to_owned());
+            return Err("packets wait for each other forever".to_owned());
         }
         if first <= window.0 {
             return Err(format!(
-                "something is broken already when the window begins in cycle {}: write a shorter measure.warmup, or let the \
-                 first fault be later (of random ones: fault_model.random.from)",
+                "a part is already broken when the window begins in cycle {}: write a shorter measure.warmup, or let \
+                 the first fault occur later (random faults: fault_model.random.from)",
                 window.0
             ));
         }
@@ -115,15 +117,16 @@ impl Baseline {
             let packets: u64 = before.iter().map(|arrived| arrived.packets).sum();
             if before.len() < LEAST_BINS {
                 let had = format!(
-                    "before the first fault, in cycle {first}, the window has {} whole bins of {bin} cycles with {packets} \
-                     packets in all, and chance is known from {LEAST_BINS} bins of {LEAST_PACKETS} packets",
+                    "before the first fault, in cycle {first}, the window has {} whole bins of {bin} cycles with \
+                     {packets} packets in total, but an estimate of chance needs {LEAST_BINS} bins of {LEAST_PACKETS} \
+                     packets",
                     before.len()
                 );
                 let later = enough(packets as f64 / (first - window.0) as f64, bin, window.0);
                 return Err(match later.filter(|_| packets > 0) {
                     Some(cycle) => format!(
-                        "{had}: let the first fault be in cycle {cycle} or later \
-                         (of random ones: fault_model.random.from: {cycle}cycles)"
+                        "{had}: let the first fault occur in cycle {cycle} or later (random faults: \
+                         fault_model.random.from: {cycle}cycles)"
                     ),
                     None => had,
                 });
@@ -186,8 +189,8 @@ impl Baseline {
         if bins.len() < HOLD {
             let (count, bin) = (bins.len(), self.bin);
             return Err(format!(
-                "not known {lasts}: {count} whole bins of {bin} cycles lie between cycle {event} and the cycle {end} in which \
-                 {next}, and chance asks for {HOLD}"
+                "not known {lasts}: only {count} whole bins of {bin} cycles are between cycle {event} and cycle {end}, \
+                 in which {next}, but {HOLD} bins are needed"
             ));
         }
         let off: Vec<bool> = bins.iter().map(|(_, arrived)| self.is_off(arrived, 0.0)).collect();
@@ -207,9 +210,13 @@ impl Baseline {
             return Ok(Time { cycles: since(back), interval: (since(earliest), latest.map(since)) });
         }
         Err(match off.len() - back {
-            0 => format!("not {lasts}: packets are not as before {until}"),
-            HOLD.. => format!("not known {lasts}: new tables come in cycle {rebuilt}, too late to tell {until}"),
-            few => format!("not known {lasts}: {few} bins as before are the last {until}, and chance asks for {HOLD}"),
+            0 => format!("not {lasts}: latency or losses differ from those before the fault {until}"),
+            HOLD.. => format!(
+                "not known {lasts}: the new tables are used from cycle {rebuilt}, too late for a decision {until}"
+            ),
+            few => {
+                format!("not known {lasts}: only the last {few} bins {until} are as before, but {HOLD} bins are needed")
+            }
         })
     }
 }

@@ -62,7 +62,10 @@ fn a_bin_alone_counts_only_right_after_the_event() {
 fn a_lost_packet_counts_alone() {
     assert_eq!(since_event(&[GOOD; 13], 0, Some(4)).map(|time| time.cycles), Ok(500));
     let late = since_event(&[GOOD; 13], 0, Some(12)).expect_err("until the end");
-    assert_eq!(late, "not while broken: packets are not as before until the window ends in cycle 3300");
+    assert_eq!(
+        late,
+        "not while broken: latency or losses differ from those before the fault until the window ends in cycle 3300"
+    );
 }
 
 #[test]
@@ -70,7 +73,10 @@ fn nothing_is_as_before_without_new_tables() {
     assert_eq!(since_event(&[GOOD; 12], 250, None), Ok(Time { cycles: 250, interval: (250, Some(250)) }));
     assert_eq!(since_event(&then_good(&[SLOW; 5], 8), 250, None).map(|time| time.cycles), Ok(500));
     let late = since_event(&[GOOD; 12], 500, None).expect_err("7 bins follow");
-    assert!(late.contains("new tables come in cycle 2500, too late to tell until the window ends"), "{late}");
+    assert!(
+        late.contains("new tables are used from cycle 2500, too late for a decision until the window ends"),
+        "{late}"
+    );
 }
 
 #[test]
@@ -91,12 +97,13 @@ fn the_interval_counts_the_scatter_of_the_bins_themselves() {
 
 #[test]
 fn what_does_not_come_back_has_no_number() {
-    let never = "not while broken: packets are not as before until the window ends in cycle 2800";
+    let never = "not while broken: latency or losses differ from those before the fault until the window ends \
+                 in cycle 2800";
     assert_eq!(judged(&[SLOW; 8]), Err(never.to_owned()));
     let few = judged(&[GOOD; 7]).expect_err("7 bins");
-    assert!(few.contains("7 whole bins of 100 cycles lie between cycle 2000 and the cycle 2700"), "{few}");
+    assert!(few.contains("7 whole bins of 100 cycles are between cycle 2000 and cycle 2700"), "{few}");
     let late = judged(&then_good(&[SLOW], 7)).expect_err("7 bins follow");
-    assert!(late.contains("7 bins as before are the last until the window ends in cycle 2800"), "{late}");
+    assert!(late.contains("only the last 7 bins until the window ends in cycle 2800 are as before"), "{late}");
 }
 
 #[test]
