@@ -355,8 +355,8 @@ def test_names_and_numbers(ideas: Path) -> None:
     assert "has no parameter `stepp`" in refused(path).what
     assert "did you mean `step`?" in refused(path).help
     path.write_text(path.read_text().replace("ideas.py:neighbour", "ideas.py"))
-    assert "is not the file and the name of a function" in refused(path).what
-    assert "0 draws per source" in refused(scenario(ideas, "drawn", draws=0)).what
+    assert "does not name a file and a function" in refused(path).what
+    assert "0 draws per source are not possible" in refused(scenario(ideas, "drawn", draws=0)).what
 
 
 def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.MonkeyPatch) -> None:

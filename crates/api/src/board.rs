@@ -89,8 +89,10 @@ impl Board {
         let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {
-            let what =
-                format!("{delay} cycles after posts every {every} cycles: {kept} posts of {routers} routers are kept");
+            let what = format!(
+                "a delay of {delay} cycles with posts every {every} cycles needs too much memory: {kept} posts of \
+                 {routers} routers are kept"
+            );
             return Err(Refusal::new(path("delay"), what, "post less often (every), or write a shorter delay"));
         }
         let posted = (0..all).map(|_| AtomicU32::new(0)).collect();

@@ -76,23 +76,32 @@ impl Clocks {
         let (ranks, job) = (site.terminals.len(), site.job);
         let most = site.batch.and_then(|batch| batch.iter().max());
         if let Some(&most) = most.filter(|&most| !(1..=MAX_BATCH).contains(most)) {
-            let what = format!("{most} packets of a terminal; a batch has 1 to {MAX_BATCH}");
+            let what =
+                format!("a batch of {most} packets per terminal is not possible; a batch has 1 to {MAX_BATCH} packets");
             return Err(site.refusal("batch", what, "write 1 or more, or leave the batch out"));
         }
         let sized = site.phases.iter().all(|phase| phase.load.len() == ranks);
         if !sized || site.batch.is_some_and(|batch| batch.len() != ranks) {
-            let what = format!("loads or batches of job `{job}` are not one per rank ({ranks})");
-            return Err(site.refusal("terminals", what, "give every rank its own"));
+            let what =
+                format!("the number of loads or batches of job `{job}` is not the number of its ranks ({ranks})");
+            return Err(site.refusal("terminals", what, "give one load and one batch to every rank"));
         }
         if site.phases.first().is_none_or(|phase| phase.from != 0) {
-            return Err(site.refusal("phases", format!("job `{job}` has no phase from cycle 0 on"), "add one"));
+            return Err(site.refusal(
+                "phases",
+                format!("job `{job}` has no phase that starts in cycle 0"),
+                "add such a phase",
+            ));
         }
         for (k, pair) in site.phases.windows(2).enumerate() {
             if pair[0].from >= pair[1].from {
-                let what = format!("it starts at cycle {}, the phase before it at {}", pair[1].from, pair[0].from);
+                let what = format!(
+                    "this phase starts at cycle {}, but the phase before it starts at cycle {}",
+                    pair[1].from, pair[0].from
+                );
                 // the first phase has the pattern and load of the job itself
                 let key = format!("phases.{k}.from");
-                return Err(site.refusal(&key, what, "write the phases in the order of their starts"));
+                return Err(site.refusal(&key, what, "write the phases in the order of their start times"));
             }
         }
         Ok(())
@@ -124,7 +133,7 @@ impl Clocks {
             if rates.len() >= usize::from(u16::MAX) {
                 return Err(Refusal::new(
                     "traffic",
-                    format!("more than {} different loads of terminals and phases", u16::MAX - 1),
+                    format!("terminals and phases have more than {} different loads", u16::MAX - 1),
                     "give more terminals the same load",
                 ));
             }

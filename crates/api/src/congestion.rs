@@ -74,7 +74,8 @@ impl LineSite {
         }
         let sizes = [queue.0, most, self.flit_bits].map(size);
         let what = format!(
-            "{}: at most {} can wait for an output, in all input ports of a router ({} flits of {}), so no packet is ever marked",
+            "a queue never reaches {}: at most {} can wait for an output, in all input ports of a router ({} flits of \
+             {}), so no packet is ever marked",
             sizes[0], sizes[1], self.most_queued, sizes[2]
         );
         Err(Refusal::new(path, what, format!("write less than {}, or give ports more memory", sizes[1])))

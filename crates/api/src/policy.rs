@@ -29,7 +29,7 @@ impl LinkKnowledge {
             Self::Nothing => "no link states",
             Self::Subnetworks => "the links that are on in its subnetworks",
             Self::Stages => "the stages that are on",
-            Self::Widths => "the links up that each level of a tree uses",
+            Self::Widths => "the up links that each level of a tree uses",
         }
     }
 }
@@ -123,14 +123,17 @@ impl Site<'_> {
         let names = self.graph.class_names();
         let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
         if managed.is_empty() {
-            let what = "the policy has no link to switch: no class of links is managed";
-            return Err(Refusal::new("power.manages", what, "name a class of links"));
+            let what = "the policy has no link to switch, because it manages no link class";
+            return Err(Refusal::new("power.manages", what, "name a link class"));
         }
         let Some(named) = named.filter(|named| !named.has_all()) else { return Ok(managed) };
         let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");
         let refuse = |what: String, help: String| Err(Refusal::new(path, what, help));
         if named.0.is_empty() {
-            return refuse("no class".into(), format!("leave it out for all, or name some of: {valid}"));
+            return refuse(
+                "no link class is named".into(),
+                format!("leave this key out for all link classes, or name some of: {valid}"),
+            );
         }
         let mut numbers = Vec::new();
         for name in &named.0 {
@@ -142,7 +145,8 @@ impl Site<'_> {
                     );
                 }
                 Some(class) if !self.managed[class] => {
-                    let what = format!("the policy does not manage {name}: power.manages leaves it out");
+                    let what =
+                        format!("the policy does not manage {name}, because power.manages does not list this class");
                     return refuse(what, format!("add {name} to power.manages, or write one of: {valid}"));
                 }
                 Some(class) if numbers.contains(&class) => {}

@@ -69,7 +69,7 @@ impl BufferSite {
     /// which the share is written.
     pub fn flits(&self, share: Share, path: &str) -> Result<u32, Refusal> {
         if !share.is_part() {
-            let what = format!("{share}: it is a share of a queue of {} flits", self.queue);
+            let what = format!("{share} is not a valid share of a queue of {} flits", self.queue);
             return Err(Refusal::new(path, what, "write more than 0% and at most 100%"));
         }
         Ok((share.of(self.queue as usize).ceil() as u32).max(1))

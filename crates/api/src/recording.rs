@@ -193,8 +193,8 @@ impl NetworkSite {
 pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     let most = most as usize;
     if !(1..=MAX_ROWS).contains(&most) {
-        let what = format!("{most} is not 1 to {MAX_ROWS}");
-        return Err(Refusal::new(path, what, "write 1000000, or leave it out"));
+        let what = format!("{most} is outside the range 1 to {MAX_ROWS}");
+        return Err(Refusal::new(path, what, "write 1000000, or leave this key out"));
     }
     Ok(most)
 }

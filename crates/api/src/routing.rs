@@ -335,7 +335,7 @@ pub trait Routing: Debug + Send + Sync {
 
     /// Text for users: the rule by which the routing chooses if it compares no queues.
     fn rule_without_queues(&self) -> &'static str {
-        "no detour was drawn: the minimal path"
+        "no detour was drawn, so the packet takes the minimal path"
     }
 
     // ---- links that are switched ------------------------------------------------------------------------------------
@@ -512,13 +512,14 @@ impl dyn AnyRouting + '_ {
         if let Some(rule) = self.own_rule() {
             rule
         } else if matches!(self.proof(), Proof::Escapes) {
-            "in every step the one with the most credits among those with room; the last, its escape, if none has"
+            "in every step, the candidate with the most credits among those with room; if none has room, the last \
+             candidate, which is the escape"
         } else if self.needs().decides == Decides::EachStep {
-            "in every step anew, by the credits"
+            "again in every step, by the credits"
         } else if self.draws_ties() {
-            "the least cost; a hash of the packet decides between equal ones"
+            "the lowest cost; a hash of the packet decides between equal costs"
         } else {
-            "the first, unless its cost is above that of one of the others, drawn at random"
+            "the first candidate, unless its cost is above that of another candidate, drawn at random"
         }
     }
 

@@ -95,10 +95,11 @@ impl Subnets {
             Some(width) => Err(Refusal::new(
                 path,
                 format!(
-                    "{who} keeps the links of a subnetwork in words of {MOST} bits, but one has {width} routers{}",
+                    "{who} stores the links of a subnetwork in words of {MOST} bits, but one subnetwork has {width} \
+                     routers{}",
                     if u32::from(*width) == MANY { " or more" } else { "" }
                 ),
-                format!("take a topology with at most {MOST} routers per dimension or group"),
+                format!("choose a topology with at most {MOST} routers per dimension or group"),
             )),
         }
     }

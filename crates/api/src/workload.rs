@@ -106,7 +106,7 @@ impl JobSite<'_> {
         if (1..=MAX_PACKET_FLITS).contains(&flits) {
             return Ok(());
         }
-        let what = format!("a packet of {flits}flits; a packet has 1 to {MAX_PACKET_FLITS}");
+        let what = format!("a packet of {flits}flits is not possible; a packet has 1 to {MAX_PACKET_FLITS} flits");
         Err(self.refusal(key, what, "write 1flit or more, and send longer messages as several packets"))
     }
 }

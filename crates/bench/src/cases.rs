@@ -374,7 +374,7 @@ fn each_size(add: Add) {
 impl Case {
     /// The spec that the engine runs.
     pub fn spec(&self) -> Result<Spec, Refusal> {
-        let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "mend the case");
+        let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "correct the case");
         let topology = serde_json::from_str(self.network.topology).map_err(parse)?;
         let mut spec = Spec::new(&topology, serde_json::from_str(self.routing.config).map_err(parse)?)?;
         spec.set_packet(self.packet_flits);

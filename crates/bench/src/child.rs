@@ -47,7 +47,7 @@ pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, B
     // both run at the same time: the counts do not depend on other processes of the machine
     let (short, long) = (run(0)?, run(count_cycles(hops_per_cycle))?);
     let (short, long) = (finish(short)?, finish(long)?);
-    let count = |said: &str| collected(said).ok_or_else(|| format!("no count from valgrind: {said}"));
+    let count = |said: &str| collected(said).ok_or_else(|| format!("valgrind reported no instruction count: {said}"));
     let difference = count(&long.1)? - count(&short.1)?;
     Ok(difference as f64 / (long.0.flit_hops - short.0.flit_hops) as f64)
 }

@@ -142,7 +142,7 @@ fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn E
         rows.push(row);
     }
     if rows.iter().any(|row| row.wall_over_cpu > BUSY) {
-        notes.push(format!("wall/CPU is above {BUSY}: others used the cores, do not quote times or ratios"));
+        notes.push(format!("wall/CPU is above {BUSY}: other programs used the cores, so do not quote times or ratios"));
     }
     if options.json {
         let sample::How { threads, blocks, copies, record, plain } = plan.how;

@@ -306,7 +306,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
     }
     let mut none = under(TREE, UP_DOWN, LEAST);
     none.managed.fill(false);
-    refused(&none, "power.manages", "no link to switch", "name a class");
+    refused(&none, "power.manages", "no link to switch", "name a link class");
 }
 
 #[test]

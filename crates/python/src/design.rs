@@ -78,7 +78,8 @@ impl Design {
     /// then balanced and improved.
     fn improved_halves<'py>(&self, py: Python<'py>, second: Vec<u8>) -> PyResult<(u64, Bound<'py, PyBytes>)> {
         let improved = py.detach(|| self.inner.improved_halves(&second));
-        let (links, second) = improved.ok_or_else(|| PyValueError::new_err("a byte for each router"))?;
+        let (links, second) =
+            improved.ok_or_else(|| PyValueError::new_err("the halves need one byte for each router"))?;
         Ok((links, PyBytes::new(py, &second)))
     }
 

@@ -35,7 +35,7 @@ fn none_left(bytes: usize) -> ! {
     let _ = writeln!(
         rest,
         "error: out of memory: the system refused another {bytes} bytes\n  = help: run fewer points at a time (--jobs 1), \
-         or a smaller network; weft check tells how much a point takes"
+         or a smaller network; weft check shows the memory of a point"
     );
     let left = rest.len();
     let _ = std::io::stderr().write_all(&line[..192 - left]);

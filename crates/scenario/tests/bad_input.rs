@@ -41,7 +41,7 @@ fn too_little_room_for_link_states() {
       = help: write 96 or more
     ");
     for path in ["measure.link_states.max_spans", "measure.control_packets.max_packets"] {
-        assert!(refused(&[], &[(path, "0")]).contains("0 is not 1 to 100000000"), "{path}");
+        assert!(refused(&[], &[(path, "0")]).contains("0 is outside the range 1 to 100000000"), "{path}");
     }
 }
 
@@ -191,7 +191,7 @@ fn text_for_a_count() {
 #[test]
 fn no_whole_number_of_cycles() {
     insta::assert_snapshot!(refused(&[("latency: 10cycles", "latency: 10.3ns")], &[]), @r#"
-    error: links.terminal.latency: 10.3ns is 6.4375 cycles of 1.6ns, no whole number
+    error: links.terminal.latency: 10.3ns is 6.4375 cycles of 1.6ns, not a whole number
      --> bad.yaml:7:22
       |
     7 |   default: {latency: 10.3ns, vcs: 4, buffer: 32flits}

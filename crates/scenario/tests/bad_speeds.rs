@@ -32,7 +32,7 @@ const DIM0: &str = "links.dim0.bandwidth";
 #[test]
 fn a_rate_of_nothing_is_refused() {
     for nothing in ["0flits/cycle", "0/5flits/cycle", "0Gb/s"] {
-        let words = ["links.default.bandwidth", "0 flits per cycle", "never carry anything", "0.5flits/cycle"];
+        let words = ["links.default.bandwidth", "0 flits per cycle", "never carry a flit", "0.5flits/cycle"];
         check(&[(BANDWIDTH, nothing)], &words, &[&[(BANDWIDTH, "0.5flits/cycle")]]);
     }
 }
@@ -60,7 +60,7 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
     let words = [
         "99989 flits in 99991 cycles",
         "repeats only after 99991 cycles",
-        "longest period is 65536",
+        "longest possible period is 65536 cycles",
         "a rounder rate, such as 1flits/cycle, which is 2.0e-3 % more",
     ];
     check(&[(BANDWIDTH, "99989/99991flits/cycle")], &words, &[&[(BANDWIDTH, "1flits/cycle")]]);
@@ -96,7 +96,7 @@ fn a_rounder_rate_is_near_what_was_asked_and_works() {
 #[test]
 fn a_rate_far_below_all_that_can_be_simulated_has_no_near_one() {
     // 100 kb/s of 30 Gb/s, one flit in 300,000 cycles: 4.6 times slower than one in 65,536
-    let words = ["1 flits in 300000 cycles: slower than 1 flit in 65536 cycles", "write 1/65536flits/cycle or more"];
+    let words = ["1 flits in 300000 cycles is slower than 1 flit in 65536 cycles", "write 1/65536flits/cycle or more"];
     let slowest: Sets = &[(DIM0, "1/65536flits/cycle")];
     check(&[(DIM0, "100kb/s")], &words, &[slowest, &[("flit", "9b")], &[("cycle", "8ns")]]);
     assert!(!said(&[(DIM0, "100kb/s")]).expect("refused").contains("rounder"));

@@ -136,7 +136,7 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
     let refused = point(&pair(r#""d": 0.0165"#), &us(""), LINKS).expect_err("no whole number of cycles");
     assert_eq!(
         refused.what,
-        "the latency of `link_16500ps` links in the file: 16.5ns is 16.5 cycles of 1ns, no whole number"
+        "the latency of `link_16500ps` links in the file: 16.5ns is 16.5 cycles of 1ns, not a whole number"
     );
     assert_eq!(
         refused.help,

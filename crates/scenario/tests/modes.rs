@@ -105,12 +105,12 @@ fn modes_without_sense_are_refused_with_remedies_that_work() {
     let one = |rest: &str| format!("[{{name: six, rate: 6/12}}, {{name: nap, carries: false}}, {{{rest}}}]");
     let sound = one("name: one, rate: 1/12");
     for (bad, words) in [
-        ("name: one, rate: 0", vec!["power.modes.2.rate: a rate of 0", "such as 1/12, or carries: false"]),
-        ("name: one, rate: 13/12", vec!["power.modes.2.rate: 13/12 of the bandwidth", "at most 1"]),
+        ("name: one, rate: 0", vec!["power.modes.2.rate: with a rate of 0", "such as 1/12, or write carries: false"]),
+        ("name: one, rate: 13/12", vec!["power.modes.2.rate: 13/12 exceeds the bandwidth", "at most 1"]),
         ("name: one, rate: 1/5000", vec!["power.modes.2.rate", "at most 4096", "such as 1/4096"]),
         ("name: one, rate: fast", vec!["power.modes.2.rate", "not a fraction", "1/12"]),
         ("name: six, rate: 1/12", vec!["power.modes.2.name: two modes have the name `six`"]),
-        ("name: off, rate: 1/12", vec!["power.modes.2.name: every run has a mode `off`"]),
+        ("name: off, rate: 1/12", vec!["power.modes.2.name: every run already has a mode `off`"]),
         ("name: One lane, rate: 1/12", vec!["power.modes.2.name", "not a valid name of a mode", "such as `low`"]),
         ("name: one, rate: 1/12, carries: false", vec!["power.modes.2.rate: the mode has a rate, but carries nothing"]),
     ] {

@@ -91,7 +91,7 @@ fn a_wrong_parameter_is_shown_at_its_place() {
         ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
         ("measure.series.every", "1000000s", "more than 2^48"),
         ("measure.series.every", "1000000s", "write at most 281474976710656cycles"),
-        ("measure.transient.bin", "1500ps", "no whole number"),
+        ("measure.transient.bin", "1500ps", "not a whole number"),
         ("measure.link_states.max_spans", "many", "expected a whole number"),
         ("measure.router_sleep.of", "all", "`measure.router_sleep` has no `of`"),
     ] {

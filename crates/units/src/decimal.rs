@@ -27,8 +27,8 @@ impl Kind {
     pub fn read(&self, text: &str) -> Result<(u128, &'static str), String> {
         let (value, unit, whole) = self.read_up(text)?;
         if !whole {
-            let help = format!("write a whole number of {}; for example \"{}\"", self.smallest, self.example);
-            return Err(format!("\"{text}\" is finer than {}\n{help}", self.smallest));
+            let help = format!("write a multiple of {}; for example \"{}\"", self.smallest, self.example);
+            return Err(format!("\"{text}\" is finer than the smallest unit, {}\n{help}", self.smallest));
         }
         Ok((value, unit))
     }
@@ -58,7 +58,7 @@ impl Kind {
     }
 
     fn malformed(&self, text: &str) -> String {
-        format!("\"{text}\" is not {}: a plain decimal number and a unit\n{}", self.name, self.unit_list())
+        format!("\"{text}\" is not {}, which is a plain decimal number and a unit\n{}", self.name, self.unit_list())
     }
 
     /// The shortest exact text for `value` of the smallest unit, in the largest unit that does not exceed the value.

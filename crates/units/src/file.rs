@@ -63,7 +63,7 @@ impl InputFile {
     /// program has no converter; `help` is the remedy for that case.
     pub fn converted(&self, format: &str, help: &str) -> Result<Self, String> {
         let Some(convert) = CONVERTER.get() else {
-            return Err(format!("{} is in the format `{format}`, which is not read here\n{help}", self.name));
+            return Err(format!("{} is in the format `{format}`, which this program can't read\n{help}", self.name));
         };
         let known =
             CURRENT.with_borrow(|files| files.as_ref().and_then(|files| files.converted.get(&self.digest).cloned()));
@@ -139,8 +139,8 @@ impl Files {
         };
         if let Some(digest) = expected.filter(|&digest| digest != file.digest) {
             return Err(format!(
-                "{name} is not the file this scenario was written for: its digest is {}, not {digest}\nrestore the \
-                 file, or leave out {MARK}{digest} to take the new content",
+                "{name} is not the file for which this scenario was written: its digest is {}, not {digest}\nrestore \
+                 the file, or leave out {MARK}{digest} to use the new content",
                 file.digest
             ));
         }
@@ -181,14 +181,15 @@ impl Files {
         if RESERVED.iter().copied().any(same) || file.name.to_ascii_lowercase().ends_with(TABLE) {
             let name = &file.name;
             return Err(format!(
-                "{name} is the name of a file of the results, beside which it is kept\nrename the file"
+                "{name} is also the name of a file of the results, and the input file is stored next to the \
+                 results\nrename the input file"
             ));
         }
         match self.used.iter().find(|other| same(&other.name)) {
             Some(other) if other == file => Ok(()),
             Some(other) => Err(format!(
-                "two files are called {} (digest {}) and {} (digest {}), and both are kept beside the results\nrename \
-                 one of them",
+                "two different files are called {} (digest {}) and {} (digest {}), but both are stored next to the \
+                 results\nrename one of them",
                 other.name, other.digest, file.name, file.digest
             )),
             None => {
@@ -204,10 +205,10 @@ fn from_disk(path: &Path) -> Result<Vec<u8>, String> {
     let shown = path.display();
     let about = std::fs::metadata(path).map_err(|error| format!("{shown} can't be read: {error}\n{help}"))?;
     if !about.is_file() {
-        return Err(format!("{shown} is no file\n{help}"));
+        return Err(format!("{shown} is not a file\n{help}"));
     }
     if about.len() > MAX_BYTES {
-        return Err(format!("{shown} has {} bytes, and {MAX_BYTES} is the limit\ntake a smaller file", about.len()));
+        return Err(format!("{shown} has {} bytes, but the limit is {MAX_BYTES}\nuse a smaller file", about.len()));
     }
     std::fs::read(path).map_err(|error| format!("{shown} can't be read: {error}\n{help}"))
 }
@@ -268,7 +269,9 @@ mod tests {
         assert_eq!(keep(&[("a/m.csv", "1"), ("b/n.csv", "2")]).unwrap().len(), 2);
         assert_eq!(keep(&[("a/m.csv", "1"), ("b/m.csv", "1")]).unwrap().len(), 1, "the same content");
         let refused = keep(&[("a/m.csv", "1"), ("b/M.csv", "2")]).unwrap_err();
-        assert!(refused.starts_with("two files are called m.csv") && refused.ends_with("\nrename one of them"));
+        assert!(refused.starts_with(
+            "two different files are called m.csv",
+        ) && refused.ends_with("\nrename one of them"));
         for name in RESERVED.into_iter().chain(["series.parquet", "Any.Parquet"]) {
             assert!(keep(&[(&format!("a/{name}"), "1")]).unwrap_err().contains("a file of the results"), "{name}");
         }

@@ -62,7 +62,7 @@ impl Time {
             return Ok(whole);
         }
         let what =
-            format!("{self} is {} cycles of {}, no whole number", ratio(fs, cycle_fs), Self::Femtoseconds(cycle_fs));
+            format!("{self} is {} cycles of {}, not a whole number", ratio(fs, cycle_fs), Self::Femtoseconds(cycle_fs));
         let neighbour = |cycles: Cycles| format!("{} ({})", long(cycles.into()), Self::Cycles(cycles));
         let help = match whole {
             0 => format!("write {}", neighbour(1)),
@@ -374,7 +374,7 @@ as_text!(
     Standing,
     STANDING,
     r"^[0-9]+(\.[0-9]+)? ?([npf]J/bit|MW|kW|W|mW|uW|nW)$",
-    "A power or an energy per bit of the full rate.",
+    "A power, or an energy per bit at the full rate.",
     ["23.44pJ/bit", "0.342W"]
 );
 

@@ -82,9 +82,9 @@ fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
         ("10", "10 is a bare number and a time needs a unit"),
         ("\"10\"", "\"10\" is a bare number and a time needs a unit"),
         ("\"10GHz\"", "\"GHz\" in \"10GHz\" is not a unit of a time"),
-        ("\"-1ns\"", "\"-1ns\" is not a time: a plain decimal number and a unit"),
-        ("\"1..5ns\"", "\"1..5ns\" is not a time: a plain decimal number and a unit"),
-        ("\"\"", "\"\" is not a time: a plain decimal number and a unit"),
+        ("\"-1ns\"", "\"-1ns\" is not a time, which is a plain decimal number and a unit"),
+        ("\"1..5ns\"", "\"1..5ns\" is not a time, which is a plain decimal number and a unit"),
+        ("\"\"", "\"\" is not a time, which is a plain decimal number and a unit"),
     ];
     for (json, what) in cases {
         assert_eq!(read::<Time>(json).expect_err("refused"), format!("{what}\n{units}"));
@@ -114,10 +114,10 @@ fn what_may_be_a_power_or_an_energy_names_the_units_of_both() {
 #[test]
 fn a_time_between_two_cycles_names_its_neighbours() {
     let refusal = Time::Femtoseconds(10_300_000).cycles(1_600_000, "links.default.latency").expect_err("refused");
-    assert_eq!(refusal.what, "10.3ns is 6.4375 cycles of 1.6ns, no whole number");
+    assert_eq!(refusal.what, "10.3ns is 6.4375 cycles of 1.6ns, not a whole number");
     assert_eq!(refusal.help, "write 9.6ns (6cycles) or 11.2ns (7cycles)");
     let refusal = Time::Femtoseconds(1).cycles(3, "x").expect_err("refused");
-    assert_eq!(refusal.what, "1fs is about 0.3333 cycles of 3fs, no whole number");
+    assert_eq!(refusal.what, "1fs is about 0.3333 cycles of 3fs, not a whole number");
     assert_eq!(refusal.help, "write 3fs (1cycle)");
 }
 

@@ -67,22 +67,22 @@ impl Modes {
     pub fn new(named: Vec<Mode>, path: &str) -> Result<Self, Refusal> {
         let most = MAX_MODES - LinkState::ROLES.len();
         if named.len() > most {
-            let what = format!("{} modes, and a run has room for {most}", named.len());
+            let what = format!("{} modes are given, but a run has room for {most}", named.len());
             return Err(Refusal::new(path, what, format!("write at most {most}")));
         }
         for (place, mode) in named.iter().enumerate() {
             let at = || format!("{path}.{place}.name");
             if LinkState::ROLE_NAMES.contains(&&*mode.name) {
-                let what = format!("every run has a mode `{}` already", mode.name);
+                let what = format!("every run already has a mode `{}`", mode.name);
                 return Err(Refusal::new(
                     at(),
                     what,
-                    "write another name, such as `low`; prices of it are in power.prices",
+                    "write another name, such as `low`; the prices of the existing mode are in power.prices",
                 ));
             }
             if named[..place].iter().any(|other| other.name == mode.name) {
                 let what = format!("two modes have the name `{}`", mode.name);
-                return Err(Refusal::new(at(), what, "give each mode a name of its own"));
+                return Err(Refusal::new(at(), what, "give each mode a different name"));
             }
         }
         Ok(Self::with(named))
@@ -145,7 +145,7 @@ impl Modes {
         }
         let names: Vec<&str> = valid().map(|state| self.name(state)).collect();
         let what = match self.find(name) {
-            Some(_) => format!("links pass through the mode `{name}`, and do not rest in it"),
+            Some(_) => format!("links only pass through the mode `{name}` and never stay in it"),
             None => format!("no mode has the name `{name}`"),
         };
         let help = format!("write one of: {}; or add {{name: {name}, rate: 1/2}} to power.modes", names.join(", "));
@@ -157,13 +157,13 @@ impl Modes {
 /// the place in the scenario.
 pub fn share(parts: u128, of: u128, path: &str) -> Result<Rate, Refusal> {
     if parts == 0 || of == 0 {
-        let what = "a rate of 0: the mode would carry traffic that never arrives";
-        return Err(Refusal::new(path, what, "write a rate above 0, such as 1/12, or carries: false in its place"));
+        let what = "with a rate of 0, the mode would carry traffic that never arrives";
+        return Err(Refusal::new(path, what, "write a rate above 0, such as 1/12, or write carries: false instead"));
     }
     let common = gcd(parts, of);
     let (parts, of) = (parts / common, of / common);
     if parts > of {
-        let what = format!("{parts}/{of} of the bandwidth of the link");
+        let what = format!("{parts}/{of} exceeds the bandwidth of the link");
         let help = "write at most 1: links.*.bandwidth is the rate of a link that is on";
         return Err(Refusal::new(path, what, help));
     }

@@ -25,7 +25,7 @@ impl Rate {
     /// A rate of `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and a rate whose period is too long.
     pub fn new(flits: u128, cycles: u128, path: &str) -> Result<Self, Refusal> {
         if flits == 0 || cycles == 0 {
-            let what = "a rate of 0 flits per cycle: the link would never carry anything";
+            let what = "with a rate of 0 flits per cycle, the link would never carry a flit";
             return Err(Refusal::new(path, what, "write a rate above 0, such as 0.5flits/cycle"));
         }
         let common = gcd(flits, cycles);
@@ -36,7 +36,9 @@ impl Rate {
         let exact = format!("{flits} flits in {cycles} cycles");
         if cycles > flits.saturating_mul(MAX_PERIOD) {
             let what =
-                format!("{exact}: slower than 1 flit in {MAX_PERIOD} cycles, the slowest link that can be simulated");
+                format!(
+                    "{exact} is slower than 1 flit in {MAX_PERIOD} cycles, the slowest link that Weft can simulate"
+                );
             let times = cycles as f64 / flits as f64 / MAX_PERIOD as f64;
             let help = format!(
                 "write 1/{MAX_PERIOD}flits/cycle or more, which is {times:.3} times as fast; slower links need a smaller flit or a \
@@ -46,11 +48,14 @@ impl Rate {
         }
         if flits > cycles.saturating_mul(MAX_PERIOD) {
             let what =
-                format!("{exact}: faster than {MAX_PERIOD} flits in a cycle, the fastest link that can be simulated");
+                format!(
+                    "{exact} is faster than {MAX_PERIOD} flits in a cycle, the fastest link that Weft can simulate"
+                );
             return Err(Refusal::new(path, what, format!("write at most {MAX_PERIOD}flits/cycle, or a shorter cycle")));
         }
         let what = format!(
-            "{exact}: the pattern of flits repeats only after {cycles} cycles, and the longest period is {MAX_PERIOD}"
+            "{exact}: the pattern of flits repeats only after {cycles} cycles, but the longest possible period is \
+             {MAX_PERIOD} cycles"
         );
         Err(Refusal::new(path, what, rounder(flits, cycles)))
     }

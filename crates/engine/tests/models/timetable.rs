@@ -231,7 +231,7 @@ fn what_is_no_timetable_is_refused() {
     refused(named("dim1"), "off.0.classes", "does not manage dim1", "add dim1 to power.manages");
     refused(named("terminal"), "off.0.classes", "does not manage terminal", "add terminal to power.manages");
     let none = json!([{"classes": [], "from": "20ns", "until": "60ns"}]);
-    refused(json!({"off": none, "transition": "5ns"}), "off.0.classes", "no class", "dim0");
+    refused(json!({"off": none, "transition": "5ns"}), "off.0.classes", "no link class is named", "dim0");
     // no panic for the longest times that a scenario may contain
     let far = format!("{}cycles", 1_u64 << 48);
     let row = json!([{"from": "1cycle", "until": far}]);

@@ -70,7 +70,7 @@ pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
     match (text("what"), text("help")) {
         (Ok(what), Ok(help)) => Refusal::new(path, what, help),
-        (_, _) => Refusal::new(path, problem.to_string(), "mend the function"),
+        (_, _) => Refusal::new(path, problem.to_string(), "correct the function"),
     }
 }
 
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for PythonFunction {
         let parts = written.rsplit_once(':').filter(|(file, name)| is_python(file) && is_name(name));
         let Some((file, name)) = parts else {
             let help = "write FILE.py:FUNCTION, such as my_ideas.py:destination";
-            return Err(D::Error::custom(format!("{written:?} is not the file and the name of a function\n{help}")));
+            return Err(D::Error::custom(format!("{written:?} does not name a file and a function\n{help}")));
         };
         let file = InputFile::deserialize(IntoDeserializer::<D::Error>::into_deserializer(file))?;
         Ok(Self { file, name: name.to_owned() })

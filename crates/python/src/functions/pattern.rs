@@ -63,7 +63,7 @@ impl PatternModel for PythonPattern {
 
     fn build(&self, population: &Population, path: &str) -> Result<Table, Refusal> {
         if !(1..=MOST_DRAWS).contains(&self.draws) {
-            let what = format!("{} draws per source", self.draws);
+            let what = format!("{} draws per source are not possible", self.draws);
             return Err(Refusal::new(format!("{path}.draws"), what, format!("write 1 to {MOST_DRAWS}")));
         }
         let identity = format!("{} {} {population:?}", self.function.identity(&self.parameters), self.draws);

@@ -47,9 +47,10 @@ use weft_units::{InputFile, Refusal, Remark, add_model};
 
 weft_units::codes! {
     FUNCTION_PER_HOP = "function_per_hop", Hint,
-        means: "A routing in Python reads queues. Each packet calls it at each router, so the run is slow.",
+        means: "A routing in Python reads queues. Weft calls the function for each packet at each router, so the run \
+                is slow.",
         computed: "The function has the argument `queues`.",
-        helps: "Run several points at a time, or write the routing in Rust.";
+        helps: "Run several points at the same time, or write the routing in Rust.";
 }
 
 add_model! { RoutingConfig: "python" => PythonRouting, declares PythonRouting::ABOUT }
@@ -250,8 +251,8 @@ impl Routing for Runtime {
     }
 
     fn hints(&self, _: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
-        let what = "the function reads queues, so each packet calls it at each router: the run is slow";
-        let help = "run several points at a time, or write the routing in Rust";
+        let what = "the function reads queues, so Weft calls it for each packet at each router, and the run is slow";
+        let help = "run several points at the same time, or write the routing in Rust";
         self.chooser.iter().map(|_| Remark::new(&FUNCTION_PER_HOP, PATH, [], what, help)).collect()
     }
 
@@ -262,6 +263,6 @@ impl Routing for Runtime {
     }
 
     fn own_rule(&self) -> Option<&'static str> {
-        Some("the least cost by the Python function; a hash of the packet decides between equal ones")
+        Some("the lowest cost from the Python function; a hash of the packet decides between equal costs")
     }
 }

@@ -153,7 +153,8 @@ mod tests {
         assert_eq!(read("100GB/s", None), of_unit("is \"100GB/s\", no bandwidth"));
         assert_eq!(read("5", Some("km")), of_unit("is \"5\": \"km\" in \"5km\" is not a unit of a bandwidth"));
         // 10^-10 Gb/s are a tenth of a bit per second
-        let fine = "is \"0.0000000001\": \"0.0000000001Gb/s\" is finer than 1b/s or 0.000000001flits/cycle";
+        let fine = "is \"0.0000000001\": \"0.0000000001Gb/s\" is finer than the smallest unit, 1b/s or \
+                    0.000000001flits/cycle";
         assert_eq!(read("1e-10", Some("Gb/s")), Err(Unread::Number(fine.to_owned())));
     }
 
