@@ -180,8 +180,8 @@ def test_parameters_that_do_not_fit_are_refused_at_their_line(
     text = (EXAMPLES / "dense_70b.yaml").read_text()
     for old, new, what in (
         ("ranks: 1024", "ranks: 1000", "tensor 8 x context 1 x data 32 x pipeline 4 = 1024 ranks, not 1000"),
-        ("memory: 80GB", "memory: 8GB", "GB, but an accelerator has 8.0 GB"),
-        ("memory: 80GB", "memory: 80", "80 is a bare number and a size in bytes needs a unit"),
+        ("memory: 80GB", "memory: 8GB", "GB, and an accelerator has 8.0 GB"),
+        ("memory: 80GB", "memory: 80", "80 is a bare number, but a size in bytes needs a unit"),
         ("tensor: 8", "tensr: 8", "tensr"),
     ):
         file.write_text(text.replace(old, new))

@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// `i` is a port of the router, and `v` a VC of it.
     #[inline(always)]
     pub unsafe fn age(&self, i: usize, v: u8) -> u64 {
-        debug_assert!(S::BY_AGE, "without arbitration by age there are no ages");
+        debug_assert!(S::BY_AGE, "ages exist only with arbitration by age");
         // SAFETY: the caller guarantees it, and each VC of an input has an age.
         unsafe { *self.ages.hot(i * V + v as usize) }
     }

@@ -100,7 +100,9 @@ impl Column {
             (Self::Energies(own), Self::Energies(cells)) => own.extend(cells),
             (Self::Texts(own), Self::Texts(cells)) => own.extend(cells),
             (Self::MaybeTexts(own), Self::MaybeTexts(cells)) => own.extend(cells),
-            (own, other) => panic!("a column of kind {:?} behind one of kind {:?}", other.kind(), own.kind()),
+            (own, other) => {
+                panic!("a column of kind {:?} can't be appended to a column of kind {:?}", other.kind(), own.kind())
+            }
         }
     }
 

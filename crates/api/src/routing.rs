@@ -163,7 +163,7 @@ pub trait Routing: Debug + Send + Sync {
     where
         Self: Sized,
     {
-        unreachable!("{self:?} names no hop ahead, and has no `at_head` that would")
+        unreachable!("{self:?} chooses no hop ahead, but does not implement `at_head`")
     }
 
     /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it requests no output now. The
@@ -174,13 +174,13 @@ pub trait Routing: Debug + Send + Sync {
     where
         Self: Sized,
     {
-        unreachable!("{self:?} names no hop ahead, and has no `each_step` that would")
+        unreachable!("{self:?} chooses no hop ahead, but does not implement `each_step`")
     }
 
     /// A set of ports, one bit each. While the packet is at the head of its VC at `at`, `each_step` chooses among these ports by their
     /// credits ([`Needs::compares_credits_of`]). If ports have equal rank, the lowest port wins.
     fn candidates(&self, _at: u64, _packet: &Packet) -> u128 {
-        unreachable!("{self:?} compares credits, and has no `candidates` that would name the ports")
+        unreachable!("{self:?} compares credits, but does not implement `candidates`, which returns the ports")
     }
 
     /// Called when a head at `at` has got a VC for `hop`. The routing may record the hop in the packet ([`Needs::remembers`]). Checks and
@@ -201,7 +201,7 @@ pub trait Routing: Debug + Send + Sync {
     where
         Self: Sized,
     {
-        unreachable!("{self:?} has posts, and no `post` that would write them")
+        unreachable!("{self:?} has posts, but does not implement `post`, which writes them")
     }
 
     /// Called between two cycles when the overseer of the power policy has published data.
@@ -220,7 +220,7 @@ pub trait Routing: Debug + Send + Sync {
     /// The routing for the network without the links that have failed ([`RoutingModel::rebuilds`]). The graph is otherwise the same. The
     /// new routing must use the same coordinates.
     fn rebuild(&self, _left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
-        unreachable!("{self:?} rebuilds, and has no `rebuild`")
+        unreachable!("{self:?} computes its paths again, but does not implement `rebuild`")
     }
 
     /// The hops that a head at `at` may take if its output is broken ([`AroundFaults::ChoosesAgain`]). Among the hops whose link works, the

@@ -25,7 +25,7 @@ impl CloseFirst {
     pub const fn of(offers: &Offers) -> Self {
         assert!(
             offers.packets_wait_for_links,
-            "packets do not wait for the links of this policy: take DrainFirst, or offer packets_wait_for_links"
+            "packets do not wait for the links of this policy: use DrainFirst, or offer packets_wait_for_links"
         );
         Self(())
     }
@@ -56,10 +56,10 @@ impl DrainFirst {
     /// The protocol of a policy with these offers. The function panics, when the policy is compiled, if its packets wait for links, or if
     /// routings get no information about links.
     pub const fn of(offers: &Offers) -> Self {
-        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
+        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: use CloseFirst");
         assert!(
             !matches!(offers.links, LinkKnowledge::Nothing),
-            "no routing avoids the links of this policy: offer some knowledge of links, or take CloseFirst"
+            "no routing avoids the links of this policy: offer some knowledge of links, or use CloseFirst"
         );
         Self(())
     }
@@ -77,7 +77,7 @@ impl DrainFirst {
 
     /// Closes the channel, which has drained and will go off.
     pub fn close<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
-        debug_assert!(!gates.is_held(channel), "a channel that goes off first drains");
+        debug_assert!(!gates.is_held(channel), "a channel must drain before it goes off");
         gates.close(channel);
     }
 
@@ -94,8 +94,8 @@ pub struct CloseBeside(());
 impl CloseBeside {
     /// The protocol of a policy with these offers. If no member stays open, the function panics when the policy is compiled.
     pub const fn of(offers: &Offers) -> Self {
-        assert!(offers.always_carries, "no member stays open under this policy: take CloseFirst or DrainFirst");
-        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
+        assert!(offers.always_carries, "no member stays open under this policy: use CloseFirst or DrainFirst");
+        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: use CloseFirst");
         Self(())
     }
 
@@ -167,13 +167,13 @@ mod tests {
         (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID), CloseBeside::of(&CARRY));
 
     #[test]
-    #[should_panic(expected = "take DrainFirst")]
+    #[should_panic(expected = "use DrainFirst")]
     fn links_that_routings_avoid_are_not_closed_first() {
         CloseFirst::of(&AVOID);
     }
 
     #[test]
-    #[should_panic(expected = "take CloseFirst")]
+    #[should_panic(expected = "use CloseFirst")]
     fn links_for_which_packets_wait_are_not_drained_first() {
         DrainFirst::of(&WAIT);
     }

@@ -322,7 +322,7 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn post(&self, back: u64) -> Post<'_> {
-        let board = self.common.board.as_ref().expect("a routing that reads the board says in `needs` what it posts");
+        let board = self.common.board.as_ref().expect("a routing that reads the board declares its posts in `needs`");
         board.known(self.now, back)
     }
 
@@ -391,7 +391,7 @@ impl<const V: usize> Queues<'_, V> {
     #[inline(always)]
     fn read_output(&self, o: usize) -> i32 {
         let out = &self.outs[o];
-        let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
+        let sensor = self.common.sensor.expect("a routing that reads queues declares its sensor in `needs`");
         // counts flits that wait for the link from cycle `from` on
         let waiting = |from: u32| {
             let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);

@@ -45,7 +45,7 @@ fn how(field: &Field) -> Result<How> {
         how = match word.to_string().as_str() {
             "fixed" | "scratch" => How::Not,
             "each" => How::Each,
-            _ => return Err(Error::new(word.span(), "write fixed, scratch or each")),
+            _ => return Err(Error::new(word.span(), "write `fixed`, `scratch` or `each`")),
         };
     }
     Ok(how)
@@ -60,7 +60,10 @@ fn member(place: usize, field: &Field) -> Tokens {
 fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     of_values(&mut input);
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new(input.ident.span(), "derive Value, or write by hand how an enum is restored in place"));
+        return Err(Error::new(
+            input.ident.span(),
+            "derive `Value`, or implement by hand how an enum is restored in place",
+        ));
     };
     let (mut keeps, mut restores) = (Vec::new(), Vec::new());
     for (place, field) in data.fields.iter().enumerate() {

@@ -26,7 +26,7 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
 pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
     check_line(path, name)?;
     if name.contains(['/', '\\']) || name.starts_with('.') {
-        let what = format!("\"{name}\" is a path, but a name is one line of text");
+        let what = format!("\"{name}\" is a path, but a path can't be a name");
         return Err(Refusal::new(
             path,
             what,

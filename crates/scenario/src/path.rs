@@ -109,7 +109,7 @@ impl Target<'_> {
         match other {
             Some(other) if other != name => {
                 let what = format!("`{done}` is `{other}` in this scenario, so it has no `{name}`");
-                Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole of `{done}`")))
+                Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole value of `{done}`")))
             }
             // a bare name means `{name: {}}`, and gets its parameters here
             Some(_) if matches!(node.kind, Kind::Scalar(_)) => {
@@ -301,7 +301,7 @@ fn check_model(
         node.kind = Kind::Mapping(vec![Entry { key: bare.clone(), key_span: node.span.clone(), value }]);
     }
     let Kind::Mapping(entries) = &mut node.kind else {
-        let what = format!("expected one name, alone or with its parameters, found {}", node.describe());
+        let what = format!("expected one name, with or without parameters, found {}", node.describe());
         let help = model_of_list(node, models, path)
             .or_else(|| instead_of_list(node, schema, path))
             .unwrap_or_else(|| format!("write one of: {}", names.join(", ")));

@@ -165,7 +165,7 @@ fn wrong_unit() {
 #[test]
 fn bare_number() {
     insta::assert_snapshot!(refused(&[("latency: 10cycles", "latency: 10")], &[]), @r#"
-    error: links.default.latency: 10 is a bare number and a time needs a unit
+    error: links.default.latency: 10 is a bare number, but a time needs a unit
      --> bad.yaml:7:22
       |
     7 |   default: {latency: 10, vcs: 4, buffer: 32flits}
@@ -687,7 +687,7 @@ fn set_of_another_model() {
     1 | routing.valiant.x=2
       | ^^^^^^^^^^^^^^^^^
       |
-      = help: choose `routing: valiant` first, or set the whole of `routing`
+      = help: choose `routing: valiant` first, or set the whole value of `routing`
     "#);
 }
 
@@ -700,7 +700,7 @@ fn set_of_a_parameter_of_another_model() {
     1 | routing.ugal.threshold=2flits
       | ^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: choose `routing: ugal` first, or set the whole of `routing`
+      = help: choose `routing: ugal` first, or set the whole value of `routing`
     "#);
 }
 

@@ -61,7 +61,7 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
         "99989 flits in 99991 cycles",
         "repeats only after 99991 cycles",
         "longest possible period is 65536 cycles",
-        "a rounder rate, such as 1flits/cycle, which is 2.0e-3 % more",
+        "a simpler rate, such as 1flits/cycle, which is 2.0e-3 % more",
     ];
     check(&[(BANDWIDTH, "99989/99991flits/cycle")], &words, &[&[(BANDWIDTH, "1flits/cycle")]]);
     // 10.00001 Gb/s of 30 Gb/s: 1000001 flits in 3000000 cycles
@@ -99,7 +99,7 @@ fn a_rate_far_below_all_that_can_be_simulated_has_no_near_one() {
     let words = ["1 flits in 300000 cycles is slower than 1 flit in 65536 cycles", "write 1/65536flits/cycle or more"];
     let slowest: Sets = &[(DIM0, "1/65536flits/cycle")];
     check(&[(DIM0, "100kb/s")], &words, &[slowest, &[("flit", "9b")], &[("cycle", "8ns")]]);
-    assert!(!said(&[(DIM0, "100kb/s")]).expect("refused").contains("rounder"));
+    assert!(!said(&[(DIM0, "100kb/s")]).expect("refused").contains("simpler"));
 }
 
 /// Prices of these states.

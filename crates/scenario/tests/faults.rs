@@ -385,7 +385,7 @@ fn shares_that_can_not_be_drawn_are_refused_with_a_remedy_that_works() {
     );
     assert_eq!(shares("fault_model: {links: {share: 3.13%, class: level2}}").expect("the remedy").0.len(), 1);
     assert!(refused("share: 0%").contains("write more than 0% and at most 100%"));
-    assert!(refused("share: 0.01").contains("is a bare number and a share needs a unit"));
+    assert!(refused("share: 0.01").contains("is a bare number, but a share needs a unit"));
     assert!(refused("share: 50%, class: level3").contains("level1, level2"));
     for (until, remedy) in [("until: 0cycles", ""), ("at: 9us, until: 9us", "at: 9us, until: 10us")] {
         let late = refused(&format!("share: 50%, {until}"));

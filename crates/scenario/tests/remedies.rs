@@ -549,7 +549,7 @@ fn values_of_another_kind_are_reported_as_expected_and_found() {
         ("links.default.latency", "true", "expected a time such as \"10us\", found the value true"),
         ("router.hold_switch", "2", "expected true or false, found the value 2"),
         ("router.flow_control", "{a: 1}", "expected a word, found a mapping"),
-        ("traffic.batch", "10", "expected one name, alone or with its parameters, found the value 10"),
+        ("traffic.batch", "10", "expected one name, with or without parameters, found the value 10"),
         ("measure.stall_limit", "0cycles", "every network counts as stalled"),
         ("measure.series.every", "0cycles", "expected a time above 0, found 0 cycles"),
     ] {

@@ -19,7 +19,7 @@ impl Kind {
 
     /// The message that refuses a value that is not a string.
     pub fn bare(&self, read: impl std::fmt::Display) -> String {
-        format!("{read} is a bare number and {} needs a unit\n{}", self.name, self.unit_list())
+        format!("{read} is a bare number, but {} needs a unit\n{}", self.name, self.unit_list())
     }
 
     /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit, and also returns the unit that

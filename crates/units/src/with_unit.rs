@@ -23,7 +23,7 @@ struct Text<F> {
 
 impl<F> Text<F> {
     fn bare(&self, number: impl fmt::Display, help: &str) -> String {
-        format!("{number} is a bare number and {} needs a unit\ngive a unit, such as \"{help}\"", self.name)
+        format!("{number} is a bare number, but {} needs a unit\ngive a unit, such as \"{help}\"", self.name)
     }
 }
 

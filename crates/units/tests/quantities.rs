@@ -79,8 +79,8 @@ fn long_times_and_large_powers_are_read_and_written_in_seconds_and_watts() {
 fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
     let units = "units: d, h, min, s, ms, us, ns, ps, fs, cycles, cycle; for example \"10us\"";
     let cases = [
-        ("10", "10 is a bare number and a time needs a unit"),
-        ("\"10\"", "\"10\" is a bare number and a time needs a unit"),
+        ("10", "10 is a bare number, but a time needs a unit"),
+        ("\"10\"", "\"10\" is a bare number, but a time needs a unit"),
         ("\"10GHz\"", "\"GHz\" in \"10GHz\" is not a unit of a time"),
         ("\"-1ns\"", "\"-1ns\" is not a time, which is a plain decimal number and a unit"),
         ("\"1..5ns\"", "\"1..5ns\" is not a time, which is a plain decimal number and a unit"),
@@ -101,7 +101,7 @@ fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
 fn what_may_be_a_power_or_an_energy_names_the_units_of_both() {
     let units = "units: MW, kW, W, mW, uW, nW, nJ/bit, pJ/bit, fJ/bit; for example \"0.342W\" or \"23.44pJ/bit\"";
     for (json, what) in [
-        ("3", "3 is a bare number and a power or an energy per bit needs a unit"),
+        ("3", "3 is a bare number, but a power or an energy per bit needs a unit"),
         ("\"3J\"", "\"J\" in \"3J\" is not a unit of a power or an energy per bit"),
         ("\"3GW\"", "\"GW\" in \"3GW\" is not a unit of a power or an energy per bit"),
     ] {

@@ -80,8 +80,8 @@ fn write_number(mut number: u128, to: &mut Writer) {
 #[diagnostic::on_unimplemented(
     message = "a checkpoint can't keep `{Self}`: it is not `Kept`",
     label = "a part of the state of a run",
-    note = "derive `Kept` for its type; for a value that is made while a run lasts, derive `Value`, which includes `Kept`",
-    note = "write `#[kept(fixed)]` at the field if it follows from the scenario and never changes in a run",
+    note = "derive `Kept` for its type; for a value created during a run, derive `Value`, which includes `Kept`",
+    note = "write `#[kept(fixed)]` at the field if its value follows from the scenario and never changes in a run",
     note = "write `#[kept(scratch)]` at the field if nothing reads it again between two cycles",
     note = "write `#[kept(each)]` at a list whose length follows from the scenario"
 )]
@@ -99,7 +99,7 @@ pub trait Kept {
     label = "a part of a list or of a value that changes in a run",
     note = "derive `Value` for its type, and for the types of all its fields",
     note = "for a list whose length follows from the scenario write `#[kept(each)]` at the field: then its parts need only `Kept`",
-    note = "write `#[kept(fixed)]` at the field if it follows from the scenario and never changes in a run"
+    note = "write `#[kept(fixed)]` at the field if its value follows from the scenario and never changes in a run"
 )]
 pub trait Value: Kept + Sized {
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;

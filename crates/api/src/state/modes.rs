@@ -170,7 +170,7 @@ pub fn share(parts: u128, of: u128, path: &str) -> Result<Rate, Refusal> {
     if of > MAX_PARTS {
         let what = format!("{parts}/{of}: the denominator of the rate of a mode is at most {MAX_PARTS}");
         let near = (parts * MAX_PARTS / of).max(1);
-        return Err(Refusal::new(path, what, format!("write a rounder rate, such as {near}/{MAX_PARTS}")));
+        return Err(Refusal::new(path, what, format!("write a simpler rate, such as {near}/{MAX_PARTS}")));
     }
     Rate::new(parts, of, path)
 }

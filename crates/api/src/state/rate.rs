@@ -35,10 +35,9 @@ impl Rate {
         }
         let exact = format!("{flits} flits in {cycles} cycles");
         if cycles > flits.saturating_mul(MAX_PERIOD) {
-            let what =
-                format!(
-                    "{exact} is slower than 1 flit in {MAX_PERIOD} cycles, the slowest link that Weft can simulate"
-                );
+            let what = format!(
+                "{exact} is slower than 1 flit in {MAX_PERIOD} cycles, the slowest link that Weft can simulate"
+            );
             let times = cycles as f64 / flits as f64 / MAX_PERIOD as f64;
             let help = format!(
                 "write 1/{MAX_PERIOD}flits/cycle or more, which is {times:.3} times as fast; slower links need a smaller flit or a \
@@ -47,10 +46,9 @@ impl Rate {
             return Err(Refusal::new(path, what, help));
         }
         if flits > cycles.saturating_mul(MAX_PERIOD) {
-            let what =
-                format!(
-                    "{exact} is faster than {MAX_PERIOD} flits in a cycle, the fastest link that Weft can simulate"
-                );
+            let what = format!(
+                "{exact} is faster than {MAX_PERIOD} flits in a cycle, the fastest link that Weft can simulate"
+            );
             return Err(Refusal::new(path, what, format!("write at most {MAX_PERIOD}flits/cycle, or a shorter cycle")));
         }
         let what = format!(
@@ -135,7 +133,7 @@ fn rounder(flits: u128, cycles: u128) -> String {
     let percent = 100.0 * ((near as f64 / parts as f64) / (flits as f64 / cycles as f64) - 1.0);
     let (size, way) = (percent.abs(), if percent > 0.0 { "more" } else { "less" });
     let rate = if parts == 1 { near.to_string() } else { format!("{near}/{parts}") };
-    format!("write a rounder rate, such as {rate}flits/cycle, which is {size:.1e} % {way}")
+    format!("write a simpler rate, such as {rate}flits/cycle, which is {size:.1e} % {way}")
 }
 
 /// The first convergent of the continued fraction of `flits / cycles` that differs from it by at most 0.1 %. The error of a convergent is

@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_bare_number_is_refused_with_the_unit_that_it_lacks() {
         let refused = |json: &str| serde_json::from_str::<Bytes>(json).expect_err("no unit").to_string();
-        let bare = "1000 is a bare number and a size in bytes needs a unit\ngive a unit, such as \"1000B\"";
+        let bare = "1000 is a bare number, but a size in bytes needs a unit\ngive a unit, such as \"1000B\"";
         assert!(refused("1000").starts_with(bare), "{}", refused("1000"));
         assert_eq!(serde_json::from_str::<Bytes>("\"1000B\"").ok(), Some(Bytes(1000)));
         for number in ["-1", "1.5"] {
