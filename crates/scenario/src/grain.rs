@@ -202,7 +202,7 @@ weft_units::codes! {
     COARSE_GRAIN = "coarse_grain", Warning,
         means: "The scenario runs with flits as large as `grain`. The run is faster but less exact.",
         computed: "A cycle is the time that a link needs for a grain. Latencies are rounded up to such cycles.",
-        helps: "Compare with a run without `grain`, on a smaller network if it takes too long.";
+        helps: "Compare with a run without `grain`, on a smaller network if this run takes too long.";
 }
 
 /// Converts remarks on the coarse scenario. Remedies without a number of flits or cycles stay as they are.

@@ -31,7 +31,7 @@ pub(crate) fn facts(spec: &Spec) -> Result<Value, Refusal> {
 
 weft_units::codes! {
     MARKS_ABOVE_A_PORT = "marks_above_a_port", Warning,
-        means: "An input port is full, and stops the router before it, before congestion control marks any packet.",
+        means: "An input port is full, and stops the upstream router, before congestion control marks any packet.",
         computed: "The shortest queue for an output in which packets are marked, compared with the memory of the largest port.",
         helps: "Let marking begin at a shorter queue, or give ports more memory.";
     MARKS_STAY_RARE = "marks_stay_rare", Warning,
@@ -51,7 +51,7 @@ pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     if first > port {
         let what = format!(
             "marking begins when {} wait for one output, but the largest input port holds {}: a port is full, and \
-             stops the router before it, before any packet is marked",
+             stops the upstream router, before any packet is marked",
             size(first),
             size(port)
         );

@@ -10,7 +10,7 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let refuse = |what: String, help: &str| Err(Refusal::new(path, what, help));
     if name.trim().is_empty() {
-        return refuse("the name is empty".into(), "write a name, such as my-study, or leave it out");
+        return refuse("the name is empty".into(), "write a name, such as my-study, or leave the name out");
     }
     if let Some(c) = name.chars().find(|&c| breaks(c)) {
         let what = format!("a name is one line of text, but this one contains the character U+{:04X}", u32::from(c));

@@ -236,7 +236,7 @@ fn check_keys(
     missing.map_or(Ok(()), |name| {
         let about = keys.iter().find(|(key, _)| key == name).and_then(|(_, schema)| schema.description());
         let what = format!("the key `{name}` is missing");
-        let help = format!("write `{name}: ...`: {}", about.unwrap_or("it has no default"));
+        let help = format!("write `{name}: ...`: {}", about.unwrap_or("the key has no default"));
         Err(Diagnostic::at(key_span, &join(path, name), &what, &help, notes))
     })
 }

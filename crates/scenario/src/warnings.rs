@@ -29,7 +29,7 @@ weft_units::codes! {
         helps: "Write `measure.warmup: auto`, or a warm-up of several such times. Move phases and faults by the same \
                 time.";
     NOTHING_MANAGED = "nothing_managed", Warning,
-        means: "The policy has no link to switch. All links stay on, and it saves no energy.",
+        means: "The policy has no link to switch. All links stay on, and the policy saves no energy.",
         computed: "`power.manages` names no class of links between routers that has a link.",
         helps: "Name a class that has links in `power.manages`, or choose a policy that leaves links on.";
     DEAR_MODE = "dear_mode", Warning,
