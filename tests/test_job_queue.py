@@ -273,7 +273,7 @@ FAULTS = {
     GOOD.replace(" 60 ", " 0 "): ("line 3: job 1: the run time, field 4, is 0", "zero_time"),
     GOOD.replace(" 60 ", " -1 "): ("line 3: job 1: the run time, field 4, is missing", "missing"),
     GOOD.replace(" 4 ", " 73 "): (
-        "line 3: job 1: 73 processors, 1 on a node, need 73 nodes, and job `all` has 72",
+        "line 3: job 1: 73 processors, 1 per node, need 73 nodes, but job `all` has 72",
         "too_large",
     ),
     GOOD.replace(" 60 ", " 0.00001 "): (
@@ -296,7 +296,7 @@ def test_a_line_that_is_not_right_is_refused_with_its_place_and_can_be_left_out(
     (point,) = skipping.points
     warnings = [warning for warning in point.warnings if warning["code"] == "skipped_lines"]
     assert [warning["numbers"] for warning in warnings] == [{"skipped_lines": 1.0, "lines": 3.0}]
-    assert f"1 of 3 lines are left out (1 {word}); {shown}" in warnings[0]["what"]
+    assert f"Weft skips 1 of 3 lines (1 {word}); {shown}" in warnings[0]["what"]
     results = skipping.run(tmp_path / "out", watch=False)
     assert results.schedule(0).height == 2
     assert results.summaries[0]["jobs"][0]["queue_skipped_lines"] == 1
@@ -309,7 +309,7 @@ def test_a_line_that_is_not_right_is_refused_with_its_place_and_can_be_left_out(
         (
             "9000000",
             1_000,
-            r"(?s)longer than 8000000000.* us, the most.*write a larger `compression`",
+            r"(?s)longer than 8000000000.* us, the longest time.*write a larger `compression`",
             {"compression": 2_000},
         ),
     ],
@@ -328,7 +328,7 @@ def test_a_job_that_comes_too_late_is_refused(tmp_path: Path) -> None:
     """2^47 cycles of 1 ns are 140,737 s."""
     text = f"{GOOD}\n{GOOD.replace(' 0 ', ' 150000 ', 1)}\n"
     with pytest.raises(
-        ScenarioError, match=r"(?s)line 2: .*more than 2\^47 cycles.*larger `compression`.*skip: \[too_late"
+        ScenarioError, match=r"(?s)line 2: .*the last possible cycle, 2\^47.*larger `compression`.*skip: \[too_late"
     ):
         _ = weft.load(scenario(log(text, tmp_path / "jobs.swf", compression=1))).points
     for remedy in ({"compression": 2}, {"compression": 1, "skip": ["too_late"]}):
@@ -338,7 +338,7 @@ def test_a_job_that_comes_too_late_is_refused(tmp_path: Path) -> None:
 def test_a_packed_file_is_refused(tmp_path: Path) -> None:
     arrivals = log("", tmp_path / "jobs.swf.gz")
     (tmp_path / "jobs.swf.gz").write_bytes(gzip.compress(GOOD.encode()))
-    with pytest.raises(ScenarioError, match=r"(?s)jobs\.swf\.gz is packed by gzip.*gunzip"):
+    with pytest.raises(ScenarioError, match=r"(?s)jobs\.swf\.gz is compressed with gzip.*gunzip"):
         _ = weft.load(scenario(arrivals)).points
 
 
@@ -355,11 +355,11 @@ def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "message", "mended"),
     [
-        ({"processors_per_node": 0}, "a node of 0 processors", {"processors_per_node": 1}),
+        ({"processors_per_node": 0}, "a node can't have 0 processors", {"processors_per_node": 1}),
         ({"compression": 0}, "times can't be divided by 0", {"compression": 100_000}),
-        ({"first": 0}, "0 jobs", {"first": 1}),
-        ({"from": "2s", "to": "1s"}, "no time lies between", {"from": "0s", "to": "3s"}),
-        ({"from": "500s"}, "no job of 2 lines runs", {"from": "0s"}),
+        ({"first": 0}, "there are 0 jobs", {"first": 1}),
+        ({"from": "2s", "to": "1s"}, "there is no time between", {"from": "0s", "to": "3s"}),
+        ({"from": "500s"}, "none of 2 lines has a job that runs", {"from": "0s"}),
         ({"runs": {"all": "jobb"}}, "there is no trace `jobb`", {"runs": {"all": "job"}}),
         (
             {"runs": {"by_queue": {"names": {"7": "job"}}}},
@@ -368,7 +368,7 @@ def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
         ),
         (
             {"runs": {"by_executable": {"names": {"7": "job"}}}},
-            "the executable, field 14, is 1, which `names` has not",
+            "the executable, field 14, is 1, which is not in `names`",
             {"runs": {"by_executable": {"names": {"7": "job"}, "others": "job"}}},
         ),
     ],
@@ -395,7 +395,7 @@ def test_easy_needs_estimates_and_counts_need_no_file(tmp_path: Path) -> None:
     assert guessed.run(tmp_path / "out", watch=False).schedule(0)["estimate_cycles"].to_list() == [70_000]
     with pytest.raises(ScenarioError, match=r"leave `count` out"):
         _ = weft.load(scenario(listed, trace={"count": 2})).points
-    with pytest.raises(ScenarioError, match=r"write the submissions in the order of their times"):
+    with pytest.raises(ScenarioError, match=r"sort the entries by their times"):
         _ = weft.load(scenario({"list": [{"at": "2us", "trace": "job"}, {"at": "1us", "trace": "job"}]})).points
 
 
@@ -415,7 +415,7 @@ def test_the_window_of_jobs_begins_at_its_start(tmp_path: Path) -> None:
 def test_a_file_with_fewer_jobs_than_its_header_says_is_reported(tmp_path: Path) -> None:
     (point,) = weft.load(scenario(log(f"; MaxJobs: 3\n{GOOD}\n", tmp_path / "jobs.swf"))).points
     (warning,) = [warning for warning in point.warnings if warning["code"] == "fewer_jobs"]
-    assert "announces 3 jobs (MaxJobs), and the file has 1" in warning["what"]
+    assert "announces 3 jobs (MaxJobs), but the file has 1" in warning["what"]
 
 
 def test_the_example_is_the_file_that_its_header_names() -> None:

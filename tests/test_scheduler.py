@@ -105,9 +105,9 @@ def test_a_placement_into_the_smallest_gap_is_another_one(tmp_path: Path) -> Non
     ("traces", "message", "mended"),
     [
         ([trace("huge", 64)], "needs 32 terminals", [trace("huge", 64, ranks_per_terminal=4)]),
-        ([trace("late", 8, start="1us")], "the scheduler decides when a program starts", [trace("late", 8)]),
-        ([trace("none", 8, 0)], "it runs 0 times", [trace("none", 8, 1)]),
-        ([], "no program", [trace("one", 8)]),
+        ([trace("late", 8, start="1us")], "the scheduler sets the start time of each program", [trace("late", 8)]),
+        ([trace("none", 8, 0)], "the program runs 0 times", [trace("none", 8, 1)]),
+        ([], "there is no trace", [trace("one", 8)]),
         ([trace("one", 8), trace("one", 16)], "two traces are called `one`", [trace("one", 8), trace("two", 16)]),
     ],
 )
@@ -180,9 +180,9 @@ def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("cores", "traces", "message", "mended"),
     [
-        (4, [trace("two", 8)], "each rank has a core", [trace("two", 8, ranks_per_terminal=1)]),
-        (4, [computing("huge", 65, 1)], "needs 65 cores, and job `all` has 64", [computing("fits", 64, 1)]),
-        (0, [computing("one", 1, 1)], "a node of 0 cores", None),
+        (4, [trace("two", 8)], "each rank gets a core", [trace("two", 8, ranks_per_terminal=1)]),
+        (4, [computing("huge", 65, 1)], "needs 65 cores, but job `all` has 64", [computing("fits", 64, 1)]),
+        (0, [computing("one", 1, 1)], "a node can't have 0 cores", None),
     ],
 )
 def test_cores_that_make_no_sense_are_refused(

@@ -136,7 +136,7 @@ fn a_batch_per_group_where_there_are_none() {
 #[test]
 fn no_outstanding_request() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  reply: {outstanding: 0}\n")], &[]), @r#"
-    error: traffic.reply.outstanding: 0 requests at a time send none
+    error: traffic.reply.outstanding: with a limit of 0 requests, none is ever sent
       --> bad.yaml:12:24
        |
     12 |   reply: {outstanding: 0}
@@ -148,16 +148,17 @@ fn no_outstanding_request() {
 
 #[test]
 fn a_workload_is_refused_where_and_as_it_is_written() {
-    let zero = "error: traffic.workload.request_reply.outstanding: 0 requests at a time send none";
+    let zero = "error: traffic.workload.request_reply.outstanding: with a limit of 0 requests, none is ever sent";
     assert_eq!(refused_load("  load: 0.3\n  workload: {request_reply: {outstanding: 0}}\n"), zero);
     let jobs =
         "  load: 0.3\n  reply: {}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}, reply: {outstanding: 0}}\n";
-    let zero = "error: traffic.jobs.0.reply.outstanding: 0 requests at a time send none";
+    let zero = "error: traffic.jobs.0.reply.outstanding: with a limit of 0 requests, none is ever sent";
     assert_eq!(refused_load(jobs), zero);
     // jobs that use the workload of `traffic`
     let jobs = "  load: 0.3\n  reply: {outstanding: 0}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n";
-    assert_eq!(refused_load(jobs), "error: traffic.reply.outstanding: 0 requests at a time send none");
-    let both = "error: traffic.workload: `workload` and `reply` both define the packets that terminals send";
+    let zero = "error: traffic.reply.outstanding: with a limit of 0 requests, none is ever sent";
+    assert_eq!(refused_load(jobs), zero);
+    let both = "error: traffic.workload: `workload` and `reply` both say what terminals send";
     assert_eq!(refused_load("  load: 0.3\n  workload: open_loop\n  reply: {}\n"), both);
     let named = refused(&[("  load: 0.3\n", "  load: 0.3\n  workload: request_repl\n")], &[]);
     assert!(named.contains("did you mean `request_reply`? write one of: open_loop, request_reply"), "{named}");

@@ -69,7 +69,7 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     let many = scenario("", "").replace("ranks: 8", "ranks: 20");
     let text = refused(&many);
     assert!(
-        text.contains("20 ranks, 1 of them on a node, need 20 nodes of a terminal each, and job `all` has 8"),
+        text.contains("20 ranks, 1 per node, need 20 nodes with one terminal each, but job `all` has 8 terminals"),
         "{text}"
     );
     assert!(text.contains("write `ranks_per_terminal: 3`"), "{text}");
@@ -78,7 +78,7 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     let rails = scenario("      rails: 2\n", "");
     let text = refused(&rails);
     assert!(
-        text.contains("8 ranks, 1 of them on a node, need 8 nodes of 2 terminals each, and job `all` has 8"),
+        text.contains("8 ranks, 1 per node, need 8 nodes with 2 terminals each, but job `all` has 8 terminals"),
         "{text}"
     );
     assert!(text.contains("write `ranks_per_terminal: 2`, or give the job 16 terminals"), "{text}");
@@ -109,7 +109,7 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
 
     let empty =
         "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\ntraffic: {workload: {programs: {}}}\n";
-    assert!(refused(empty).contains("write `file: program.goal`, or `program:`"), "{}", refused(empty));
+    assert!(refused(empty).contains("write either `file: program.goal`, or `program:`"), "{}", refused(empty));
 }
 
 /// With planes, a node has a terminal in each plane, and a job names nodes.

@@ -186,13 +186,12 @@ impl Programs {
     pub(super) fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
         let within = |refusal: Refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal };
         let both = |what: &str| {
-            let help =
-                "write `file: program.goal`, or `program:` with the parameters of a generator, and only one of them";
+            let help = "write either `file: program.goal`, or `program:` with the parameters of a generator";
             Err(Refusal::new(path, what, help))
         };
         match (&self.file, &self.program) {
-            (None, None) => both("a workload of programs without a program"),
-            (Some(_), Some(_)) => both("`file` and `program` both say what the ranks do"),
+            (None, None) => both("this workload has no program"),
+            (Some(_), Some(_)) => both("`file` and `program` both define the program"),
             (None, Some(program)) => {
                 let file = ProgramFile { program: program.clone(), collectives: self.collectives.clone() };
                 let (made, rules) = file.make().map_err(within)?;
@@ -229,17 +228,17 @@ impl Programs {
     /// path of this workload.
     pub(super) fn of_ranks(&self, ranks: u32, path: &str) -> Result<Self, Refusal> {
         let no_key = |what: String| {
-            let help = "name a program of a generator that has the key `ranks`";
+            let help = "name the program of a generator that has the key `ranks`";
             Refusal::new(path, what, help)
         };
         let Some(generator) = &self.program else {
-            return Err(no_key(format!("a program in a file has ranks of its own, and {ranks} are wanted")));
+            return Err(no_key(format!("a program in a file has a fixed number of ranks, but {ranks} are needed")));
         };
         let name = generator.name();
         let mut config = serde_json::to_value(generator).unwrap_or_default();
         match config.get_mut(name).and_then(|keys| keys.get_mut("ranks")) {
             Some(key) => *key = ranks.into(),
-            None => return Err(no_key(format!("`{name}` has no key `ranks`, and {ranks} are wanted"))),
+            None => return Err(no_key(format!("generator `{name}` has no key `ranks`, but {ranks} ranks are needed"))),
         }
         let program = serde_json::from_value(config).map_err(|error| no_key(error.to_string()))?;
         Ok(Self { program: Some(program), ..self.clone() })
@@ -342,7 +341,7 @@ impl Programs {
         if rails.is_multiple_of(planes) {
             return Ok(());
         }
-        let what = format!("{rails} rails, and the network has {planes} planes: a node has a terminal in each of them");
+        let what = format!("{rails} rails, but the network has {planes} planes: a node needs a terminal in each plane");
         let help = format!("write `rails: {planes}`, or leave `rails` out");
         Err(of.refusal("workload.programs.rails", what, &help))
     }
@@ -352,14 +351,14 @@ impl Programs {
         let (rails, terminals) = (self.rails(of.planes), of.terminals.len() as u32);
         let nodes = ranks.div_ceil(self.ranks_per_terminal);
         if u64::from(nodes) * u64::from(rails) > u64::from(terminals) {
-            let each = if rails > 1 { format!("{rails} terminals each") } else { "a terminal each".to_owned() };
+            let each = if rails > 1 { format!("{rails} terminals each") } else { "one terminal each".to_owned() };
             let what = format!(
-                "{ranks} ranks, {} of them on a node, need {nodes} nodes of {each}, and job `{}` has {terminals} terminals",
+                "{ranks} ranks, {} per node, need {nodes} nodes with {each}, but job `{}` has {terminals} terminals",
                 self.ranks_per_terminal, of.job
             );
             let enough = u64::from(nodes) * u64::from(rails);
             let help = match ranks.checked_div((terminals / rails).min(ranks)) {
-                None => format!("give the job {enough} terminals, or write fewer `rails`"),
+                None => format!("give the job {enough} terminals, or write a smaller number for `rails`"),
                 Some(_) => {
                     let each = ranks.div_ceil(terminals / rails);
                     format!("write `ranks_per_terminal: {each}`, or give the job {enough} terminals")
@@ -383,7 +382,7 @@ impl Programs {
         ];
         let times = times.map(|(key, time)| (key, time.femtoseconds(cycle_fs)));
         if let Some((key, _)) = times.iter().find(|(_, time)| *time / cycle_fs.max(1) > MAX_CYCLES.into()) {
-            let what = "more than 2^48 cycles for a message".to_owned();
+            let what = "the time per message is longer than 2^48 cycles".to_owned();
             return Err(Refusal::new(format!("{path}.{key}"), what, "write a time such as 1us"));
         }
         Ok((start, times.map(|(_, time)| time)))
@@ -451,7 +450,7 @@ impl Programs {
 
 impl WorkloadModel for Programs {
     fn awaits(&self) -> Option<Awaits> {
-        Some(Awaits { what: "messages", remedy: "write a pattern and a load in place of the program" })
+        Some(Awaits { what: "messages", remedy: "use a pattern and a load instead of the program" })
     }
 
     fn has_own_demand(&self) -> bool {
@@ -468,21 +467,21 @@ impl WorkloadModel for Programs {
             [("accepted", self.accepted), ("ranks_per_terminal", Some(self.ranks_per_terminal)), ("rails", self.rails)];
         for (key, count) in counts {
             if count == Some(0) {
-                let what = "0 of them leave the program nothing to run with".into();
+                let what = "with 0 of them the program can't run".into();
                 return Err(site.refusal(&format!("workload.programs.{key}"), what, "write 1 or more"));
             }
         }
         if site.packets.shares().len() > 1 {
-            let what = "a message becomes packets of one greatest length, and a shorter last one".into();
+            let what = "a message becomes packets of one length, of which only the last may be shorter".into();
             return Err(site.refusal("packet", what, "write one length, such as 16flits"));
         }
         let path = format!("{}.workload.programs", site.path);
         if self.local_bandwidth.is_some() && self.local_bits_per_second((site.cycle_fs, site.flit_bits)) == 0 {
-            let what = "messages between ranks of a node would never arrive".into();
+            let what = "with this bandwidth, messages between ranks of a node would never arrive".into();
             return Err(site.refusal(
                 "workload.programs.local_bandwidth",
                 what,
-                "write a bandwidth such as 900Gb/s, or leave it out: then it has no limit",
+                "write a bandwidth such as 900Gb/s, or leave the key out for no limit",
             ));
         }
         compute::check(self.compute_scale, self.jitter.as_ref(), &path)?;

@@ -123,7 +123,7 @@ impl WorkloadModel for RequestReply {
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
         site.check_length("workload.request_reply.packet", self.packet.0)?;
         if self.outstanding == Some(0) {
-            let what = "0 requests at a time send none".into();
+            let what = "with a limit of 0 requests, none is ever sent".into();
             return Err(site.refusal("workload.request_reply.outstanding", what, "write 1 or more"));
         }
         Clocks::check(site)

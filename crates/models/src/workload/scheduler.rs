@@ -148,7 +148,7 @@ impl Scheduler {
     fn period(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let period = self.period.cycles(cycle_fs, &format!("{path}.period"))?;
         if period == 0 {
-            let what = "a scheduler that looks at the nodes every 0 cycles";
+            let what = "the scheduler can't check the nodes every 0 cycles";
             return Err(Refusal::new(format!("{path}.period"), what, "write a time such as 1us"));
         }
         Ok(period)
@@ -169,33 +169,33 @@ impl Scheduler {
             let key = format!("workload.scheduler.traces.{place}");
             if self.traces[..place].iter().any(|other| other.name == scheduled.name) {
                 let what = format!("two traces are called `{}`", scheduled.name);
-                return Err(site.refusal(&format!("{key}.name"), what, "give each trace a name of its own"));
+                return Err(site.refusal(&format!("{key}.name"), what, "give each trace its own name"));
             }
             if scheduled.count == 0 {
-                return Err(site.refusal(&format!("{key}.count"), "it runs 0 times".into(), "write 1 or more"));
+                return Err(site.refusal(&format!("{key}.count"), "the program runs 0 times".into(), "write 1 or more"));
             }
             if scheduled.count > 1 && !self.arrivals.counts() {
-                let what = "the list or file of `arrivals` says how often a program runs".into();
+                let what = "the list or file of `arrivals` sets the number of runs of a program".into();
                 return Err(site.refusal(&format!("{key}.count"), what, "leave `count` out"));
             }
             if scheduled.programs.has_start() {
-                let help = "leave `start` out, or run it as a job of its own with the workload `programs`";
-                let what = "the scheduler decides when a program starts".into();
+                let help = "leave `start` out, or run the program as a separate job with the workload `programs`";
+                let what = "the scheduler sets the start time of each program".into();
                 return Err(site.refusal(&format!("{key}.programs.start"), what, help));
             }
             if self.cores_per_node.is_some() && scheduled.programs.ranks_per_node() > 1 {
                 let what =
-                    "with `cores_per_node` each rank has a core, and a node has as many ranks as it has free cores";
-                let help = "leave `ranks_per_terminal` out, or `cores_per_node`";
+                    "with `cores_per_node`, each rank gets a core, and the free cores of a node limit its number of ranks";
+                let help = "leave `ranks_per_terminal` or `cores_per_node` out";
                 return Err(site.refusal(&format!("{key}.programs.ranks_per_terminal"), what.into(), help));
             }
             if scheduled.programs.rails(site.planes) > 1 {
                 let what =
-                    "a node of several terminals, and the scheduler gives a program its terminals one by one".into();
+                    "nodes have several terminals, but the scheduler assigns terminals to a program one by one".into();
                 let help = match site.planes {
-                    1 => "leave `rails` out, or run the program as a job of its own with the workload `programs`",
+                    1 => "leave `rails` out, or run the program as a separate job with the workload `programs`",
                     _ => {
-                        "take a network of one plane, or run the program as a job of its own with the workload `programs`"
+                        "use a network of one plane, or run the program as a separate job with the workload `programs`"
                     }
                 };
                 return Err(site.refusal(&format!("{key}.programs.rails"), what, help));
@@ -204,12 +204,12 @@ impl Scheduler {
         if self.cores_per_node == Some(0) {
             return Err(site.refusal(
                 "workload.scheduler.cores_per_node",
-                "a node of 0 cores".into(),
+                "a node can't have 0 cores".into(),
                 "write 1 or more",
             ));
         }
         if self.traces.is_empty() {
-            return Err(site.refusal("workload.scheduler.traces", "no program".into(), "name one or more"));
+            return Err(site.refusal("workload.scheduler.traces", "there is no trace".into(), "add at least one trace"));
         }
         Ok(())
     }
@@ -220,11 +220,11 @@ impl Scheduler {
         let order = self.order();
         let arrived = self.arrivals.programs(Asking { scheduler: self, site, order })?;
         if arrived.programs.is_empty() {
-            return Err(site.refusal("workload.scheduler.arrivals", "no program".into(), "submit one or more"));
+            return Err(site.refusal("workload.scheduler.arrivals", "no program arrives".into(), "submit at least one"));
         }
         let guess = arrived.programs.iter().find(|program| order == Order::Easy && program.estimate.is_none());
         if let Some(program) = guess {
-            let what = format!("`easy` needs an estimate of each run time, and `{}` has none", program.name);
+            let what = format!("`easy` needs an estimate of each run time, but `{}` has none", program.name);
             let help = "give the trace the key `estimate`, or write `order: fcfs`";
             return Err(site.refusal("workload.scheduler.order", what, help));
         }
@@ -240,7 +240,7 @@ impl Scheduler {
 
 impl WorkloadModel for Scheduler {
     fn awaits(&self) -> Option<Awaits> {
-        Some(Awaits { what: "messages", remedy: "write a pattern and a load in place of the programs" })
+        Some(Awaits { what: "messages", remedy: "use a pattern and a load instead of the programs" })
     }
 
     fn has_own_demand(&self) -> bool {
@@ -270,7 +270,7 @@ impl WorkloadModel for Scheduler {
 
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
         if site.packets.shares().len() > 1 {
-            let what = "a message becomes packets of one greatest length, and a shorter last one".into();
+            let what = "a message becomes packets of one length, of which only the last may be shorter".into();
             return Err(site.refusal("packet", what, "write one length, such as 16flits"));
         }
         let arrived = self.programs(site)?;

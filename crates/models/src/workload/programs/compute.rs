@@ -88,7 +88,7 @@ pub fn check(scale: f64, jitter: Option<&Jitter>, path: &str) -> Result<(), Refu
     if let Some((key, number, most)) = jitter.map(Jitter::number)
         && !(0.0..=most).contains(&number)
     {
-        let what = format!("a jitter of {number}");
+        let what = format!("the jitter {number} is out of range");
         return Err(Refusal::new(format!("{path}.jitter.{key}"), what, format!("write a number from 0 to {most}")));
     }
     Ok(())

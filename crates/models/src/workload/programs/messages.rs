@@ -188,7 +188,7 @@ impl Outbox {
 
     /// Gives a number to a message. The number of a message in flight is not given again.
     pub fn add(&mut self, message: Message) -> u32 {
-        assert!(self.count < NUMBERS as usize, "a node has 16 million messages under way, the most that it can number");
+        assert!(self.count < NUMBERS as usize, "a node has 16 million messages in flight, its largest possible number");
         let mut number = self.next;
         while self.get(number).is_some() {
             number = (number + 1) % NUMBERS;
@@ -243,7 +243,7 @@ impl Outbox {
     #[inline]
     pub fn message(&mut self, number: u32) -> &mut Message {
         let place = self.place(number);
-        assert_eq!(self.numbers[place], number, "no message under way has this number");
+        assert_eq!(self.numbers[place], number, "no message in flight has this number");
         &mut self.messages[place]
     }
 

@@ -8,11 +8,12 @@ use weft_units::{InputFile, Refusal, Remark};
 
 weft_units::codes! {
     SHORT_RECEIVES = "short_receives", Warning,
-        means: "A program of messages has receives that are smaller than their messages. In MPI this is an error (truncation). Weft matches \
-                source and tag only, as LogGOPSim does, and counts the bytes of the message.",
-        computed: "For each sender, receiver, communicator and tag: messages that fit into no receive, in whatever order they match. Receives \
-                   from any source or with any tag count for all channels that they may take.",
-        helps: "Write receives of as many bytes as their messages, or more.";
+        means: "Some receives of a program are smaller than their messages. In MPI this is an error (truncation). Weft matches \
+                only source and tag, as LogGOPSim does, and uses the size of the message.",
+        computed: "For each sender, receiver, communicator and tag: the smallest possible number of messages that are larger than their \
+                   receives, over all orders of matching. A receive from any source or with any tag counts for every combination that it \
+                   can match.",
+        helps: "Give each receive at least as many bytes as its message.";
 }
 
 static KNOWN: Mutex<BTreeMap<String, Option<ShortReceives>>> = Mutex::new(BTreeMap::new());

@@ -38,7 +38,7 @@ impl Alone {
             Refusal::new(
                 path,
                 "the program never ends on an ideal network",
-                "run `weft trace loggops` on it, which names the receives that wait",
+                "run `weft trace loggops` on the program to see the receives that wait",
             )
         };
         alone.bare_fs = alone.time(0.0).ok_or_else(stuck)?;
@@ -62,11 +62,11 @@ impl Alone {
         }
         if length_fs > LONGEST_FS {
             let most = us(LONGEST_FS);
-            let what = format!("{length} us are longer than {most} us, the most to which a program is scaled");
+            let what = format!("{length} us are longer than {most} us, the longest time of a scaled program");
             return Some((what, "write a larger `compression`, or `length: own`"));
         }
         (self.bare_fs > length_fs).then(|| {
-            let what = format!("{length} us are shorter than the {} us of its messages alone", us(self.bare_fs));
+            let what = format!("{length} us are shorter than the {} us of the program's messages", us(self.bare_fs));
             (what, "write a smaller `compression`, a smaller program, or `length: own`")
         })
     }
@@ -134,7 +134,7 @@ mod tests {
         }
         let (message, _) = ring.misfit(1_000_000_000).unwrap();
         assert!(
-            message.starts_with("1 us are shorter than the ") && message.ends_with(" us of its messages alone"),
+            message.starts_with("1 us are shorter than the ") && message.ends_with(" us of the program's messages"),
             "{message}"
         );
         let bare = alone(r#"{"collective": {"operation": "all_reduce", "ranks": 8, "bytes": "64KB"}}"#);

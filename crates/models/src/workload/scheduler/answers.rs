@@ -13,13 +13,13 @@ use weft_units::Remark;
 
 weft_units::codes! {
     SKIPPED_LINES = "skipped_lines", Warning,
-        means: "Some lines of the file of jobs do not run.",
-        computed: "The number of lines that are left out, and of all lines. The message has the reasons and the first line.",
-        helps: "Correct these lines, or state with the results that they are left out.";
+        means: "Weft skips some lines of the job file.",
+        computed: "The number of skipped lines, and of all lines. The message has the reasons and the first skipped line.",
+        helps: "Correct these lines, or report with the results that they were skipped.";
     FEWER_JOBS = "fewer_jobs", Warning,
-        means: "The file of jobs has fewer jobs than its header announces.",
+        means: "The job file has fewer jobs than its header announces.",
         computed: "`MaxJobs` of the header, compared with the number of lines.",
-        helps: "Copy the file again if it is cut off.";
+        helps: "If the file is cut off, copy it again.";
 }
 
 /// Name of the table of programs.
@@ -290,8 +290,8 @@ pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
             code: &SKIPPED_LINES,
             path: path.to_owned(),
             numbers: vec![("skipped_lines".into(), count as f64), ("lines".into(), lines as f64)],
-            what: format!("{count} of {lines} lines are left out ({}); {first}", skipped.reasons()),
-            help: "correct these lines, or state with the results that they are left out".to_owned(),
+            what: format!("Weft skips {count} of {lines} lines ({}); {first}", skipped.reasons()),
+            help: "correct these lines, or report with the results that they were skipped".to_owned(),
         });
     }
     if let Some(announced) = skipped.announced {
@@ -299,8 +299,8 @@ pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
             code: &FEWER_JOBS,
             path: path.to_owned(),
             numbers: vec![("announced_jobs".into(), announced as f64), ("lines".into(), skipped.lines as f64)],
-            what: format!("the header announces {announced} jobs (MaxJobs), and the file has {}", skipped.lines),
-            help: "copy the file again if it is cut off".to_owned(),
+            what: format!("the header announces {announced} jobs (MaxJobs), but the file has {}", skipped.lines),
+            help: "if the file is cut off, copy it again".to_owned(),
         });
     }
     all

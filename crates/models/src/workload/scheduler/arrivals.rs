@@ -113,15 +113,15 @@ impl Asking<'_> {
         }
         let (what, help) = match self.scheduler.cores_per_node {
             None => (
-                format!("`{name}` needs {needs} terminals, and job `{job}` has {terminals}: it would never start"),
-                "give the job more terminals, or make a program of fewer ranks, or put more ranks at each terminal",
+                format!("`{name}` needs {needs} terminals, but job `{job}` has {terminals}: it can never start"),
+                "give the job more terminals, use a program with fewer ranks, or put more ranks on each terminal",
             ),
             Some(cores) => (
                 format!(
-                    "`{name}` needs {needs} cores, and job `{job}` has {all}: {terminals} terminals of {cores} cores. It would \
+                    "`{name}` needs {needs} cores, but job `{job}` has {all} ({terminals} terminals with {cores} cores each): it can \
                      never start"
                 ),
-                "give the job more terminals, or write a larger `cores_per_node`, or make a program of fewer ranks",
+                "give the job more terminals, write a larger `cores_per_node`, or use a program with fewer ranks",
             ),
         };
         Err(self.refusal(key, what, help))
@@ -143,7 +143,7 @@ impl Asking<'_> {
         if submit <= LATEST as f64 {
             return Ok(());
         }
-        let what = format!("a program would arrive in cycle {submit:.0}, after more than 2^47 cycles");
+        let what = format!("a program would arrive in cycle {submit:.0}, which is after the last possible cycle, 2^47");
         Err(self.refusal(key, what, "write a shorter time"))
     }
 
@@ -226,7 +226,7 @@ impl Poisson {
     fn programs(&self, asking: Asking) -> Result<Vec<Submitted>, Refusal> {
         let mean = self.mean_gap.femtoseconds(asking.site.cycle_fs) as f64 / asking.site.cycle_fs as f64;
         if mean <= 0.0 {
-            let what = "a mean gap of nothing: all programs would arrive at the start".to_owned();
+            let what = "the mean gap is 0: all programs would arrive at the start".to_owned();
             return Err(asking.refusal(
                 "arrivals.poisson.mean_gap",
                 what,
@@ -263,11 +263,11 @@ fn listed(list: &[Submission], asking: Asking) -> Result<Vec<Submitted>, Refusal
         let submit = submission.at.cycles(asking.site.cycle_fs, &asking.path(&format!("{key}.at")))?;
         asking.check_submit(submit as f64, &format!("{key}.at"))?;
         if let Some(last) = all.last().filter(|last| last.submit > submit) {
-            let what = format!("submitted in cycle {submit}, before the one above it in cycle {}", last.submit);
+            let what = format!("cycle {submit} is before cycle {}, the time of the previous entry", last.submit);
             return Err(asking.refusal(
                 &format!("{key}.at"),
                 what,
-                "write the submissions in the order of their times",
+                "sort the entries by their times",
             ));
         }
         let trace = asking.trace(&submission.trace, &format!("{key}.trace"))?;

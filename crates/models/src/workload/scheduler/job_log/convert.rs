@@ -79,8 +79,8 @@ impl JobLog {
         let announced = reader.header("MaxJobs").and_then(|jobs| jobs.split_whitespace().next()?.parse().ok());
         arrived.skipped.announced = announced.filter(|&jobs| is_whole && jobs > arrived.skipped.lines);
         if arrived.programs.is_empty() {
-            let what = format!("{}: no job of {} lines runs", self.file.name(), arrived.skipped.lines);
-            let help = "take a file with jobs, or other values of `first`, `from`, `to` and `skip`";
+            let what = format!("{}: none of {} lines has a job that runs", self.file.name(), arrived.skipped.lines);
+            let help = "use a file with jobs, or change `first`, `from`, `to` or `skip`";
             return Err(asking.refusal("arrivals.swf.file", what, help));
         }
         Ok(arrived)
@@ -95,26 +95,26 @@ impl JobLog {
     fn check(&self, asking: Asking) -> Result<Named, Refusal> {
         let key = |key: &str| format!("arrivals.swf.{key}");
         if swf::is_packed(self.file.bytes()) {
-            let what = format!("{} is packed by gzip", self.file.name());
+            let what = format!("{} is compressed with gzip", self.file.name());
             return Err(asking.refusal(
                 &key("file"),
                 what,
-                "unpack it with `gunzip`, and name the file that this makes",
+                "decompress the file with `gunzip`, and name the resulting file",
             ));
         }
         if self.processors_per_node == 0 {
             return Err(asking.refusal(
                 &key("processors_per_node"),
-                "a node of 0 processors".into(),
+                "a node can't have 0 processors".into(),
                 "write 1 or more",
             ));
         }
         if self.processors_per_node > 1 && asking.scheduler.cores_per_node.is_some() {
-            let what = "with `cores_per_node` a job has a core for each of its processors".to_owned();
+            let what = "with `cores_per_node`, a job gets one core for each of its processors".to_owned();
             return Err(asking.refusal(
                 &key("processors_per_node"),
                 what,
-                "leave it out, or leave `cores_per_node` out",
+                "leave `processors_per_node` or `cores_per_node` out",
             ));
         }
         if !(self.compression > 0.0 && self.compression.is_finite()) {
@@ -122,11 +122,11 @@ impl JobLog {
             return Err(asking.refusal(&key("compression"), what, "write a number above 0, such as 100000"));
         }
         if self.first == Some(0) {
-            return Err(asking.refusal(&key("first"), "0 jobs".into(), "write 1 or more, or leave `first` out"));
+            return Err(asking.refusal(&key("first"), "there are 0 jobs".into(), "write 1 or more, or leave `first` out"));
         }
         for (name, time) in [("from", self.from), ("to", self.to)] {
             if let Some(time @ Time::Cycles(_)) = time {
-                let what = format!("{time}: the recorded machine has no cycles");
+                let what = format!("{time}: times of the recorded machine can't be in cycles");
                 return Err(asking.refusal(&key(name), what, "write a time such as 3600s"));
             }
         }
@@ -135,7 +135,7 @@ impl JobLog {
         {
             return Err(asking.refusal(
                 &key("to"),
-                format!("no time lies between {from} and {to}"),
+                format!("there is no time between {from} and {to}"),
                 "write a later time",
             ));
         }
@@ -152,7 +152,7 @@ impl JobLog {
     }
 
     fn refused(&self, place: &str, unfit: &Unfit, asking: Asking) -> Refusal {
-        let help = format!("{}, or leave such lines out with `skip: [{}]`", unfit.help, unfit.reason.name());
+        let help = format!("{}, or skip such lines with `skip: [{}]`", unfit.help, unfit.reason.name());
         asking.refusal("arrivals.swf.file", format!("{}, {place}", self.file.name()), &help)
     }
 
@@ -174,7 +174,7 @@ impl JobLog {
         let cycles = |ns: u64| self.fs(ns) / asking.site.cycle_fs.max(1) as f64;
         let submit = cycles(job.submit_ns - start_ns).round();
         if submit > LATEST as f64 {
-            let what = of(format!("submitted in cycle {submit} of the run, after more than 2^47 cycles"));
+            let what = of(format!("submitted in cycle {submit} of the run, after the last possible cycle, 2^47"));
             return unfit(Reason::TooLate, what, "write a larger `compression`");
         }
         let nodes = self.nodes(job, asking)?;
@@ -182,13 +182,13 @@ impl JobLog {
         let length_ns = self.length_ns(job)?;
         let estimate = job.requested_ns.map(|ns| cycles(ns).ceil() as u64).or(of_trace);
         if estimate.is_none() && asking.order == Order::Easy {
-            let what = of("the requested time, field 9, is missing (-1), and `order: easy` needs it".to_owned());
+            let what = of("the requested time, field 9, is missing (-1), but `order: easy` needs it".to_owned());
             return unfit(Reason::Missing, what, "give the trace the key `estimate`, write `order: fcfs`");
         }
         let program = known.of_nodes(self, (trace, nodes), asking).map_err(|what| Unfit {
             reason: Reason::NoProgram,
             what: of(what),
-            help: "name another trace for it in `runs`".to_owned(),
+            help: "name another trace for this job in `runs`".to_owned(),
         })?;
         let length_fs = length_ns.map(|ns| self.fs(ns).round() as u128);
         if let Some((alone, length)) = program.alone.as_ref().zip(length_fs)
@@ -227,24 +227,25 @@ impl JobLog {
         let cores = asking.scheduler.cores();
         if cores > 1 && nodes > terminals as u64 * u64::from(cores) {
             let what = format!(
-                "job {number}: {processors} processors, and job `{}` has {terminals} terminals of {cores} cores: it would never start",
+                "job {number} needs {processors} processors, but job `{}` has {terminals} terminals with {cores} cores each: the \
+                 recorded job can never start",
                 asking.site.job
             );
             let fewest = processors.div_ceil(terminals as u64);
-            return unfit(Reason::TooLarge, what, format!("write `cores_per_node: {fewest}`, take a larger network"));
+            return unfit(Reason::TooLarge, what, format!("write `cores_per_node: {fewest}`, use a larger network"));
         }
         if cores == 1 && nodes > terminals as u64 {
             let each = self.processors_per_node;
             let what = format!(
-                "job {number}: {processors} processors, {each} on a node, need {nodes} nodes, and job `{}` has {terminals} \
-                 terminals: it would never start",
+                "job {number}: {processors} processors, {each} per node, need {nodes} nodes, but job `{}` has {terminals} \
+                 terminals: the recorded job can never start",
                 asking.site.job
             );
             let fewest = processors.div_ceil(terminals as u64);
             return unfit(
                 Reason::TooLarge,
                 what,
-                format!("write `processors_per_node: {fewest}`, take a larger network"),
+                format!("write `processors_per_node: {fewest}`, use a larger network"),
             );
         }
         Ok(nodes as u32)
@@ -259,13 +260,13 @@ impl JobLog {
         };
         let named = number.and_then(|number| by.names.get(&number.to_string())).or(by.others.as_ref());
         let number =
-            number.map_or("is missing (-1)".to_owned(), |number| format!("is {number}, which `names` has not"));
+            number.map_or("is missing (-1)".to_owned(), |number| format!("is {number}, which is not in `names`"));
         match named {
             Some(name) => Ok(names[name]),
             None => unfit(
                 Reason::NoProgram,
                 format!("job {}: the {field} {number}", job.number),
-                "add it to `names`, write `others: NAME`",
+                "add the number to `names`, write `others: NAME`",
             ),
         }
     }
@@ -302,7 +303,7 @@ impl Known {
             let programs = scheduled.of_ranks(ranks, &path).map_err(explain)?;
             let needs = programs.terminals_needed(&path).map_err(explain)?;
             if needs != nodes {
-                return Err(format!("its program of {ranks} ranks needs {needs} nodes, and the job has {nodes}"));
+                return Err(format!("its program of {ranks} ranks needs {needs} nodes, but the job has {nodes}"));
             }
             let units = (asking.site.cycle_fs, asking.site.flit_bits);
             let alone = match log.length {
@@ -323,7 +324,7 @@ impl ByNumber {
         let key = format!("arrivals.swf.{key}");
         let is_number = |text: &str| text.parse::<u64>().is_ok_and(|number| number.to_string() == text);
         if let Some(other) = self.names.keys().find(|number| !is_number(number)) {
-            let what = format!("`{other}` is no number of the field");
+            let what = format!("`{other}` is not a valid number of this field");
             return Err(asking.refusal(&format!("{key}.names"), what, "write whole numbers, such as `1: NAME`"));
         }
         let named = self.names.iter().map(|(number, name)| (format!("{key}.names.{number}"), name));
