@@ -153,15 +153,15 @@ DRAGONFLY = "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_
         ),
         (
             ["sweep.routing=[pal]", "sweep.power.policy=[always_on, {static: {hub: 77}}]"],
-            ["power.policy.static.hub: 77, but there is a subnetwork of 4 routers", "write 0 to 3"],
+            ["power.policy.static.hub: 77, but a subnetwork has only 4 routers", "write 0 to 3"],
         ),
         (
             ["sweep.routing=[pal]", "sweep.power.policy=[{tcep: {hub: 1}}, {tcep: {hub: 50}}]"],
-            ["power.policy.tcep.hub: 50, but there is a subnetwork of 4 routers", "write 0 to 3"],
+            ["power.policy.tcep.hub: 50, but a subnetwork has only 4 routers", "write 0 to 3"],
         ),
         (
             ["sweep.routing=[pal]", "power.policy=tcep", "sweep.power.policy.tcep.activation_epoch=[1us, 100ns]"],
-            ["power.policy.tcep.activation_epoch: 100 cycles, shorter than the wake-up delay"],
+            ["power.policy.tcep.activation_epoch: 100 cycles are shorter than the wake-up delay"],
         ),
     ],
 )

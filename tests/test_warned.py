@@ -32,7 +32,7 @@ power: {policy: {idle_timeout: {idle: 60cycles, transition: 100cycles}}}
 SLEEPY = {"idle_timeout": {"idle": "60cycles"}}
 RISK = {
     "path": "power.policy.idle_timeout.idle",
-    "what": "a load that is carried may not be carried once the network has slept",
+    "what": "a load that the network carries from then on may be too high after links have gone off",
     "help": "write an idle time of 100cycles or more",
 }
 ON = {"links_stay_on": True, "links_on_mean": 1.0}

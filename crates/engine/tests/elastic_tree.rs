@@ -284,13 +284,14 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
         refused(
             &under(topology, routing, LEAST),
             "power.policy.elastic_tree",
-            "a fat tree of two levels or more",
+            "a fat tree with two or more levels, but this network is no such tree",
             help,
         );
     }
     // with half of its terminals, this tree has trunks of two links
     let small = r#"{"fat_tree": {"radix": 8, "levels": 2, "terminals": 16}}"#;
-    let (why, help) = ("as many links up, each to a router of its own", "with all its terminals and without trunks");
+    let why = "the same number of upward links, each to a different router";
+    let help = "with all its terminals and without trunks";
     refused(&under(small, UP_DOWN, LEAST), "power.policy.elastic_tree", why, help);
     check(&under(r#"{"fat_tree": {"radix": 8, "levels": 2}}"#, UP_DOWN, LEAST)).unwrap();
     let blind = under(TREE, SHORTEST, LEAST);
@@ -312,8 +313,8 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
 #[test]
 fn a_tree_with_more_links_up_than_a_word_has_bits_is_refused() {
     let of = |k: u32| under(&format!(r#"{{"k_ary_n_tree": {{"k": {k}, "n": 2}}}}"#), UP_DOWN, LEAST);
-    let what = "129 links up per router, but their states are kept in words of 128 bits";
-    refused(&of(129), "power.policy.elastic_tree", what, "at most 128 links up per router");
+    let what = "129 upward links per router, but Weft stores their states in 128 bits";
+    refused(&of(129), "power.policy.elastic_tree", what, "routers with at most 128 upward links");
     check(&of(128)).expect("a tree of as many as the message says");
 }
 
@@ -331,8 +332,8 @@ fn a_level_that_is_not_managed_keeps_all_its_links() {
 #[test]
 fn thresholds_and_times_without_sense_are_refused() {
     for (json, path, what) in [
-        (r#"{"low": 0.0}"#, "low", "0 is no share"),
-        (r#"{"high": 1.5}"#, "high", "1.5 is no share"),
+        (r#"{"low": 0.0}"#, "low", "0 is not a share"),
+        (r#"{"high": 1.5}"#, "high", "1.5 is not a share"),
         (r#"{"low": 0.5, "high": 0.5}"#, "high", "0.5 is not above low, 0.5"),
         (r#"{"low": 0.9}"#, "high", "0.75 is not above low, 0.9"),
         (r#"{"epoch": "0cycles"}"#, "epoch", "0 cycles"),

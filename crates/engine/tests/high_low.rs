@@ -214,13 +214,16 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
     for (rest, expected) in [
         (
             r#""rho": 1.25"#,
-            "idle_timeout.rho: 1.25: a channel would go down after 25ns / 1.25, 20 cycles, less than the 25 cycles",
+            "idle_timeout.rho: 1.25: a channel would go down after 25ns / 1.25 = 20 cycles, but a change takes longer: 25 cycles",
         ),
-        (r#""rho": 0"#, "idle_timeout.rho: 0 is no share of an idle time"),
-        (r#""rho": -1"#, "idle_timeout.rho: -1 is no share of an idle time"),
+        (r#""rho": 0"#, "idle_timeout.rho: 0 is not a valid share of the idle time"),
+        (r#""rho": -1"#, "idle_timeout.rho: -1 is not a valid share of the idle time"),
         (r#""rho": 0.9, "idle": "40ns""#, "idle_timeout.rho: 0.9, and idle is 40ns"),
         (r#""to": "off""#, "power.policy.idle_timeout: the key `idle` is missing"),
-        (r#""idle": "40ns", "switch_at": "break_even""#, "idle_timeout.switch_at: packets must be able to cross"),
+        (
+            r#""idle": "40ns", "switch_at": "break_even""#,
+            "idle_timeout.switch_at: this key needs a mode in which packets cross the channel at a lower rate",
+        ),
         (r#""idle": "40ns", "to": "nap", "switch_at": "break_even""#, "write to: low or half"),
     ] {
         let said = message_of(rest);
@@ -230,8 +233,8 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
     let mut small = pair(HIGH_LOW);
     queues(&mut small, 2, 5);
     let refusal = check(&small).expect_err("too small");
-    let what =
-        "46 flits must wait for a channel of class dim0, and the buffers of router 0 hold 40 flits of packets for it";
+    let what = "46 flits must wait for a channel of class dim0, but the buffers of router 0 hold at most 40 flits of \
+                packets for this channel";
     assert!(refusal.path.ends_with("idle_timeout.switch_at") && refusal.what.contains(what), "{refusal}");
     assert!(refusal.help.contains("write switch_at: 5120b or less, or larger links.*.buffer"), "{refusal}");
     policy(&mut small, &HIGH_LOW.replace("break_even", "5120b"));

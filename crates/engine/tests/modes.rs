@@ -174,19 +174,19 @@ fn modes_that_do_not_exist_and_ladders_without_rungs_are_refused() {
             message_of(&idle(r#""to": "two""#), lanes()),
             "idle_timeout.to: no mode has the name `two`; write one of: off, six,",
         ),
-        (
-            message_of(&idle(r#""to": "waking""#), lanes()),
-            "idle_timeout.to: links only pass through the mode `waking`",
-        ),
-        (message_of(&idle(r#""to": "nap", "changes": "carry""#), lanes()), "carries nothing in the mode `nap`"),
+        (message_of(&idle(r#""to": "waking""#), lanes()), "idle_timeout.to: links pass through the mode `waking`"),
+        (message_of(&idle(r#""to": "nap", "changes": "carry""#), lanes()), "carries no packets in the mode `nap`"),
         (
             message_of(r#"{"rate_ladder": {}}"#, none()),
-            "power.modes: no mode of power.modes carries traffic at a rate below",
+            "power.modes: no mode of power.modes carries traffic at a lower rate than `on`",
         ),
-        (message_of(r#"{"rate_ladder": {}}"#, equal), "power.modes: the steps of the ladder have one rate: a, b"),
+        (
+            message_of(r#"{"rate_ladder": {}}"#, equal),
+            "power.modes: two steps of the ladder have the same rate: a, b",
+        ),
         (
             message_of(r#"{"rate_ladder": {"slowest": "nap"}}"#, lanes()),
-            "rate_ladder.slowest: the mode `nap` carries no traffic",
+            "rate_ladder.slowest: the mode `nap` does not carry traffic",
         ),
     ] {
         assert!(said.contains(expected), "{said}");

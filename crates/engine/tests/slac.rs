@@ -403,9 +403,9 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
 #[test]
 fn thresholds_and_times_without_sense_are_refused() {
     for (json, path, what) in [
-        (r#"{"low": 0.0}"#, "low", "0 is no share"),
-        (r#"{"high": 1.5}"#, "high", "1.5 is no share"),
-        (r#"{"high": -0.5}"#, "high", "-0.5 is no share"),
+        (r#"{"low": 0.0}"#, "low", "0 is not a share"),
+        (r#"{"high": 1.5}"#, "high", "1.5 is not a share"),
+        (r#"{"high": -0.5}"#, "high", "-0.5 is not a share"),
         (r#"{"low": 0.5, "high": 0.5}"#, "high", "0.5 is not above low, 0.5"),
         (r#"{"low": 0.9}"#, "high", "0.75 is not above low, 0.9"),
         (r#"{"wake_per_link": "0cycles"}"#, "wake_per_link", "0 cycles"),

@@ -303,8 +303,8 @@ fn changing_rates_give_the_same_bits_in_any_division() {
 fn thresholds_of_the_ladder_without_sense_are_refused() {
     let cases = [
         (r#"{"rate_ladder": {"up": 0.3, "down": 0.5}}"#, "down", "0.5 is above up, 0.3"),
-        (r#"{"rate_ladder": {"up": 1.5}}"#, "up", "1.5 is no share"),
-        (r#"{"rate_ladder": {"epoch": "1us", "transition": "1us"}}"#, "epoch", "a change alone takes 1us"),
+        (r#"{"rate_ladder": {"up": 1.5}}"#, "up", "1.5 is not a share"),
+        (r#"{"rate_ladder": {"epoch": "1us", "transition": "1us"}}"#, "epoch", "a single change takes 1us"),
     ];
     for (json, key, what) in cases {
         let mut spec = spec(PAIR, DOR);

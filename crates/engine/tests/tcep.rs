@@ -440,7 +440,7 @@ fn what_it_cannot_manage_is_refused_with_the_place_and_a_way_out() {
         (r#""wake": "1001cycles""#, "activation_epoch", "shorter than the wake-up delay of 1001"),
         (r#""wake": "0cycles""#, "wake", "0 cycles"),
         (r#""activation_epoch": "100cycles", "wake": "10cycles""#, "activation_epoch", "over the hub"),
-        (r#""deactivation_epoch": "10500cycles""#, "deactivation_epoch", "no multiple"),
+        (r#""deactivation_epoch": "10500cycles""#, "deactivation_epoch", "not a multiple"),
         (r#""deactivation_epoch": "2000000000000cycles""#, "deactivation_epoch", "32 bits"),
     ] {
         let refusal = on_butterfly(keys);

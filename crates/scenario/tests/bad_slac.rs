@@ -29,7 +29,7 @@ fn check(error: &str, parts: &[&str]) {
 fn parameters_without_sense_are_named_with_the_remedy() {
     let with = |parameters: &str| refused_with("slac", &format!("{{policy: {{slac: {parameters}}}}}"));
     check(&with("{low: 0.8}"), &["power.policy.slac.high", "0.75 is not above low, 0.8", "write more than 0.8"]);
-    check(&with("{high: 75}"), &["power.policy.slac.high", "75 is no share", "at most 1"]);
+    check(&with("{high: 75}"), &["power.policy.slac.high", "75 is not a share", "at most 1"]);
     // a cycle is 1.6 ns
     check(&with("{wake_per_link: 1ns}"), &["power.policy.slac.wake_per_link", "0.625 cycles", "write 1.6ns"]);
     check(&with("{averaging: 0cycles}"), &["power.policy.slac.averaging", "write at least 1 cycle"]);

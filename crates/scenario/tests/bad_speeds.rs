@@ -137,7 +137,7 @@ fn thresholds_and_times_of_the_ladder_without_sense_are_refused() {
     let words = ["power.policy.rate_ladder.down", "0.5 is above up, 0.3"];
     check(&[routing, ("power.policy", &wrong)], &words, &[&[("power.policy", &right)]]);
     let short = "{rate_ladder: {epoch: 100cycles, transition: 100cycles}}";
-    let words = ["power.policy.rate_ladder.epoch", "a change alone takes 100 cycles"];
+    let words = ["power.policy.rate_ladder.epoch", "a single change takes 100 cycles"];
     check(&[routing, ("power.policy", short)], &words, &[&[("power.policy", &right)]]);
 }
 

@@ -26,11 +26,11 @@ fn check(error: &str, parts: &[&str]) {
 #[test]
 fn a_model_shows_times_with_their_cycles() {
     let error = refused(("", ""), &timetable("{from: 96ns, until: 48ns}"));
-    let what = "48ns (30 cycles of 1.6ns) is not after from, 96ns (60 cycles of 1.6ns)";
+    let what = "48ns (30 cycles of 1.6ns) is not later than from, 96ns (60 cycles of 1.6ns)";
     check(&error, &["power.policy.timetable.off.0.until", what, "write 208ns (130 cycles of 1.6ns) for the next"]);
     // a user who writes cycles gets messages in cycles
     let error = refused(("", ""), &timetable("{from: 60cycles, until: 30cycles}"));
-    check(&error, &["30 cycles is not after from, 60 cycles", "write 130 cycles for the next period"]);
+    check(&error, &["30 cycles is not later than from, 60 cycles", "write 130 cycles for the next period"]);
     let window = refused(("", ""), "measure: {window: 8ns}\n");
     check(&window, &["measure.window", "a window of 8ns (5 cycles of 1.6ns) is too short", "write 16ns or more"]);
 }

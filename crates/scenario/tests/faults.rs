@@ -80,7 +80,7 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
         assert!(expand("faults.yaml", &good, &[]).is_ok(), "{policy}");
     }
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
-    assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
+    assert!(text.contains("rotate_hub: 2, but with faults the policy moves hubs by itself"), "{text}");
     // every other routing works with faults under every policy; the remedy also works
     for (routing, policy) in [
         ("dimension_order", "always_on"),

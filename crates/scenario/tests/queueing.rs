@@ -40,8 +40,14 @@ const REFUSED: &[Refused<'_>] = &[
         "packets reach 4 lanes of dbbm on links from terminals, but there are 2 VCs",
         &[("links.default.vcs", "4")],
     ),
-    (MESH, &[("queueing", "flow2sl")], "queueing.flow2sl", "it is for fat trees", &[("queueing", "voqsw")]),
-    (MESH, &[("queueing", "h2lq")], "queueing.h2lq", "it is for networks with groups", &[("queueing", "dbbm")]),
+    (MESH, &[("queueing", "flow2sl")], "queueing.flow2sl", "this scheme is for fat trees", &[("queueing", "voqsw")]),
+    (
+        MESH,
+        &[("queueing", "h2lq")],
+        "queueing.h2lq",
+        "this scheme is for networks with groups",
+        &[("queueing", "dbbm")],
+    ),
     (
         MESH,
         &[("queueing", "{dbbm: {queues: 0}}")],

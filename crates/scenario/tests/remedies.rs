@@ -55,7 +55,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
             ("power.policy", "{neighbour_sleep: {idle: 40cycles, transition: 25cycles}}"),
             ("power.manages", "[terminal]"),
         ],
-        "leave terminal out of manages: all stands for those between routers",
+        "leave terminal out of manages; all means all links between routers",
         &[&[("power.manages", "all")]],
     ),
     // VC classes of detours, and sizes of a projective plane
@@ -324,7 +324,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[WIDE, ("power.policy", "{static: {}}")],
-        "write topology.hyperx.trunk_width: 1, at least for the classes of links that it manages",
+        "write topology.hyperx.trunk_width: 1, at least for the link classes that the policy manages",
         &[&[("topology.hyperx.trunk_width", "1"), ("routing", "pal")]],
     ),
     (
@@ -395,7 +395,7 @@ fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     let prices = format!("{{on: {price}, draining: {price}, waking: {price}, off: {price}}}");
     let tree =
         checked(&[TREE, UP_DOWN, ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no subnetworks");
-    assert!(tree.help.contains("take a topology") && !tree.to_string().contains("shadow"), "{tree}");
+    assert!(tree.help.contains("choose a topology that has such routers") && !tree.to_string().contains("shadow"), "{tree}");
     let grid =
         checked(&[("routing", "pal"), ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no price");
     assert!(grid.help.contains("add `shadow:"), "{grid}");

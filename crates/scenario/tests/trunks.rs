@@ -49,7 +49,7 @@ fn thresholds_and_times_are_checked_when_the_scenario_is_read() {
     let slow = ("power.policy.trunk.ethernet", "1000BASE-T");
     check(
         &[slow, (window, "8us")],
-        &[window, "8us is shorter than a change: sleep is 182us", "write window: 182us or more"],
+        &[window, "8us is shorter than a change of a link: sleep is 182us", "write window: 182us or more"],
         &[&[(window, "182us")], &[(window, "null")]],
     );
     check(&[("power.policy.trunk.ethernet", "1GBASE-T")], &["100BASE-TX", "1000BASE-T", "10GBASE-T"], &[&[slow]]);

@@ -197,33 +197,34 @@ fn what_is_no_timetable_is_refused() {
     refused(
         rows(&[(60, 60)], None),
         "off.0.until",
-        "60ns (60 cycles of 1ns) is not after from, 60ns (60",
-        "more than 60ns (60",
+        "60ns (60 cycles of 1ns) is not later than from, 60ns (60",
+        "a time after 60ns (60",
     );
     refused(
         rows(&[(80, 20)], Some(100)),
         "off.0.until",
-        "20ns (20 cycles of 1ns) is not after",
+        "20ns (20 cycles of 1ns) is not later than",
         "write 120ns (120 cycles",
     );
-    let what = "30ns (30 cycles of 1ns) - 20ns (20 cycles of 1ns) = 10ns (10 cycles of 1ns) leave no time";
+    let what = "30ns (30 cycles of 1ns) - 20ns (20 cycles of 1ns) = 10ns (10 cycles of 1ns) leaves no time";
     refused(rows(&[(20, 30)], None), "off.0.until", what, "at least 31ns (31 cycles of 1ns)");
-    let what = "= 100ns (100 cycles of 1ns) fill the period of 100ns (100";
+    let what = "= 100ns (100 cycles of 1ns) fills the period of 100ns (100";
     refused(rows(&[(20, 120)], Some(100)), "off.0.until", what, "less than 120ns (120 cycles");
-    let what = "120ns (120 cycles of 1ns) is not inside of the period of 100ns (100";
+    let what = "120ns (120 cycles of 1ns) is not within the period of 100ns (100";
     refused(rows(&[(120, 150)], Some(100)), "off.0.from", what, "less than 100ns (100 cycles");
     let row = json!([{"from": "60cycles", "until": "20cycles"}]);
     refused(
         json!({"off": row, "transition": "5ns"}),
         "off.0.until",
-        "20 cycles is not after from, 60 cycles",
-        "more than 60 cycles",
+        "20 cycles is not later than from, 60 cycles",
+        "a time after 60 cycles",
     );
     // overlapping and adjacent rows, in one period and over its end
     for (other, period) in
         [((50, 90), None), ((60, 90), None), ((0, 20), None), ((80, 121), Some(100)), ((80, 120), Some(100))]
     {
-        let (what, help) = ("dim0 is off already, or until just then, by row 0: 20ns to 60ns", "one row of both");
+        let what = "dim0 is already off in or next to this time, by row 0: 20ns to 60ns";
+        let help = "combine the two rows";
         refused(rows(&[(20, 60), other], period), "off.1", what, help);
     }
     let named = |name: &str| table(&[(20, 60)], None, Some(name));
@@ -235,7 +236,7 @@ fn what_is_no_timetable_is_refused() {
     // no panic for the longest times that a scenario may contain
     let far = format!("{}cycles", 1_u64 << 48);
     let row = json!([{"from": "1cycle", "until": far}]);
-    refused(json!({"off": row, "transition": far}), "off.0.until", "leave no time", "shorter transition");
+    refused(json!({"off": row, "transition": far}), "off.0.until", "leaves no time", "shorter transition");
 }
 
 #[test]

@@ -205,7 +205,8 @@ fn what_can_not_work_is_refused_with_a_remedy() {
         (
             r#""u_off": 0.25"#,
             "u_off",
-            "0.25 is not below u_on / 2 = 0.5 / 2 = 0.25: 2 members that are used by almost 0.25 become 1 member, which are then used by 0.5",
+            "0.25 is not below u_on / 2 = 0.5 / 2 = 0.25: 2 members with a utilisation of almost 0.25 become 1 member, whose \
+             utilisation is then 0.5",
             r#""u_off": 0.2"#,
         ),
         (
@@ -214,14 +215,19 @@ fn what_can_not_work_is_refused_with_a_remedy() {
             "0.2 is not below u_on / 4 = 0.5 / 4 = 0.125: 4 members",
             r#""step": 3, "u_off": 0.1"#,
         ),
-        (r#""u_off": 0.0"#, "u_off", "0 is no share", r#""u_off": 0.01"#),
-        (r#""u_on": 1.0"#, "u_on", "1 is no share", r#""u_on": 0.99"#),
-        (r#""step": 0"#, "step", "0: nothing", r#""step": 1"#),
-        (r#""window": "4us""#, "window", "4us is shorter than a change: wake is 4.16us", r#""window": "4.16us""#),
+        (r#""u_off": 0.0"#, "u_off", "0 is not a share", r#""u_off": 0.01"#),
+        (r#""u_on": 1.0"#, "u_on", "1 is not a share", r#""u_on": 0.99"#),
+        (r#""step": 0"#, "step", "with a step of 0, no link would ever change", r#""step": 1"#),
+        (
+            r#""window": "4us""#,
+            "window",
+            "4us is shorter than a change of a link: wake is 4.16us",
+            r#""window": "4.16us""#,
+        ),
         (
             r#""ethernet": "1000BASE-T", "window": "8us""#,
             "window",
-            "8us is shorter than a change: sleep is 182us",
+            "8us is shorter than a change of a link: sleep is 182us",
             r#""ethernet": "1000BASE-T""#,
         ),
         (r#""wake": "0ns""#, "wake", "", r#""wake": "1ns""#),
@@ -236,7 +242,7 @@ fn what_can_not_work_is_refused_with_a_remedy() {
     sleeps(&mut narrow, "");
     let refusal = refused(&narrow);
     assert!(
-        refusal.path == "power.manages" && refusal.help.starts_with("give them more members by trunk_width"),
+        refusal.path == "power.manages" && refusal.help.starts_with("give the trunks more members with trunk_width"),
         "{refusal}"
     );
     let mut some = spec(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 2, "trunk_width": {"dim1": 2}}}"#, DOR);

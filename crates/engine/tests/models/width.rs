@@ -95,7 +95,12 @@ fn what_can_not_work_is_refused_with_a_remedy() {
             r#""step": 2, "u_off": 0.1"#,
         ),
         (r#""narrowest": "third""#, "narrowest", "no mode has the name `third`", r#""narrowest": "half""#),
-        (r#""window": "1us""#, "window", "1us is shorter than a change: wake is 4.16us", r#""window": "4160ns""#),
+        (
+            r#""window": "1us""#,
+            "window",
+            "1us is shorter than a change of a link: wake is 4.16us",
+            r#""window": "4160ns""#,
+        ),
     ] {
         let refusal = weft_engine::check(&with(bad)).expect_err("a refusal");
         assert_eq!(refusal.path, format!("power.policy.width.{key}"), "{refusal}");

@@ -94,13 +94,13 @@ impl CongestionModel for Dcqcn {
         check_share(self.mark_share, &path("mark_share"))?;
         check_share(self.gain, &path("gain"))?;
         if self.mark_to.0 < self.mark_from.0 {
-            let what = format!("{} is below mark_from, {}", self.mark_to, self.mark_from);
+            let what = format!("{} is less than mark_from, {}", self.mark_to, self.mark_from);
             return Err(Refusal::new(path("mark_to"), what, format!("write {} or more", self.mark_from)));
         }
         site.check_reached(self.mark_from, &path("mark_from"))?;
         let (least, line) = (flits_per_cycle(site, self.least_rate, &path("least_rate"))?, site.line.per_cycle());
         if least > line {
-            let what = format!("{} is above the rate of a terminal's link, {line} flits per cycle", self.least_rate);
+            let what = format!("{} is above {line} flits per cycle, the rate of a terminal's link", self.least_rate);
             return Err(Refusal::new(path("least_rate"), what, "write a rate below that of the link"));
         }
         let increase = flits_per_cycle(site, self.increase, &path("increase"))?;

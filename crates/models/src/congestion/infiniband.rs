@@ -65,10 +65,10 @@ impl CongestionModel for Infiniband {
         let path = |key: &str| format!("{PATH}.{key}");
         if self.increase == 0 || self.limit == 0 {
             let key = if self.increase == 0 { "increase" } else { "limit" };
-            return Err(Refusal::new(path(key), "0: no source is ever slowed down", "write 1 or more"));
+            return Err(Refusal::new(path(key), "with 0, no source is ever slowed down", "write 1 or more"));
         }
         if self.shift > 3 {
-            let what = format!("{}: an entry has 2 bits for it", self.shift);
+            let what = format!("{} is too large: an entry has 2 bits for this number", self.shift);
             return Err(Refusal::new(path("shift"), what, "write 0 to 3"));
         }
         site.check_reached(self.threshold, &path("threshold"))?;

@@ -29,7 +29,7 @@ impl CongestionConfig {
 fn flits_per_cycle(site: &LineSite, bandwidth: Bandwidth, path: &str) -> Result<f64, Refusal> {
     let (flits, cycles) = bandwidth.flits_in_cycles(site.flit_bits, site.cycle_fs, path)?;
     if flits == 0 {
-        return Err(Refusal::new(path, "a rate of 0", "write a rate above 0, such as 40Mb/s"));
+        return Err(Refusal::new(path, "the rate is 0", "write a rate above 0, such as 40Mb/s"));
     }
     Ok(flits as f64 / cycles as f64)
 }
@@ -44,5 +44,5 @@ fn check_share(share: f64, path: &str) -> Result<(), Refusal> {
     if share > 0.0 && share <= 1.0 {
         return Ok(());
     }
-    Err(Refusal::new(path, format!("{share} is no share"), "write a number above 0, up to 1"))
+    Err(Refusal::new(path, format!("{share} is not a share between 0 and 1"), "write a number above 0, up to 1"))
 }

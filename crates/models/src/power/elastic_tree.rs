@@ -141,15 +141,15 @@ impl ElasticTree {
     fn check_thresholds(&self) -> Result<(), Refusal> {
         for (name, share) in [("low", self.low), ("high", self.high)] {
             if !(share > 0.0 && share <= 1.0) {
-                let what = format!("{share} is no share of what a link carries that utilisation can cross");
+                let what = format!("{share} is not a share of the capacity of a link");
                 return Err(Refusal::new(format!("{PATH}.{name}"), what, "write a number above 0, at most 1"));
             }
         }
         if self.high <= self.low {
             return Err(Refusal::new(
                 format!("{PATH}.high"),
-                format!("{} is not above low, {}: a level would grow and shrink at once", self.high, self.low),
-                format!("write more than {}, or a lower low", self.low),
+                format!("{} is not above low, {}: a level would grow and shrink at the same time", self.high, self.low),
+                format!("write more than {}, or a smaller low", self.low),
             ));
         }
         Ok(())
@@ -188,20 +188,20 @@ impl PolicyModel for ElasticTree {
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         let most = tree_of(site.graph).map_or(0, |(_, radix)| radix);
         if most > Ups::BITS {
-            let what = format!("{most} links up per router, but their states are kept in words of {} bits", Ups::BITS);
-            return Err(Refusal::new(PATH, what, format!("take a tree of at most {} links up per router", Ups::BITS)));
+            let what = format!("{most} upward links per router, but Weft stores their states in {} bits", Ups::BITS);
+            return Err(Refusal::new(PATH, what, format!("choose routers with at most {} upward links", Ups::BITS)));
         }
         let (first, managed) = self.first_widths(site).ok_or_else(|| {
             let able = TopologyConfig::names_with(|graph| tree_of(graph).is_some());
-            let what = "elastic_tree switches the links up of a fat tree of two levels or more";
+            let what = "elastic_tree switches the upward links of a fat tree with two or more levels";
             if site.graph.structure().levels.as_ref().is_some_and(|levels| levels.count > 1 && levels.tree.is_some()) {
-                let why = "all its routers need as many links up, each to a router of its own";
-                let how = "take a tree with all its terminals and without trunks, or another policy";
+                let why = "all its routers need the same number of upward links, each to a different router";
+                let how = "choose a tree with all its terminals and without trunks, or another policy";
                 return Refusal::new(PATH, format!("{what}: {why}"), how);
             }
             Refusal::new(
                 PATH,
-                format!("{what}, and this is none"),
+                format!("{what}, but this network is no such tree"),
                 format!("choose another policy, or such a tree: {}", able.join(", ")),
             )
         })?;

@@ -103,11 +103,11 @@ impl IdleTimeout {
             (Some(idle), None) => cycles("idle", idle)?,
             (None, Some(rho)) => self.idle_by(rho, transition)?,
             (Some(idle), Some(rho)) => {
-                let what = format!("{rho}, and idle is {idle}: both say how long a channel must have been idle");
-                return Err(Refusal::new(format!("{PATH}.rho"), what, "leave one of them out"));
+                let what = format!("{rho}, and idle is {idle}: both set the idle time after which a channel goes down");
+                return Err(Refusal::new(format!("{PATH}.rho"), what, "leave one of the two keys out"));
             }
             (None, None) => {
-                let what = "the key `idle` is missing: how long must a channel have been idle?";
+                let what = "the key `idle` is missing: the idle time after which a channel goes down";
                 return Err(Refusal::new(PATH, what, format!("add idle: {}, or rho: 1", self.transition)));
             }
         };
@@ -120,14 +120,14 @@ impl IdleTimeout {
         let idle = transition as f64 / rho;
         if rho > 1.0 {
             let what = format!(
-                "{rho}: a channel would go down after {} / {rho}, {idle:.0} cycles, less than the {transition} cycles of a change",
+                "{rho}: a channel would go down after {} / {rho} = {idle:.0} cycles, but a change takes longer: {transition} cycles",
                 self.transition
             );
-            return Err(Refusal::new(path, what, format!("write 1 or less; a shorter time is idle: {idle:.0}cycles")));
+            return Err(Refusal::new(path, what, format!("write 1 or less; or, for this time, idle: {idle:.0}cycles")));
         }
         // 2^40 cycles are longer than any run
         if !(rho > 0.0 && idle < (1u64 << 40) as f64) {
-            let what = format!("{rho} is no share of an idle time");
+            let what = format!("{rho} is not a valid share of the idle time");
             return Err(Refusal::new(path, what, "write a number above 0, up to 1, such as 0.9"));
         }
         // a share such as 0.9 is not exact in binary, so a millionth of a cycle is rounded off
@@ -141,20 +141,20 @@ impl IdleTimeout {
         let changes = self.changes.unwrap_or(if carries { Changes::Carry } else { Changes::Stop });
         if !carries && changes != Changes::Stop {
             let what =
-                format!("`{changes}`, but a channel carries nothing in the mode `{}`, nor on its way there", self.to);
+                format!("`{changes}`, but a channel carries no packets in the mode `{}` or on the way to it", self.to);
             return Err(Refusal::new(format!("{PATH}.changes"), what, "leave `changes` out, or write `changes: stop`"));
         }
         if self.switch_at.is_some() && !(carries && modes.rate(to).is_below(Rate::ONE)) {
             let slower = modes.named().filter(|&mode| modes.carries(mode) && modes.rate(mode).is_below(Rate::ONE));
             let names: Vec<&str> = slower.map(|mode| modes.name(mode)).collect();
             let what = format!(
-                "packets must be able to cross the channel meanwhile, at a lower rate, but `to` is {}",
+                "this key needs a mode in which packets cross the channel at a lower rate, but `to` is {}",
                 self.to
             );
             let help = match names.is_empty() {
-                true => "leave it out, or add a mode such as {name: low, rate: 1/12} to power.modes, and write to: low"
+                true => "omit the key, or add a mode such as {name: low, rate: 1/12} to power.modes, and write to: low"
                     .to_owned(),
-                false => format!("leave it out, or write to: {}", names.join(" or ")),
+                false => format!("omit the key, or write to: {}", names.join(" or ")),
             };
             return Err(Refusal::new(format!("{PATH}.switch_at"), what, help));
         }

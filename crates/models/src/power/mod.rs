@@ -108,26 +108,26 @@ pub fn leave_links_on() -> String {
 
 weft_units::codes! {
     SLEEPS_TOO_SOON = "sleeps_too_soon", Warning,
-        means: "A link goes off after less idle time than it takes to go off and wake. The network may collapse at loads that it \
-                carries with its links on, and whether it does depends on how the run began.",
-        computed: "The idle time of the policy is shorter than its transition. While packets wait for a link, the links behind \
-                   it get no flits. They go off as well.",
-        helps: "Write an idle time that is not shorter than the transition. To see whether the network wakes, begin with a low \
-                load and change to this one by `traffic.phases` before the window.";
+        means: "A link goes off after an idle time that is shorter than the time to go off and wake. The network may collapse at loads \
+                that it carries with all links on. The start of the run decides whether it collapses.",
+        computed: "The idle time of the policy is shorter than its transition. While packets wait for a link, the links behind it get no \
+                   flits, so they also go off.",
+        helps: "Write an idle time that is not shorter than the transition. To see whether the network wakes, begin with a low load and \
+                change to the full load with `traffic.phases` before the window.";
 }
 
 /// Warns that a link goes off after less idle time than a switch takes. A link that goes off this early can starve the links behind
 /// it, and then those links also go off. `path`: the path of the policy in the scenario.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
-        "a link goes off after {idle} of idleness, and takes {transition} to go off and again to wake: while packets wait for \
-         it the links behind it get none and go off, too, so the network can collapse at loads that it carries with its links \
-         on, and that depends on how the run began: all links are on in cycle 0, and a load that is carried from there may \
-         not be carried once the network has slept"
+        "a link goes off after {idle} without packets, but needs {transition} to go off and to wake again. While packets wait for a link, \
+         the links behind it get no packets and also go off, so the network can collapse at loads that it carries with all links on. The \
+         start of the run decides whether it collapses: all links are on in cycle 0, and a load that the network carries from then on may \
+         be too high after links have gone off"
     );
     let help = format!(
-        "write an idle time of {transition} or more, or begin with a low load and change to this one by `traffic.phases` before \
-         the window, to see whether the network wakes"
+        "write an idle time of {transition} or more; or, to see whether the network wakes, begin with a low load and change to the full \
+         load with `traffic.phases` before the window"
     );
     let numbers = [("idle_cycles", idle_cycles as f64), ("transition_cycles", transition_cycles as f64)];
     Remark::new(&SLEEPS_TOO_SOON, format!("{path}.idle"), numbers, what, help)
@@ -136,14 +136,14 @@ fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, trans
 /// The subnetworks that a policy manages. Refuses a topology that has none.
 fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
     let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
-        let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
+        let what = format!("{policy} manages links between routers that are all neighbours, but this network has none");
         let has_some = |graph: &Graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0);
         if let Some(narrow) = site.graph.narrowed(has_some) {
-            let what = format!("{policy} manages single links between routers, and here trunks join them");
-            return Refusal::new(path, what, format!("{narrow}, at least for the classes of links that it manages"));
+            let what = format!("{policy} manages single links between routers, but this network has trunks");
+            return Refusal::new(path, what, format!("{narrow}, at least for the link classes that the policy manages"));
         }
         let able = TopologyConfig::names_with(has_some);
-        Refusal::new(path, what, format!("take a topology in which routers are: {}", able.join(", ")))
+        Refusal::new(path, what, format!("choose a topology that has such routers: {}", able.join(", ")))
     })?;
     nets.check(policy, path)?;
     if managed_of(site, &nets).next().is_none() {
@@ -177,7 +177,7 @@ fn managed_of(site: &Site, nets: &Subnets) -> impl Iterator<Item = usize> {
 fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
     match managed_of(site, nets).map(|d| nets.widths[d]).min() {
         Some(width) if hub >= width => {
-            let what = format!("{hub}, but there is a subnetwork of {width} routers");
+            let what = format!("{hub}, but a subnetwork has only {width} routers");
             Err(Refusal::new(format!("{path}.hub"), what, format!("write 0 to {}", width - 1)))
         }
         _ => Ok(()),
@@ -198,7 +198,7 @@ fn check_deactivation_epoch(long: u64, epoch: u64, path: &str) -> Result<(), Ref
     if long >= epoch && long.is_multiple_of(epoch) {
         return Ok(());
     }
-    let what = format!("{long} cycles is no multiple of the activation epoch of {epoch} cycles");
+    let what = format!("{long} cycles is not a multiple of the activation epoch of {epoch} cycles");
     let help = format!("write a multiple, such as {}cycles", epoch.saturating_mul(10));
     Err(Refusal::new(format!("{path}.deactivation_epoch"), what, help))
 }

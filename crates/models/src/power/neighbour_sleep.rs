@@ -91,8 +91,8 @@ impl PolicyModel for NeighbourSleep {
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         if site.managed[0] {
-            let what = "neighbour_sleep switches links on which two routers agree, and a terminal is no router";
-            let help = "leave terminal out of manages: all stands for those between routers";
+            let what = "neighbour_sleep needs two routers that agree, but the link of a terminal has only one router";
+            let help = "leave terminal out of manages; all means all links between routers";
             return Err(Refusal::new("power.manages", what, help));
         }
         Ok(Arc::new(Rules { times: self.times(site.cycle_fs)?, ports: site.graph.radix() as usize }))

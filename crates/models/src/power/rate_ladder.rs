@@ -90,18 +90,18 @@ impl RateLadder {
         };
         let (epoch, transition) = (cycles("epoch", self.epoch)?, cycles("transition", self.transition)?);
         if transition.cycles >= epoch.cycles {
-            let what = format!("{epoch}, but a change alone takes {transition}");
-            let help = format!("write more, such as {}", epoch.like(10 * transition.cycles).short());
+            let what = format!("{epoch} is too short: a single change takes {transition}");
+            let help = format!("write a longer time, such as {}", epoch.like(10 * transition.cycles).short());
             return Err(Refusal::new(format!("{PATH}.epoch"), what, help));
         }
         for (key, share) in [("up", self.up), ("down", self.down)] {
             if !(share > 0.0 && share <= 1.0) {
-                let what = format!("{share} is no share of a link's bandwidth");
+                let what = format!("{share} is not a share of a link's bandwidth");
                 return Err(Refusal::new(format!("{PATH}.{key}"), what, "write a number above 0, up to 1"));
             }
         }
         if self.down > self.up {
-            let what = format!("{} is above up, {}: a channel would go down and up again for ever", self.down, self.up);
+            let what = format!("{} is above up, {}: a channel would repeatedly go down and up", self.down, self.up);
             return Err(Refusal::new(format!("{PATH}.down"), what, format!("write at most {}", self.up)));
         }
         let (epoch, transition) = (epoch.cycles, transition.cycles);

@@ -14,18 +14,18 @@ pub fn rungs(modes: &Modes, slowest: Option<&str>, path: &str) -> Result<Vec<Lin
     if let Some(slowest) = slowest {
         let state = modes.asked(slowest, path)?;
         let Some(place) = rungs.iter().position(|&rung| rung == state) else {
-            let what = format!("the mode `{slowest}` carries no traffic at a rate below that of `on`");
+            let what = format!("the mode `{slowest}` does not carry traffic at a lower rate than `on`");
             return Err(Refusal::new(path, what, format!("write one of: {}", names(modes, &rungs))));
         };
         rungs.drain(..place);
     }
     if rungs.is_empty() {
-        let what = "no mode of power.modes carries traffic at a rate below that of `on`";
-        return Err(Refusal::new("power.modes", what, "add one, such as half: {rate: 1/2}"));
+        let what = "no mode of power.modes carries traffic at a lower rate than `on`";
+        return Err(Refusal::new("power.modes", what, "add a mode, such as half: {rate: 1/2}"));
     }
     if let Some(pair) = rungs.windows(2).find(|pair| rate(pair[0]) == rate(pair[1])) {
-        let what = format!("the steps of the ladder have one rate: {}", names(modes, pair));
-        return Err(Refusal::new("power.modes", what, "give each a rate of its own, or leave one out"));
+        let what = format!("two steps of the ladder have the same rate: {}", names(modes, pair));
+        return Err(Refusal::new("power.modes", what, "give each mode a different rate, or remove one mode"));
     }
     rungs.push(LinkState::On);
     Ok(rungs)

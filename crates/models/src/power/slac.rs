@@ -152,15 +152,15 @@ impl Slac {
     fn check_thresholds(&self) -> Result<(), Refusal> {
         for (name, share) in [("low", self.low), ("high", self.high)] {
             if !(share > 0.0 && share <= 1.0) {
-                let what = format!("{share} is no share of a buffer that utilisation can cross");
+                let what = format!("{share} is not a share of a buffer");
                 return Err(Refusal::new(format!("{PATH}.{name}"), what, "write a number above 0, at most 1"));
             }
         }
         if self.high <= self.low {
             return Err(Refusal::new(
                 format!("{PATH}.high"),
-                format!("{} is not above low, {}: a stage would go on and off at once", self.high, self.low),
-                format!("write more than {}, or a lower low", self.low),
+                format!("{} is not above low, {}: a stage would go on and off at the same time", self.high, self.low),
+                format!("write more than {}, or a smaller low", self.low),
             ));
         }
         Ok(())
@@ -255,8 +255,8 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     }
     Err(Refusal::new(
         "power.manages",
-        format!("leaves out {}, but a stage of slac has links of both dimensions", left_out.join(" and ")),
-        "leave manages out: all links between routers are managed then",
+        format!("the list leaves out {}, but a stage of slac has links of both dimensions", left_out.join(" and ")),
+        "leave manages out; then slac manages all links between routers",
     ))
 }
 
@@ -273,7 +273,7 @@ fn check_shape(graph: &Graph) -> Result<(), Refusal> {
         Some(2) => return Ok(()),
         Some(dimensions) if dimensions > 0 => format!("a grid of {dimensions} dimensions"),
         None if graph.has_trunks() => "a network of trunks".to_owned(),
-        Some(_) | None => "another network".to_owned(),
+        Some(_) | None => "a network without such rows and columns".to_owned(),
     };
     let able = TopologyConfig::names_with(|graph| complete_dimensions(graph) == Some(2));
     let what = format!("slac switches rows and columns of routers that are all neighbours, but this is {other}");

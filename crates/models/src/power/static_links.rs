@@ -97,7 +97,7 @@ impl PolicyModel for Static {
         if let On::Links(links) = &self.on {
             let is_known = |[a, b]: [u32; 2]| known.contains(&(a.min(b), a.max(b)));
             if let Some((k, [a, b])) = links.iter().enumerate().find(|(_, link)| !is_known(**link)) {
-                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                let what = format!("the policy manages no link between routers {a} and {b}");
                 return Err(Refusal::new(format!("{PATH}.on.links.{k}"), what, "write pairs of neighbouring routers"));
             }
         }
@@ -146,8 +146,7 @@ impl Runtime {
                     known.insert((router.min(far), router.max(far)));
                     if mine & reach(far, c) == 0 {
                         let what = format!(
-                            "routers {router} and {far} of one subnetwork have neither a link that is on nor a way over one \
-                             other router"
+                            "routers {router} and {far} of one subnetwork have neither a link that is on nor a path over one other router"
                         );
                         return Err(Refusal::new(
                             format!("{PATH}.on"),

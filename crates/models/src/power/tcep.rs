@@ -255,7 +255,7 @@ impl PolicyModel for Tcep {
 
     fn check_faults(&self) -> Result<(), Refusal> {
         if self.rotate_hub > 0 {
-            let what = format!("{}, but faults move hubs themselves", self.rotate_hub);
+            let what = format!("{}, but with faults the policy moves hubs by itself", self.rotate_hub);
             return Err(Refusal::new(format!("{PATH}.rotate_hub"), what, "write 0, or leave faults out"));
         }
         Ok(())
@@ -267,7 +267,7 @@ impl PolicyModel for Tcep {
         self.check_shares()?;
         let cycles = |time: Time, key: &str| match time.cycles(site.cycle_fs, &format!("{PATH}.{key}"))? {
             cycles if cycles > MAX_CYCLES => {
-                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: flits of an epoch are counted in 32 bits");
+                let what = format!("{cycles} cycles, more than {MAX_CYCLES}: Weft counts flits of an epoch in 32 bits");
                 Err(Refusal::new(format!("{PATH}.{key}"), what, format!("write at most {MAX_CYCLES}cycles")))
             }
             cycles => Ok(cycles),
@@ -320,10 +320,10 @@ impl Tcep {
     fn check_epochs(&self, site: &Site, nets: &Subnets, [epoch, long, wake]: [u64; 3]) -> Result<(), Refusal> {
         let refuse = |key: &str, what: String, help: String| Err(Refusal::new(format!("{PATH}.{key}"), what, help));
         if wake == 0 {
-            return refuse("wake", "0 cycles".into(), "write at least 1cycle".into());
+            return refuse("wake", "the wake-up delay is 0 cycles".into(), "write at least 1cycle".into());
         }
         if epoch < wake {
-            let what = format!("{epoch} cycles, shorter than the wake-up delay of {wake} cycles");
+            let what = format!("{epoch} cycles are shorter than the wake-up delay of {wake} cycles");
             return refuse("activation_epoch", what, format!("write at least {wake}cycles, or a shorter wake"));
         }
         // requests and answers go over the hub, and must arrive within an epoch
@@ -334,7 +334,7 @@ impl Tcep {
         let way = way.max().unwrap_or(0);
         if epoch < 4 * way {
             let what =
-                format!("{epoch} cycles, but a request and its answer over the hub take up to {way} cycles each way");
+                format!("{epoch} cycles, but a request and its answer over the hub take up to {way} cycles each");
             return refuse("activation_epoch", what, format!("write at least {}cycles", 4 * way));
         }
         super::check_deactivation_epoch(long, epoch, PATH)

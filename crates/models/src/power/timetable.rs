@@ -77,7 +77,7 @@ impl Timetable {
         let period = self.period.as_ref().map(|period| above_zero("period", period)).transpose()?;
         if self.off.is_empty() {
             let help = format!("add a row, such as {{from: 20us, until: 60us}}, or {}", super::leave_links_on());
-            return Err(Refusal::new(format!("{PATH}.off"), "no row: all links stay on for ever", help));
+            return Err(Refusal::new(format!("{PATH}.off"), "there is no row: all links would always stay on", help));
         }
         let mut rows = Vec::new();
         for (k, row) in self.off.iter().enumerate() {
@@ -98,8 +98,8 @@ impl Timetable {
                 let clash = rows.iter().find(|&&other| times.rows[k].meets(&times.rows[other], times.period));
                 if let Some(&other) = clash {
                     let (name, Row { from, until, .. }) = (site.class_name(class), &self.off[other]);
-                    let what = format!("{name} is off already, or until just then, by row {other}: {from} to {until}");
-                    let help = "make one row of both, or leave at least 1cycle between them";
+                    let what = format!("{name} is already off in or next to this time, by row {other}: {from} to {until}");
+                    let help = "combine the two rows, or leave at least 1cycle between them";
                     return Err(Refusal::new(format!("{PATH}.off.{k}"), what, help));
                 }
                 rows.push(k);

@@ -121,9 +121,9 @@ fn check_trunks(site: &Site) -> Result<(), Refusal> {
         return Ok(());
     }
     let what =
-        format!("{single}: trunks of one member, and the last member of a trunk stays on, so nothing would ever sleep");
+        format!("{single}: trunks of one member, but the last member of a trunk stays on, so no link would ever sleep");
     let wide = names(&mut classes().filter(is_wide));
-    let widen = "give them more members by trunk_width of the topology, such as trunk_width: 2";
+    let widen = "give the trunks more members with trunk_width of the topology, such as trunk_width: 2";
     let help = if wide.is_empty() {
         format!("{widen}, or {}", super::leave_links_on())
     } else {

@@ -122,8 +122,8 @@ impl PolicyModel for Width {
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         if site.managed[0] {
-            let what = "width changes links on which two routers agree, and a terminal is no router";
-            let help = "leave terminal out of manages: all stands for those between routers";
+            let what = "width needs two routers that agree, but the link of a terminal has only one router";
+            let help = "leave terminal out of manages; all means all links between routers";
             return Err(Refusal::new("power.manages", what, help));
         }
         let (rule, widths) = (self.rule(site.cycle_fs)?, self.widths(site.modes)?);

@@ -54,8 +54,8 @@ impl Map {
             return Err(Refusal::new(path, "there is no row", help));
         }
         if self.rows == Rows::One && self.lanes.len() > 1 {
-            let what = format!("{} rows, but `rows: one`", self.lanes.len());
-            return Err(Refusal::new(path, what, "write `rows: source_group` or `rows: input`, or one row"));
+            let what = format!("there are {} rows, but `rows: one` allows only one", self.lanes.len());
+            return Err(Refusal::new(path, what, "write `rows: source_group` or `rows: input`, or only one row"));
         }
         match self.lanes.iter().position(|row| row.len() != terminals as usize) {
             None => Ok(()),
@@ -70,7 +70,7 @@ impl Map {
 
 impl QueueingModel for Map {
     fn networks(&self) -> &'static str {
-        "networks with as many terminals as its rows have numbers"
+        "networks with one terminal for each number of a row"
     }
 
     fn fits(&self, graph: &Graph) -> bool {

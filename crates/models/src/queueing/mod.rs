@@ -42,14 +42,14 @@ fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
     if (1..=MOST).contains(&queues) {
         return Ok(());
     }
-    Err(Refusal::new(path, format!("{queues} queues; a scheme has 1 to {MOST}"), format!("write 1 to {MOST}")))
+    Err(Refusal::new(path, format!("{queues} queues, but a scheme can have 1 to {MOST}"), format!("write 1 to {MOST}")))
 }
 
 /// The refusal of a network that lacks the structure that a scheme needs.
 fn no_view(name: &str, networks: &str) -> Refusal {
     Refusal::new(
         format!("queueing.{name}"),
-        format!("it is for {networks}, and this network is none"),
+        format!("this scheme is for {networks}, but not for this network"),
         "choose a scheme for any network, such as `dbbm` or `voqsw`, or another topology",
     )
 }

@@ -68,7 +68,7 @@ impl QueueingModel for Recn {
 
     fn build(&self, _graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
         if self.queues > MOST {
-            let what = format!("{} queues; beside the normal queue a port has {MOST} at most", self.queues);
+            let what = format!("{} queues, but besides the normal queue a port has at most {MOST}", self.queues);
             return Err(Refusal::new("queueing.recn.queues", what, format!("write 0 to {MOST}")));
         }
         Ok(Arc::new(ByCongestion { lanes: self.queues + 1 }))

@@ -38,7 +38,7 @@ pub struct Voqnet {
 
 impl QueueingModel for Voqnet {
     fn networks(&self) -> &'static str {
-        "any network; with more than 17 terminals the routing names all its hops ahead"
+        "any network; with more than 17 terminals, the routing must determine all hops of a packet in advance"
     }
 
     fn fits(&self, _graph: &Graph) -> bool {

@@ -55,7 +55,7 @@ impl SwitchAt {
         };
         let narrow = |flits: u128| {
             u32::try_from(flits.max(1)).map_err(|_| {
-                let what = format!("{flits} flits must wait, more than any queue holds");
+                let what = format!("{flits} flits would have to wait, more than any queue can hold");
                 Refusal::new(path, what, "write a smaller size, or a shorter transition")
             })
         };
@@ -78,8 +78,8 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
             let (most, needed) = (all - room((number, port)), u64::from(flits[usize::from(port.class)]));
             if needed > most {
                 let what = format!(
-                    "{needed} flits must wait for a channel of class {}, and the buffers of router {} hold {most} flits of packets for \
-                     it: it would never leave the slower mode",
+                    "{needed} flits must wait for a channel of class {}, but the buffers of router {} hold at most {most} flits of \
+                     packets for this channel: the channel would never leave the slower mode",
                     site.class_name(port.class.into()),
                     graph.router_name(router)
                 );

@@ -92,10 +92,11 @@ impl Asked<'_> {
         };
         if cycles[2] < wake.max(sleep) {
             let what = format!(
-                "{window_is} is shorter than a change: {} is {}. A window would end before the links that the last one moved",
+                "{window_is} is shorter than a change of a link: {} is {}. A window would end before the changes that the previous window \
+                 started",
                 longer.0, longer.1
             );
-            let help = format!("write window: {} or more, at best both times together", longer.1);
+            let help = format!("write window: {} or more, preferably the sum of both times", longer.1);
             return Err(Refusal::new(format!("{}.window", self.path), what, help));
         }
         self.check_shares()?;
@@ -106,15 +107,15 @@ impl Asked<'_> {
         let refuse =
             |key: &str, what: String, help: &str| Err(Refusal::new(format!("{}.{key}", self.path), what, help));
         if !(self.u_on > 0.0 && self.u_on < 1.0) {
-            let what = format!("{} is no share that a utilisation can be above", self.u_on);
+            let what = format!("{} is not a share that a utilisation can exceed", self.u_on);
             return refuse("u_on", what, "write a number above 0 and below 1, such as 0.5");
         }
         if !(self.u_off > 0.0 && self.u_off < 1.0) {
-            let what = format!("{} is no share that a utilisation can be below", self.u_off);
+            let what = format!("{} is not a share that a utilisation can be below", self.u_off);
             return refuse("u_off", what, "write a number above 0 and below 1, such as 0.2");
         }
         if self.step == 0 {
-            return refuse("step", "0: nothing would ever change".to_owned(), "write 1 or more");
+            return refuse("step", "with a step of 0, no link would ever change".to_owned(), "write 1 or more");
         }
         Ok(())
     }
@@ -136,8 +137,8 @@ impl Rule {
         let (u_on, u_off) = (self.u_on, self.u_off);
         let (most, after) = (shown(u_on / grows), shown(u_off * grows));
         let what = format!(
-            "{u_off} is not below u_on / {} = {u_on} / {} = {most}: {} that are used by almost {u_off} become {}, which are then used by \
-             {after}. That is not below u_on, {u_on}, so they go back, and so on without end",
+            "{u_off} is not below u_on / {} = {u_on} / {} = {most}: {} with a utilisation of almost {u_off} become {}, whose utilisation \
+             is then {after}. This is not below u_on, {u_on}, so the change is reversed, and this repeats without end",
             shown(grows),
             shown(grows),
             level(from),

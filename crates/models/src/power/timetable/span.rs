@@ -35,27 +35,27 @@ impl Span {
                 Some(period) => {
                     format!("write {} for the next period", until.like(until.cycles.saturating_add(period.cycles)))
                 }
-                None => format!("write more than {}", end(0)),
+                None => format!("write a time after {}", end(0)),
             };
-            return refuse("until", format!("{until} is not after from, {from}"), help);
+            return refuse("until", format!("{until} is not later than from, {from}"), help);
         }
         let long = until.cycles - from.cycles;
         let least = transition.cycles.saturating_mul(2).saturating_add(1);
         if long < least {
             let long = until.like(long);
             let what = format!(
-                "{until} - {from} = {long} leave no time to be off between going down and waking, 2 x {transition}"
+                "{until} - {from} = {long} leaves no time in which the link is off, because going down and waking take 2 x {transition}"
             );
             return refuse("until", what, format!("write at least {}, or a shorter transition", end(least)));
         }
         let Some(period) = period else { return Ok(Self { from: from.cycles, until: until.cycles }) };
         if long >= period.cycles {
             let long = until.like(long);
-            let what = format!("{until} - {from} = {long} fill the period of {period}: the link would never be on");
+            let what = format!("{until} - {from} = {long} fills the period of {period}: the link would never be on");
             return refuse("until", what, format!("write less than {}, or a longer period", end(period.cycles)));
         }
         if from.cycles >= period.cycles {
-            let what = format!("{from} is not inside of the period of {period}");
+            let what = format!("{from} is not within the period of {period}");
             return refuse("from", what, format!("write less than {}", from.like(period.cycles)));
         }
         Ok(Self { from: from.cycles, until: until.cycles })
