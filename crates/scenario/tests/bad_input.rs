@@ -32,7 +32,7 @@ fn unknown_key_at_the_top() {
 #[test]
 fn too_little_room_for_link_states() {
     insta::assert_snapshot!(refused(&[], &[("measure.link_states.max_spans", "95")]), @r"
-    error: measure.link_states.max_spans: the policy manages 96 channels, each of which starts with a span: 95 are too few
+    error: measure.link_states.max_spans: the policy manages 96 channels, each with at least one span: 95 are too few
      --> --set:1:31
       |
     1 | measure.link_states.max_spans=95

@@ -231,14 +231,14 @@ fn wrong_classes_are_shown_at_their_place() {
     for (classes, place, what) in [
         ("[]", "", "0 classes of flows"),
         ("[{name: hot, to: server}]", ".0.to", "no set of terminals is called `server`"),
-        ("[{name: hot, to: [72]}]", ".0.to", "no terminal 72: the network has 72"),
-        ("[{name: hot, to: []}]", ".0.to", "no terminals, so no packets"),
+        ("[{name: hot, to: [72]}]", ".0.to", "there is no terminal 72: the network has 72 terminals"),
+        ("[{name: hot, to: []}]", ".0.to", "the list has no terminals, so the class has no packets"),
         ("[{name: hot, to: 5}]", ".0.to", "expected a list of terminals"),
-        ("[{name: all}, {name: hot, to: targets}]", ".1", "class `all` takes all packets"),
-        ("[{name: hot, to: targets}, {name: hot}]", ".1.name", "`hot` is the name of another class"),
+        ("[{name: all}, {name: hot, to: targets}]", ".1", "class `all` contains all packets"),
+        ("[{name: hot, to: targets}, {name: hot}]", ".1.name", "`hot` is also the name of another class"),
         ("[{name: rest, to: targets}]", ".0.name", "`rest` is the name of the packets that fit no class"),
         ("[{name: control, to: targets}]", ".0.name", "`control` is the name of the control packets"),
-        ("[{name: '', to: targets}]", ".0.name", "a class without a name"),
+        ("[{name: '', to: targets}]", ".0.name", "the class has no name"),
     ] {
         let set = [(path.to_owned(), classes.to_owned())];
         let error = match expand("wrong.yaml", HOT, &set) {

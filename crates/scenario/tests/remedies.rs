@@ -395,7 +395,8 @@ fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     let prices = format!("{{on: {price}, draining: {price}, waking: {price}, off: {price}}}");
     let tree =
         checked(&[TREE, UP_DOWN, ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no subnetworks");
-    assert!(tree.help.contains("choose a topology that has such routers") && !tree.to_string().contains("shadow"), "{tree}");
+    let help = "choose a topology that has such routers";
+    assert!(tree.help.contains(help) && !tree.to_string().contains("shadow"), "{tree}");
     let grid =
         checked(&[("routing", "pal"), ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no price");
     assert!(grid.help.contains("add `shadow:"), "{grid}");

@@ -44,10 +44,10 @@ impl Default for ControlPackets {
 
 impl Recording for ControlPackets {
     const TABLE: TableInfo = TableInfo {
-        meaning: "control packets that the routers sent each other for the power policy",
-        rows: "A row per control packet of the power policy, over the whole run, in the order in which they were sent: \
-               single flits that routers send to others of their subnetwork (routers that are all neighbours: a row \
-               along a dimension, or a group). Under a policy that sends none the table is empty.",
+        meaning: "control packets that routers sent to each other for the power policy",
+        rows: "A row per control packet of the power policy, over the whole run, in the order of sending. A control packet is a single \
+               flit from a router to another router of its subnetwork (routers that are all neighbours: a row along a dimension, or a \
+               group). If the policy sends no control packets, the table is empty.",
         bounded: true,
         in_summary: false,
         columns: headings,
@@ -79,26 +79,27 @@ impl Recording for ControlPackets {
 }
 
 fn headings() -> Vec<Heading> {
-    let ranks = "Two values are ranks above all flits, not counts: 4294967294, the link belongs to a star or to a router \
-                 that has returned; 4294967295, packets have no way without it, since a fault. Leave out what is from \
-                 4294967294 on before adding up";
+    let ranks = "Two values are not counts, and rank above all counts: 4294967294 means that the link belongs to a star or to a router \
+                 that has returned; 4294967295 means that, since a fault, packets have no path without the link. Remove these two values \
+                 before adding up";
     let value = format!(
-        "requests: by what they are compared. `activate`, `activate_yours`: flits that went round for want of the \
-         link; `deactivate`: minimal traffic of the link. {ranks}. Null where nothing is asked for"
+        "for requests: the number by which routers compare requests. `activate`, `activate_yours`: flits that took a detour because the \
+         link was off; `deactivate`: minimal traffic of the link. {ranks}. Null for packets that are not requests"
     );
-    let about = "the link that it is about leads from the sender (`activate_yours`: from the receiver) to this router; \
-                 null where that is the link between its ends, and for `hub`";
-    let flag = "1: `state` says active, `fault` says failed, `ack` and `nack` answer an `activate_yours`; else 0";
-    let arrived = "when it came to the other router; null if it was under way when the run ended, or its receiver had \
+    let about = "the packet is about the link from the sender (`activate_yours`: from the receiver) to this router; null if it is about \
+                 the link between sender and receiver, and for `hub`";
+    let flag = "1 if `state` means active, `fault` means failed, or `ack` or `nack` answers `activate_yours`; else 0";
+    let arrived = "time of arrival at the receiving router; null if the packet was in flight at the end of the run, or the receiver had \
                    failed";
-    let hops = "that it crossed; 0 if it came by side channels, because no link led on; null if it has not come";
+    let hops = "links that the packet crossed; 0 if it arrived on side channels, because it could not continue on a link; null if it has \
+                not arrived";
     vec![
-        Heading::new("sent_cycle", Kind::Count, "cycles", "when it left its router"),
+        Heading::new("sent_cycle", Kind::Count, "cycles", "time at which the packet left the sending router"),
         Heading::new("arrived_cycle", Kind::MaybeCount, "cycles", arrived),
-        Heading::new("kind", Kind::Text, "", "a word of the policy"),
-        Heading::new("from_router", Kind::Router, "", "its sender"),
-        Heading::new("to_router", Kind::Router, "", "its receiver"),
-        Heading::new("link_class", Kind::Text, "", "the class of the links of its subnetwork"),
+        Heading::new("kind", Kind::Text, "", "kind of the control packet, as the policy names it"),
+        Heading::new("from_router", Kind::Router, "", "router that sent the packet"),
+        Heading::new("to_router", Kind::Router, "", "router to which the packet was sent"),
+        Heading::new("link_class", Kind::Text, "", "class of the links of the subnetwork of both routers"),
         Heading::new("about_router", Kind::Router, "", about),
         Heading::new("flag", Kind::Count, "", flag),
         Heading::new("value_flits", Kind::MaybeCount, "flits", value),

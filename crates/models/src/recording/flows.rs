@@ -57,11 +57,10 @@ pub struct Flows {
 impl Recording for Flows {
     const TABLE: TableInfo = TableInfo {
         meaning: "throughput, latency and dynamic energy of classes of packets by source and destination",
-        rows: "A row per class of `measure.flows.classes`, and `rest` for packets that fit none, over the measured window. \
-               Control packets of the power policy, if there are any, are in the row `control`. \
-               Packets and latencies are those of packets that were created in the window and delivered. Energies are those \
-               of flits that were sent in the window. In a saturated run some packets are not delivered, so latencies are \
-               too low.",
+        rows: "A row per class of `measure.flows.classes`, and a row `rest` for packets of no class, over the measured window. Control \
+               packets of the power policy, if there are any, are in the row `control`. Numbers of packets and latencies include the \
+               packets that were created in the window and delivered. Energies include the flits that were sent in the window. In a \
+               saturated run some packets are not delivered, so latencies are too low.",
         bounded: false,
         in_summary: true,
         columns: headings,
@@ -125,26 +124,26 @@ fn headings() -> Vec<Heading> {
     let load = "flits/terminal/cycle";
     let mut all = vec![
         Heading::new("flow", Kind::Text, "", "name of the class"),
-        Heading::new("sources", Kind::Count, "terminals", "from which its packets may come"),
-        Heading::new("packets", Kind::Count, "packets", "created in the window and delivered"),
-        Heading::new("injected_flits", Kind::Count, "flits", "that left their sources in the window"),
-        Heading::new("accepted_flits", Kind::Count, "flits", "of packets whose last flit arrived in the window"),
-        Heading::new("accepted_load", Kind::Float, load, "accepted flits per terminal of all jobs and cycle"),
-        Heading::new("source_accepted_load", Kind::Float, load, "accepted flits per terminal of `sources` and cycle"),
-        Heading::new("hops_mean", Kind::Float, "hops", "mean of its packets; NaN without packets"),
-        Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "mean; NaN without packets"),
-        latency("min", "the shortest"),
+        Heading::new("sources", Kind::Count, "terminals", "terminals that may send packets of the class"),
+        Heading::new("packets", Kind::Count, "packets", "packets created in the window and delivered"),
+        Heading::new("injected_flits", Kind::Count, "flits", "flits that left their sources in the window"),
+        Heading::new("accepted_flits", Kind::Count, "flits", "flits of packets whose last flit arrived in the window"),
+        Heading::new("accepted_load", Kind::Float, load, "accepted flits per cycle and terminal of all jobs"),
+        Heading::new("source_accepted_load", Kind::Float, load, "accepted flits per cycle and terminal of `sources`"),
+        Heading::new("hops_mean", Kind::Float, "hops", "mean number of hops per packet; NaN without packets"),
+        Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "mean latency; NaN without packets"),
+        latency("min", "shortest latency"),
     ];
     all.extend(
         QUANTILES.map(|(what, share)| latency(what, &format!("{} % of the latencies are at most this", share * 100.0))),
     );
     all.extend([
-        latency("max", "the longest"),
-        Heading::new("network_latency_mean_cycles", Kind::Float, "cycles", "mean without source queues"),
-        Heading::new("link_flits", Kind::Count, "flits", "sent on channels between routers, one per flit and channel"),
+        latency("max", "longest latency"),
+        Heading::new("network_latency_mean_cycles", Kind::Float, "cycles", "mean latency without source queues"),
+        Heading::new("link_flits", Kind::Count, "flits", "flits sent on channels between routers, counted per channel"),
         Heading::new("energy_links_dynamic_fj", Kind::Energy, "fJ", "dynamic energy of its flits on all channels"),
         Heading::new("energy_routers_dynamic_fj", Kind::Energy, "fJ", "dynamic energy of its flits in all routers"),
-        Heading::new("energy_dynamic_fj", Kind::Energy, "fJ", "both together"),
+        Heading::new("energy_dynamic_fj", Kind::Energy, "fJ", "sum of both dynamic energies"),
     ]);
     all
 }

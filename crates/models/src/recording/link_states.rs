@@ -44,8 +44,8 @@ impl Default for LinkStates {
 
 impl Recording for LinkStates {
     const TABLE: TableInfo = TableInfo {
-        meaning: "spans of time of a channel in a power state",
-        rows: "A row per span of time that a managed channel spent in one state, over the whole run.",
+        meaning: "time spans of channels in power states",
+        rows: "A row per time span that a managed channel spent in one state, over the whole run.",
         bounded: true,
         in_summary: false,
         columns: || {
@@ -54,12 +54,12 @@ impl Recording for LinkStates {
             vec![
                 Heading::new("channel", Kind::Count, "", "row of `channels.parquet`"),
                 Heading::new("state", Kind::Text, "", format!("{}, or a mode of `power.modes`", states.join(", "))),
-                Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
+                Heading::new("from_cycle", Kind::Count, "cycles", "first cycle of the span"),
                 Heading::new(
                     "to_cycle",
                     Kind::Count,
                     "cycles",
-                    "the first cycle after it; the spans of a channel abut",
+                    "first cycle after the span, in which the next span of the channel begins",
                 ),
             ]
         },
@@ -71,7 +71,7 @@ impl Recording for LinkStates {
         let (most, managed) = (most_rows(self.max_spans, &path)?, network.managed);
         if most < managed {
             let what =
-                format!("the policy manages {managed} channels, each of which starts with a span: {most} are too few");
+                format!("the policy manages {managed} channels, each with at least one span: {most} are too few");
             return Err(Refusal::new(path, what, format!("write {managed} or more")));
         }
         let rows = block.channels.iter().map(|channel| channel.row).collect();

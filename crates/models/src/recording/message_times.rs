@@ -39,24 +39,24 @@ impl Default for MessageTimes {
 
 impl Recording for MessageTimes {
     const TABLE: TableInfo = TableInfo {
-        meaning: "messages between ranks over time",
-        rows: "A row per message between two ranks of a program that arrived, over the whole run, in the order of arrival. \
-               There are none where no job has a program.",
+        meaning: "times of messages between ranks",
+        rows: "A row per message that arrived between two ranks of a program, over the whole run, in the order of arrival. If no job has \
+               a program, the table is empty.",
         bounded: true,
         in_summary: false,
         columns: || {
-            let begun = "when the processor of the sender had done its part";
-            let arrived = "when the last packet had arrived, before the processor of the receiver does its part";
+            let begun = "time at which the processor of the sender had finished its work";
+            let arrived = "time at which the last packet had arrived, before the work of the receiver's processor";
             vec![
                 Heading::new(
                     "job",
                     Kind::Text,
                     "",
-                    "its job; of a set `job: name k`, for the program that started as number k",
+                    "name of the job; for a job of several programs `job: name k`, for the program that started as number k",
                 ),
-                Heading::new("from_rank", Kind::Count, "", "the sender"),
-                Heading::new("to_rank", Kind::Count, "", "the receiver"),
-                Heading::new("bytes", Kind::Count, "bytes", "its length"),
+                Heading::new("from_rank", Kind::Count, "", "rank that sends"),
+                Heading::new("to_rank", Kind::Count, "", "rank that receives"),
+                Heading::new("bytes", Kind::Count, "bytes", "length of the message"),
                 Heading::new("begun_cycle", Kind::Count, "cycles", begun),
                 Heading::new("arrived_cycle", Kind::Count, "cycles", arrived),
             ]

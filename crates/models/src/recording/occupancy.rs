@@ -42,17 +42,17 @@ pub struct Occupancy {
 
 impl Recording for Occupancy {
     const TABLE: TableInfo = TableInfo {
-        meaning: "flits that wait in every input port of the routers over time",
+        meaning: "flits that wait in each input port of the routers over time",
         rows: "A row per sample and input port. It covers the whole run, warm-up included.",
         bounded: false,
         in_summary: false,
         columns: || {
             vec![
-                Heading::new("cycle", Kind::Count, "cycles", "time of the sample: before this cycle"),
-                Heading::new("channel", Kind::Count, "", "that fills the port: row of `channels.parquet`"),
-                Heading::new("queued_flits", Kind::Count, "flits", "that wait in all VCs of the port"),
-                Heading::new("fullest_vc_flits", Kind::Count, "flits", "that wait in the fullest of its VCs"),
-                Heading::new("vc_buffer_flits", Kind::Count, "flits", "capacity of a VC of the port"),
+                Heading::new("cycle", Kind::Count, "cycles", "time of the sample, which is taken before this cycle"),
+                Heading::new("channel", Kind::Count, "", "channel that leads to the port: row of `channels.parquet`"),
+                Heading::new("queued_flits", Kind::Count, "flits", "flits that wait in all VCs of the port together"),
+                Heading::new("fullest_vc_flits", Kind::Count, "flits", "flits that wait in the fullest VC of the port"),
+                Heading::new("vc_buffer_flits", Kind::Count, "flits", "capacity of each VC of the port"),
             ]
         },
     };

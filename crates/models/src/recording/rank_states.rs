@@ -44,9 +44,9 @@ impl Default for RankStates {
 
 impl Recording for RankStates {
     const TABLE: TableInfo = TableInfo {
-        meaning: "spans of time of a rank in a state",
-        rows: "A row per span of time that a rank of a program spent in one state, over the whole run. There are none where no job \
-               has a program.",
+        meaning: "time spans of ranks in states",
+        rows: "A row per time span that a rank of a program spent in one state, over the whole run. If no job has a program, the table is \
+               empty.",
         bounded: true,
         in_summary: false,
         columns: headings,
@@ -101,31 +101,32 @@ fn headings() -> Vec<Heading> {
             "job",
             Kind::Text,
             "",
-            "its job; of a set `job: name k`, for the program that started as number k",
+            "name of the job; for a job of several programs `job: name k`, for the program that started as number k",
         ),
-        Heading::new("rank", Kind::Count, "", "its number in the program"),
+        Heading::new("rank", Kind::Count, "", "number of the rank in the program"),
         Heading::new("state", Kind::Text, "", names.join(", ")),
-        Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
-        Heading::new("to_cycle", Kind::Count, "cycles", "the first cycle after it; the spans of a rank abut"),
+        Heading::new("from_cycle", Kind::Count, "cycles", "first cycle of the span"),
+        Heading::new("to_cycle", Kind::Count, "cycles", "first cycle after the span, in which the next one begins"),
         Heading::new(
             "peer",
             Kind::MaybeNumber,
             "",
-            "the other end of the message whose transfer ended the idle time; null if the rank is busy, or if no message ended it",
+            "the other rank of the message whose transfer ended the idle time; null if the rank is busy, or if no message ended the idle \
+             time",
         ),
         Heading::new(
             "origin",
             Kind::MaybeNumber,
             "",
-            "the rank at which this transfer began: the sender, or the rank whose receive let a rendezvous begin",
+            "rank at which this transfer began: the sender, or the rank whose receive started a rendezvous",
         ),
-        Heading::new("since_cycle", Kind::MaybeCount, "cycles", "when that transfer began, perhaps before the span"),
+        Heading::new("since_cycle", Kind::MaybeCount, "cycles", "start of this transfer, possibly before the span"),
         Heading::new(
             "packet_terminal",
             Kind::MaybeNumber,
             "",
-            "the terminal of the packet that came last in this transfer; null where no packet did",
+            "terminal that sent the last packet to arrive in this transfer; null if the transfer had no packet",
         ),
-        Heading::new("packet", Kind::MaybeNumber, "", "the number of this packet at its terminal"),
+        Heading::new("packet", Kind::MaybeNumber, "", "number of this packet among the packets of its terminal"),
     ]
 }

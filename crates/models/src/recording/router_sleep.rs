@@ -31,16 +31,16 @@ pub struct RouterSleep {}
 
 impl Recording for RouterSleep {
     const TABLE: TableInfo = TableInfo {
-        meaning: "how long all managed channels of a router were off at once",
-        rows: "A row per router, over the measured window: its managed channels are those that it sends on. Under \
-               a policy that never switches a channel off no router sleeps: all cycles and shares are 0.",
+        meaning: "time in which all managed channels of a router were off at once",
+        rows: "A row per router, over the measured window. The managed channels of a router are those on which it sends. Under a policy \
+               that never switches a channel off, no router sleeps: all cycles and shares are 0.",
         bounded: false,
         in_summary: false,
         columns: || {
-            let asleep = "in which all these channels were off at once; 0 where there is none";
+            let asleep = "cycles in which all these channels were off at once; 0 if there are no such channels";
             vec![
-                Heading::new("router", Kind::Router, "", "its number, or its id in a graph file"),
-                Heading::new("managed_channels", Kind::Count, "channels", "that it sends on and the policy may switch"),
+                Heading::new("router", Kind::Router, "", "number of the router, or its id in a graph file"),
+                Heading::new("managed_channels", Kind::Count, "channels", "outgoing channels that the policy manages"),
                 Heading::new("asleep_cycles", Kind::Count, "cycles", asleep),
                 Heading::new("asleep_share", Kind::Float, "", "share of these cycles in the window"),
             ]

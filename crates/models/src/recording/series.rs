@@ -157,15 +157,15 @@ fn headings() -> Vec<Heading> {
 
 fn headings_with(modes: &Modes) -> Vec<Heading> {
     let mut all = vec![
-        Heading::new("from_cycle", Kind::Count, "cycles", "begin of the sample"),
+        Heading::new("from_cycle", Kind::Count, "cycles", "first cycle of the sample"),
         Heading::new("interval_cycles", Kind::Count, "cycles", "length of the sample"),
-        Heading::new("link_class", Kind::Text, "", "what the row is about with `of: class`"),
-        Heading::new("channel", Kind::Count, "", "what the row is about with `of: channel`: row of `channels.parquet`"),
-        Heading::new("flits", Kind::Count, "flits", "sent in the sample"),
-        Heading::new("utilisation", Kind::Float, "", "mean share of the bandwidth of the channels"),
+        Heading::new("link_class", Kind::Text, "", "link class of the row, with `of: class`"),
+        Heading::new("channel", Kind::Count, "", "channel of the row, with `of: channel`: row of `channels.parquet`"),
+        Heading::new("flits", Kind::Count, "flits", "flits sent during the sample"),
+        Heading::new("utilisation", Kind::Float, "", "mean share of the channels' bandwidth that was used"),
     ];
     all.extend(modes.names().map(|state| {
-        let meaning = format!("in the state `{state}` at the end of the sample");
+        let meaning = format!("channels in the state `{state}` at the end of the sample");
         Heading::new(format!("channels_{state}"), Kind::Count, "channels", meaning)
     }));
     all

@@ -34,22 +34,22 @@ pub struct Transient {
 
 impl Recording for Transient {
     const TABLE: TableInfo = TableInfo {
-        meaning: "latency of a point by time of creation",
+        meaning: "latency of packets by time of creation",
         rows: "A row per bin of creation times, over the whole run.",
         bounded: false,
         in_summary: false,
         columns: || {
             vec![
-                Heading::new("from_cycle", Kind::Count, "cycles", "begin of the bin"),
+                Heading::new("from_cycle", Kind::Count, "cycles", "first cycle of the bin"),
                 Heading::new("bin_cycles", Kind::Count, "cycles", "length of the bin"),
+                Heading::new("packets", Kind::Count, "packets", "packets that were created in the bin and delivered"),
                 Heading::new(
-                    "packets",
-                    Kind::Count,
-                    "packets",
-                    "created in the bin that were delivered; their latencies:",
+                    "packet_latency_mean_cycles",
+                    Kind::Float,
+                    "cycles",
+                    "mean latency of these packets; NaN without packets",
                 ),
-                Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "their mean; NaN without packets"),
-                Heading::new("packet_latency_max_cycles", Kind::Count, "cycles", "the longest of them"),
+                Heading::new("packet_latency_max_cycles", Kind::Count, "cycles", "longest latency of these packets"),
             ]
         },
     };

@@ -91,8 +91,8 @@ impl Classes {
     /// Refuses sets without terminals and classes without packets. `path`: the path of the list of classes.
     pub fn new(classes: &[FlowClass], network: &NetworkSite, path: &str) -> Result<Self, Refusal> {
         if !(1..=MOST).contains(&classes.len()) {
-            let what = format!("{} classes of flows; a run tells 1 to {MOST} apart", classes.len());
-            let help = "write at least one {name: hot, to: [0]}, and join classes beyond that number";
+            let what = format!("{} classes of flows, but a run can distinguish 1 to {MOST}", classes.len());
+            let help = "write at least one class, such as {name: hot, to: [0]}, and merge classes beyond the limit";
             return Err(Refusal::new(path, what, help));
         }
         let all = vec![0; network.terminals as usize];
@@ -101,8 +101,8 @@ impl Classes {
             let path = format!("{path}.{k}");
             refuse_name(&class.name, &classes[..k], &path)?;
             if let Some(whole) = classes[..k].iter().find(|class| class.takes_all()) {
-                let what = format!("class `{}` takes all packets, so none is left for `{}`", whole.name, class.name);
-                let help = format!("name terminals under `from` or `to` of `{}`, or write it last", whole.name);
+                let what = format!("class `{}` contains all packets, so none is left for `{}`", whole.name, class.name);
+                let help = format!("name terminals under `from` or `to` of `{}`, or write this class last", whole.name);
                 return Err(Refusal::new(path, what, help));
             }
             mark(&mut found.from, k, class.from.as_ref(), network, &format!("{path}.from"))?;
@@ -153,12 +153,12 @@ impl FlowClass {
 
 fn refuse_name(name: &str, before: &[FlowClass], path: &str) -> Result<(), Refusal> {
     let (what, help) = if name.is_empty() {
-        ("a class without a name".to_owned(), "write a name, such as hot".to_owned())
+        ("the class has no name".to_owned(), "write a name, such as hot".to_owned())
     } else if [REST, CONTROL].contains(&name) {
         let of = if name == REST { "the packets that fit no class" } else { "the control packets of the power policy" };
-        (format!("`{name}` is the name of {of}"), format!("write another name: the table has `{name}` by itself"))
+        (format!("`{name}` is the name of {of}"), format!("write another name: the table adds a row `{name}` itself"))
     } else if before.iter().any(|other| other.name == name) {
-        (format!("`{name}` is the name of another class, too"), "give each class a name of its own".to_owned())
+        (format!("`{name}` is also the name of another class"), "give each class its own name".to_owned())
     } else {
         return Ok(());
     };
@@ -185,13 +185,13 @@ fn mark(bits: &mut [u16], k: usize, set: Option<&Terminals>, network: &NetworkSi
     };
     if terminals.is_empty() {
         let help = "write at least one terminal, or leave the class out";
-        return Err(Refusal::new(path, "no terminals, so no packets", help));
+        return Err(Refusal::new(path, "the list has no terminals, so the class has no packets", help));
     }
     for &terminal in terminals {
         let Some(bits) = bits.get_mut(terminal as usize) else {
             let all = network.terminals;
-            let what = format!("no terminal {terminal}: the network has {all}");
-            return Err(Refusal::new(path, what, format!("write terminals within 0 to {}", all - 1)));
+            let what = format!("there is no terminal {terminal}: the network has {all} terminals");
+            return Err(Refusal::new(path, what, format!("write terminals from 0 to {}", all - 1)));
         };
         *bits |= 1 << k;
     }
