@@ -45,9 +45,9 @@ fn a_bad_line_is_named() {
     assert!(what("0,7,1\n").contains("line 2 of way.csv: there is no router \"7\""));
     assert!(what("0,1\n").contains("2 fields, but the first line names 3 columns"));
     let class = refusal(ROW, table("router,destination,next,class\n0,1,1,16\n")).to_string();
-    assert!(class.contains("class \"16\"") && class.contains("0 to 15"), "{class}");
+    assert!(class.contains("\"16\" is not a VC class") && class.contains("0 to 15"), "{class}");
     let header = refusal(ROW, table("0,1,1\n")).to_string();
-    assert!(header.contains("begins with \"0,1,1\""), "{header}");
+    assert!(header.contains("the first line of way.csv is \"0,1,1\""), "{header}");
     let bytes = RoutingConfig::Table(Table { file: InputFile::new("way.csv", &[0xff, 0xfe][..]) });
     assert!(refusal(ROW, bytes).to_string().contains("not UTF-8"));
 }
@@ -56,7 +56,7 @@ fn a_bad_line_is_named() {
 fn a_hole_is_named_with_the_packets_that_fall_into_it() {
     let refusal = refusal(ROW, table(&format!("{HEADER}0,1,1\n0,2,1\n1,0,0\n2,0,1\n2,1,1\n")));
     assert!(refusal.what.contains("no entry for router 1 and destination 2, which packets from router 0 need: 0 -> 1"));
-    assert!(refusal.help.contains("add the line 1,2,NEXT; neighbours of router 1 are 0, 2"), "{refusal}");
+    assert!(refusal.help.contains("add the line 1,2,NEXT; NEXT is a neighbour of router 1: 0, 2"), "{refusal}");
 }
 
 #[test]
@@ -75,13 +75,13 @@ fn names_with_commas_are_quoted_and_shown() {
     assert!(hole.what.contains("router (0, 1) and destination say \"two\""), "{hole}");
     assert!(hole.what.contains("from router (0, 0) need: (0, 0) -> (0, 1)"), "{hole}");
     assert!(
-        hole.help.contains(&format!("add the line {b},{c},NEXT; neighbours of router (0, 1) are (0, 0), say")),
+        hole.help.contains(&format!("add the line {b},{c},NEXT; NEXT is a neighbour of router (0, 1): (0, 0), say")),
         "{hole}"
     );
     let open = checked("\"(0, 0),1,2\n").unwrap_err();
-    assert!(open.what.contains("line 2 of way.csv: no closing quote"), "{open}");
+    assert!(open.what.contains("line 2 of way.csv: missing closing quote"), "{open}");
     let after = checked("\"(0, 0)\" x,1,2\n").unwrap_err();
-    assert!(after.what.contains("\"x,1,2\" after a quoted field"), "{after}");
+    assert!(after.what.contains("\"x,1,2\" follows a quoted field"), "{after}");
     let whole = format!("{lines}{b},{c},{c}\n");
     // one VC class is enough on a row
     checked(&whole).unwrap();
@@ -100,7 +100,7 @@ fn the_highest_threshold_is_taken() {
 fn a_loop_is_shown() {
     let refusal = refusal(ROW, table(&format!("{HEADER}0,1,1\n0,2,1\n1,0,0\n1,2,0\n2,0,1\n2,1,1\n")));
     assert_eq!(refusal.path, "routing.table.file");
-    assert!(refusal.what.contains("packets to router 2 never arrive by way.csv: "), "{refusal}");
+    assert!(refusal.what.contains("packets to router 2 never arrive with way.csv: "), "{refusal}");
     assert!(refusal.what.contains("0 -> 1 -> 0") || refusal.what.contains("1 -> 0 -> 1"), "{refusal}");
 }
 
@@ -121,7 +121,7 @@ fn paths_longer_than_the_vcs_are_refused() {
     let long = r#"{"mesh": {"widths": [40], "terminals_per_router": 1}}"#;
     let refusal = refusal(long, routing(SHORTEST));
     assert_eq!(refusal.path, "routing.shortest_path");
-    assert!(refusal.what.contains("up to 39 links need 39 VC classes, and a link has at most 16 VCs"), "{refusal}");
+    assert!(refusal.what.contains("up to 39 links need 39 VC classes, but a link has at most 16 VCs"), "{refusal}");
     // a row is a tree: one class is enough
     check(&spec(long, ECMP_ONE)).unwrap();
     let far = r#"{"mesh": {"widths": [128, 2], "terminals_per_router": 1}}"#;
@@ -210,7 +210,7 @@ fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
             let example = examples.iter().find(|example| example.config.name() == *name).expect("an example");
             // an example for some networks only, such as a table, can be written for any network, unless it declares what it routes
             match checked(&example.config) {
-                Err(refusal) if example.networks.is_none() || refusal.help.contains(", or a topology of those") => {
+                Err(refusal) if example.networks.is_none() || refusal.help.contains(", or a topology that suits") => {
                     listed.push((name, refusal.help));
                 }
                 Ok(()) | Err(_) => fit.push(*name),
@@ -218,9 +218,8 @@ fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
         }
         fit.sort_unstable();
         for (name, help) in listed {
-            let (routings, topologies) = help
-                .split_once(&format!(", or a topology of those that {name} routes: "))
-                .expect("routings and topologies");
+            let (routings, topologies) =
+                help.split_once(&format!(", or a topology that suits {name}: ")).expect("routings and topologies");
             let routed = |topology: &str| {
                 PAIRS.iter().any(|pair| pair.topology.name() == topology && pair.routing.name() == *name)
             };
@@ -291,9 +290,9 @@ fn more_global_links_than_a_post_has_bits_are_refused() {
     };
     let refusal = refusal(&network(33), routing(r#"{"dragonfly_pb": {}}"#));
     assert_eq!(refusal.path, "routing.dragonfly_pb");
-    let what = "33 global links per router, but a router posts a bit of each in a word of 32";
+    let what = "33 global links per router, but a router posts one bit for each of them in a word of 32 bits";
     assert!(refusal.what.contains(what), "{refusal}");
-    assert!(refusal.help.contains("fewer global links per router, or routing: dragonfly_ugal"), "{refusal}");
+    assert!(refusal.help.contains("fewer global links per router, or write routing: dragonfly_ugal"), "{refusal}");
     for (links, routing_json) in [(32, r#"{"dragonfly_pb": {}}"#), (33, r#"{"dragonfly_ugal": {}}"#)] {
         let mut spec = spec(&network(links), routing_json);
         spec.links.iter_mut().for_each(|link| link.vcs = 16);

@@ -113,7 +113,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // an escape ring on links that go off
     (
         &[DRAGONFLY, OFAR, ("power.policy", "tcep"), ("power.manages", "[local]")],
-        "give the topology escape_rings: 1, and let power.manages leave out the links of that ring, ring_local and ring_global",
+        "give the topology escape_rings: 1, and leave the links of this ring, ring_local and ring_global, out of power.manages",
         &[&[WIRES]],
     ),
     (
@@ -123,12 +123,12 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
             ("power.policy", "tcep"),
             ("power.manages", "[local]"),
         ],
-        "give the topology escape_rings: 1 and write kind: physical, and let",
+        "give the topology escape_rings: 1 and write kind: physical, and leave the links of this ring",
         &[&[WIRES, ("routing", "{dragonfly_ofar: {ring: {kind: physical}}}")]],
     ),
     (
         &[DRAGONFLY, WIRES, OFAR, ("power.policy", "tcep"), ("power.manages", "[local, ring_local]")],
-        "let power.manages leave out ring_local and ring_global",
+        "leave ring_local and ring_global out of power.manages",
         &[&[("power.manages", "[local]")]],
     ),
     (
@@ -255,7 +255,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write 0 to 254",
         &[&[("routing.dragonfly_ofar.ring.exits", "0")], &[("routing.dragonfly_ofar.ring.exits", "254")]],
     ),
-    (&[OFAR], "or a topology of those that dragonfly_ofar routes: dragonfly", &[&[DRAGONFLY]]),
+    (&[OFAR], "or a topology that suits dragonfly_ofar: dragonfly", &[&[DRAGONFLY]]),
     (
         &[DRAGONFLY, ("topology.dragonfly.trunk_width", "2"), OFAR],
         "write topology.dragonfly.trunk_width: 1, or choose dragonfly_minimal,",
@@ -279,7 +279,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[DRAGONFLY, ("routing", "hyperx_ofar")],
-        "or a topology of those that hyperx_ofar routes: hyperx, full_mesh",
+        "or a topology that suits hyperx_ofar: hyperx, full_mesh",
         &[
             &[("topology", "{hyperx: {widths: [4, 4], terminals_per_router: 2}}")],
             &[("topology", "{full_mesh: {routers: 4, terminals_per_router: 2}}")],

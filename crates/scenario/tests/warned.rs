@@ -318,12 +318,12 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
     let two = hints(2, &[]);
     assert_eq!((two.len(), two[0].0.as_str()), (1, coefficient), "{two:?}");
     assert!(
-        two[0].1.contains("a full queue of 32 flits beside empty ones is not above 2 x 32 / 2 + 5 = 37"),
+        two[0].1.contains("a full queue of 32 flits next to empty queues is not above 2 x 32 / 2 + 5 = 37"),
         "{two:?}"
     );
     // `history_window` reads all VCs, of which there are 2
     let window = hints(2, &[("routing.dragonfly_pb.sensor", "history_window")]);
-    assert!(window[0].1.contains("a full queue of 64 flits beside empty ones"), "{window:?}");
+    assert!(window[0].1.contains("a full queue of 64 flits next to empty queues"), "{window:?}");
     // 0.75 x 2 x (1 - 5/32) = 1.26
     assert!(two[0].1.contains("write `coefficient: 1.26` or less"), "{two:?}");
     for value in ["1.26", "1.25", "0"] {

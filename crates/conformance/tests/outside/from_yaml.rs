@@ -198,5 +198,5 @@ fn refusals_propose_models_from_outside() {
     let said = refused(GRID, &["routing=up_down"]);
     assert!(said.contains("highest_first"), "{said}");
     let said = refused(BOW_TIE, &["routing={highest_first: {always: true}}"]);
-    assert!(said.contains("highest_first routes hyperx, but the topology is bow_tie"), "{said}");
+    assert!(said.contains("highest_first is for hyperx, but the topology is bow_tie"), "{said}");
 }

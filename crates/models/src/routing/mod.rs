@@ -114,7 +114,7 @@ const MAX_THRESHOLD: i32 = 1 << 30;
 /// The bias in the unit of the sensors.
 fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     i32::try_from(flits.0).ok().filter(|&flits| flits <= MAX_THRESHOLD).ok_or_else(|| {
-        let what = format!("{} flits is more than any queue can hold", flits.0);
+        let what = format!("{} flits are more than any queue can hold", flits.0);
         Refusal::new(format!("routing.{routing}.threshold"), what, format!("write at most {MAX_THRESHOLD}flits"))
     })
 }
@@ -136,7 +136,7 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
         Some(longest) => Ok(longest.max(1)),
         None => {
             let what = format!(
-                "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
+                "paths of up to {longest} links need {longest} VC classes, but a link has at most {MAX_CLASSES} VCs"
             );
             Err(Refusal::new(path, what, help))
         }
@@ -148,7 +148,7 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
 fn with_few_classes(graph: &Graph, own: &str) -> String {
     let few = |&(name, about): &(&'static str, About)| about.few_classes && about.routes_graph(graph) && name != own;
     let names: Vec<&str> = RoutingConfig::declared().filter(few).map(|(name, _)| name).collect();
-    format!("take a routing that needs fewer VC classes: {}", names.join(", "))
+    format!("choose a routing that needs fewer VC classes: {}", names.join(", "))
 }
 
 /// The refusal of a graph that the routing does not route. The refusal names the routings that route the graph, and the topologies
@@ -157,13 +157,13 @@ fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> 
     let fitting = RoutingConfig::declared().filter(|(_, about)| about.routes_graph(graph));
     let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();
     if let Some(narrow) = graph.narrowed(fits) {
-        let what = format!("{name} routes {routes}, by one link between two routers, but the topology has trunks");
+        let what = format!("{name} is for {routes}, with one link between two routers, but the topology has trunks");
         return Refusal::new(format!("routing.{name}"), what, format!("{narrow}, or choose {}", fitting.join(", ")));
     }
     let routed = TopologyConfig::names_with(fits);
     Refusal::new(
         format!("routing.{name}"),
-        format!("{name} routes {routes}, but the topology is {}", graph.topology_name()),
-        format!("choose {}, or a topology of those that {name} routes: {}", fitting.join(", "), routed.join(", ")),
+        format!("{name} is for {routes}, but the topology is {}", graph.topology_name()),
+        format!("choose {}, or a topology that suits {name}: {}", fitting.join(", "), routed.join(", ")),
     )
 }

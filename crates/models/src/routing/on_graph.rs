@@ -149,10 +149,10 @@ impl Wiring {
         let total = rows * routers * bytes;
         if total > MAX_BYTES {
             let what = format!(
-                "{rows} routers with terminals x {routers} routers x {bytes} bytes = {total} bytes of table, and \
-                 {MAX_BYTES} is the limit"
+                "the table needs {rows} routers with terminals x {routers} routers x {bytes} bytes = {total} bytes, but the limit is \
+                 {MAX_BYTES}"
             );
-            return Err(Refusal::new(format!("routing.{name}"), what, "take a routing that computes its paths"));
+            return Err(Refusal::new(format!("routing.{name}"), what, "choose a routing that computes its paths"));
         }
         Ok((rows * routers) as usize)
     }
@@ -186,7 +186,7 @@ impl Distances {
             search(&wiring, hosts, rows).map_err(|from| {
                 let from = graph.router_name(from);
                 let what = format!("some router is more than 255 links away from router {from}");
-                Refusal::new(format!("routing.{name}"), what, "take another topology, or the routing made for this one")
+                Refusal::new(format!("routing.{name}"), what, "choose another topology or a routing made for this one")
             })?;
         }
         let longest = links.chunks(wiring.rows.len()).flat_map(|row| hosts.iter().map(|&h| row[h as usize])).max();

@@ -189,10 +189,10 @@ pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> R
         }
     }
     let what = format!(
-        "{} can not be a leg here: that takes a routing that names hops ahead by the destination router alone",
+        "{} can't route a leg: a leg needs a routing that determines hops in advance from the destination router alone",
         leg.name()
     );
-    Err(Refusal::new(path, what, format!("write one of those that do: {}", legs_for(graph).join(", "))))
+    Err(Refusal::new(path, what, format!("write one of the routings that can: {}", legs_for(graph).join(", "))))
 }
 
 /// The refusal of a routing that is under `path` in the scenario.
@@ -210,8 +210,8 @@ fn legs_for(graph: &Graph) -> Vec<&'static str> {
 /// If links need more VC classes than they can have: the fault, and the remedy.
 fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
-    let what = format!("two legs need {most} VC classes, and a link has at most {MAX_CLASSES} VCs");
-    Err((what, "write a routing with fewer VC classes for the legs, such as the one made for this topology".to_owned()))
+    let what = format!("two legs need {most} VC classes, but a link has at most {MAX_CLASSES} VCs");
+    Err((what, "choose a routing with fewer VC classes for the legs, such as one made for this topology".to_owned()))
 }
 
 /// For each link class: number of VC classes, if both legs need `of_leg`. For each port number: the first class of the second leg.

@@ -71,7 +71,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
         return Err(Refusal::new(path, what, format!("write a cost for each class, such as cost: {{{}}}", example())));
     }
     if let Some((class, cost)) = costs.iter().find(|(_, cost)| !(1..=MAX_COST).contains(*cost)) {
-        let what = format!("a cost of {cost} for links of class `{class}`");
+        let what = format!("the cost {cost} of links of class `{class}` is out of range");
         return Err(Refusal::new(path, what, format!("write 1 to {MAX_COST}")));
     }
     Ok(graph.class_names().iter().map(|class| costs.get(class).copied().unwrap_or(1)).collect())
@@ -207,7 +207,7 @@ fn least_costs(wiring: &Wiring, weights: &[u32], dest: u32, name: &str) -> Resul
             let Some(peer) = wiring.peer(router, port) else { continue };
             let Some(further) = cost.checked_add(weights[wiring.flat(router, port)]).filter(|&sum| sum < UNREACHED)
             else {
-                let what = format!("a path to router {dest} is longer than {UNREACHED}");
+                let what = format!("the weight of a path to router {dest} is above the limit {UNREACHED}");
                 return Err(Refusal::new(format!("routing.{name}.weight"), what, "write `weight: links`"));
             };
             if further < costs[peer as usize] {

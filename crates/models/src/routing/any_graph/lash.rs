@@ -86,7 +86,7 @@ impl RoutingModel for Lash {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         if !(1..=MAX_CLASSES).contains(&self.layers) {
-            let what = format!("{} layers", self.layers);
+            let what = format!("{} layers are out of range", self.layers);
             return Err(Refusal::new("routing.lash.layers", what, format!("write 1 to {MAX_CLASSES}")));
         }
         let paths = Paths::of(graph, &self.weight, "lash")?;
@@ -108,10 +108,10 @@ impl RoutingModel for Lash {
 
 impl Lash {
     fn too_few_layers(&self, graph: &Graph, paths: &Paths, ports: &[u16]) -> Refusal {
-        let what = format!("the shortest paths of this graph close cycles in {} layers", self.layers);
+        let what = format!("with {} layers, the shortest paths of this graph form dependency cycles", self.layers);
         let other = with_few_classes(graph, "lash");
         let help = match in_layers(paths, ports, MAX_CLASSES) {
-            Some((_, layers)) => format!("write {layers} layers, with {layers} VCs on every link or more; or {other}"),
+            Some((_, layers)) => format!("write {layers} layers, with at least {layers} VCs on every link; or {other}"),
             None => other,
         };
         Refusal::new("routing.lash.layers", what, help)

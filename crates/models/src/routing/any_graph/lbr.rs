@@ -157,7 +157,7 @@ impl RoutingModel for Lbr {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         if self.detours as usize >= MOST {
-            let what = format!("{} paths over an intermediate", self.detours);
+            let what = format!("{} paths over an intermediate are too many", self.detours);
             return Err(Refusal::new("routing.lbr.detours", what, format!("write at most {}", MOST - 1)));
         }
         let drawn = |anew| {
@@ -369,8 +369,8 @@ impl Routing for Runtime {
 
     fn own_rule(&self) -> Option<&'static str> {
         Some(
-            "a random draw, whose shares fill the paths with the shortest queues first (of each path the first output is named, \
-             and the posted queues of all its outputs are summed)",
+            "a random draw, with probabilities that fill the paths with the shortest queues first (each path is listed by its first \
+             output, with the sum of the posted queues of all its outputs)",
         )
     }
 

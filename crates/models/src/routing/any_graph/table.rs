@@ -149,7 +149,7 @@ fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
         let (field, after) = match text.strip_prefix('"') {
             Some(quoted) => {
                 let end = closing_quote(quoted).ok_or_else(|| {
-                    (format!("no closing quote after {text:?}"), "close the quoted field with \"".to_owned())
+                    (format!("missing closing quote after {text:?}"), "close the quoted field with \"".to_owned())
                 })?;
                 (quoted[..end].replace("\"\"", "\""), quoted[end + 1..].trim_start())
             }
@@ -159,7 +159,7 @@ fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
             }
         };
         if !after.is_empty() && !after.starts_with(',') {
-            let what = format!("{after:?} after a quoted field");
+            let what = format!("{after:?} follows a quoted field");
             return Err((what, "double the quotes inside a quoted field".into()));
         }
         fields.push(field);
@@ -202,8 +202,8 @@ impl Reader<'_> {
         let header = lines.next().map_or(String::new(), |(line, _)| line.replace(' ', ""));
         let columns = if header == HEADER { 3 } else { 4 };
         if columns == 4 && header != format!("{HEADER},class") {
-            let what = format!("{} begins with {header:?}", file.name());
-            return Err(refusal(what, format!("write {HEADER:?} or \"{HEADER},class\" into its first line")));
+            let what = format!("the first line of {} is {header:?}", file.name());
+            return Err(refusal(what, format!("write {HEADER:?} or \"{HEADER},class\" into the first line")));
         }
         let mut most = 0;
         for (line, number) in lines {
@@ -225,7 +225,7 @@ impl Reader<'_> {
         let (at, dest, next) = (self.router(&fields[0])?, self.router(&fields[1])?, self.router(&fields[2])?);
         let class = fields.get(3).map_or(Ok(0), |text| {
             let class = text.parse::<u8>().ok().filter(|&class| class < MAX_CLASSES);
-            class.ok_or_else(|| (format!("class {text:?}"), format!("write 0 to {}", MAX_CLASSES - 1)))
+            class.ok_or_else(|| (format!("{text:?} is not a VC class"), format!("write 0 to {}", MAX_CLASSES - 1)))
         })?;
         let Some(port) = self.wiring.peers(at).iter().position(|&peer| peer == Some(next)) else {
             let what = format!("router {} has no link to {}", fields[0], fields[2]);
@@ -236,7 +236,7 @@ impl Reader<'_> {
             let place = self.wiring.place(at, dest);
             if self.hops[place].is_some() {
                 let what = format!("router {} already has an entry for destination {}", fields[0], fields[1]);
-                return Err((what, "leave one of the two out".into()));
+                return Err((what, "remove one of the two entries".into()));
             }
             self.hops[place] = Entry::new(Hop { port: port as u16, class });
         }
@@ -246,7 +246,7 @@ impl Reader<'_> {
     fn router(&self, text: &str) -> Result<u32, (String, String)> {
         let routers = self.wiring.routers();
         let help = match self.graph.router_names() {
-            Some(_) => "write the id of a router in the file of the topology".into(),
+            Some(_) => "write the id of a router, as in the file of the topology".into(),
             None => format!("write 0 to {}", routers - 1),
         };
         self.graph.router_named(text).ok_or_else(|| (format!("there is no router {text:?}"), help))
@@ -370,7 +370,7 @@ impl Runtime {
         );
         let near = neighbours(graph, &self.wiring, at);
         let line = format!("{},{},NEXT", field(graph, at), field(graph, dest));
-        refusal(what, format!("add the line {line}; neighbours of router {} are {near}", graph.router_name(at)))
+        refusal(what, format!("add the line {line}; NEXT is a neighbour of router {}: {near}", graph.router_name(at)))
     }
 
     /// Every turn that packets take, as (router, its hop, the hop of the next router).
@@ -403,6 +403,6 @@ fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);
     let dest = graph.router_name(dest);
-    let what = format!("packets to router {dest} never arrive by {}: {}", file.name(), shown(graph, &way[before..]));
-    refusal(what, format!("give one of these routers another next router for destination {dest}"))
+    let what = format!("packets to router {dest} never arrive with {}: {}", file.name(), shown(graph, &way[before..]));
+    refusal(what, format!("write another next router for destination {dest} at one of these routers"))
 }

@@ -220,7 +220,7 @@ impl Routing for Runtime {
     }
 
     fn own_rule(&self) -> Option<&'static str> {
-        Some("the minimal path, unless its cost is above that of one over a router that is drawn")
+        Some("the minimal path, unless it costs more than a path over a randomly drawn router")
     }
 
     fn intermediate(&self, packet: &Packet) -> Option<u64> {

@@ -140,7 +140,7 @@ fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]
 fn next(links: u16) -> Result<u16, Refusal> {
     links.checked_add(1).filter(|&links| links < NONE).ok_or_else(|| {
         let what = format!("a path has {NONE} links or more");
-        Refusal::new("routing.up_down_any", what, "take a topology with shorter paths")
+        Refusal::new("routing.up_down_any", what, "choose a topology with shorter paths")
     })
 }
 

@@ -36,7 +36,7 @@ pub struct Runtime {
 
 impl RoutingModel for DragonflyMinimal {
     type Routing = Runtime;
-    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const ROUTES: &'static str = "groups of routers that are all neighbours, with global links between groups";
     const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {

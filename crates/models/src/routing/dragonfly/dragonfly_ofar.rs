@@ -132,7 +132,7 @@ pub struct Runtime {
 
 impl RoutingModel for DragonflyOfar {
     type Routing = Runtime;
-    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const ROUTES: &'static str = "groups of routers that are all neighbours, with global links between groups";
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {

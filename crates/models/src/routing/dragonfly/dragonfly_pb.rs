@@ -39,9 +39,9 @@ use weft_units::{Flits, Refusal, Remark, Time};
 
 weft_units::codes! {
     SATURATION_BIT_NEVER_SET = "saturation_bit_never_set", Hint,
-        means: "No global link can ever be marked as saturated. Packets then choose by the queues of their source router alone.",
-        computed: "A bit is set if a queue is longer than coefficient x mean of the queues + margin. The best case is a full queue \
-                   beside empty ones: room > coefficient x room / links + margin. The code appears if this is false.",
+        means: "No global link can ever be marked as saturated. Packets then choose only by the queues of their source router.",
+        computed: "A bit is set if a queue is longer than coefficient x mean of the queues + margin. The best case is one full queue next \
+                   to empty queues: room > coefficient x room / links + margin. The code appears if this condition is false.",
         helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy of the message has the limits.";
 }
 
@@ -124,7 +124,7 @@ impl RoutingModel for DragonflyPb {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         if !self.coefficient.is_finite() || self.coefficient < 0.0 {
-            let what = format!("{} is no factor", self.coefficient);
+            let what = format!("{} is not a valid factor", self.coefficient);
             return Err(Refusal::new("routing.dragonfly_pb.coefficient", what, "write 0 or more, such as 2"));
         }
         let valiant = dragonfly_valiant::Runtime::of(graph, self.intermediate);
@@ -132,11 +132,11 @@ impl RoutingModel for DragonflyPb {
         let global = valiant.groups.global_ports();
         if u32::from(global.1) > u32::BITS {
             let what = format!(
-                "{} global links per router, but a router posts a bit of each in a word of {}",
+                "{} global links per router, but a router posts one bit for each of them in a word of {} bits",
                 global.1,
                 u32::BITS
             );
-            let help = "take a topology with fewer global links per router, or routing: dragonfly_ugal";
+            let help = "choose a topology with fewer global links per router, or write routing: dragonfly_ugal";
             return Err(Refusal::new("routing.dragonfly_pb", what, help));
         }
         Ok(Runtime { global, valiant, config: self.clone(), threshold })
@@ -198,9 +198,9 @@ impl Runtime {
             return None;
         }
         let what = format!(
-            "no saturation bit of a global link can ever be set, so packets choose by the queues of their source router alone: \
-             a bit takes a queue above {coefficient} x the mean of the {links} global links of a router + {margin} flits, and a \
-             full queue of {room} flits beside empty ones is not above {coefficient} x {room} / {links} + {margin} = {limit}"
+            "no saturation bit of a global link can ever be set, so packets choose only by the queues of their source router: a bit needs \
+             a queue above {coefficient} x the mean queue of the {links} global links of a router + {margin} flits, but a full queue of \
+             {room} flits next to empty queues is not above {coefficient} x {room} / {links} + {margin} = {limit}"
         );
         let cents = |value: f64| (value * 100.0).floor() / 100.0;
         let of_margin = |margin: u32| cents(0.75 * links * (1.0 - f64::from(margin) / full));

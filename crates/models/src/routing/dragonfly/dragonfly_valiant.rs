@@ -71,7 +71,7 @@ pub struct Runtime {
 
 impl RoutingModel for DragonflyValiant {
     type Routing = Runtime;
-    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const ROUTES: &'static str = "groups of routers that are all neighbours, with global links between groups";
 
     fn fits(graph: &Graph) -> bool {
         Groups::of(graph).is_some()

@@ -51,7 +51,7 @@ pub struct Runtime {
 
 impl RoutingModel for DimensionOrder {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers, all lines of one kind";
+    const ROUTES: &'static str = "grids in which all lines have the same form (ring, row or full mesh)";
     const CAN_BE_A_LEG: bool = true;
     const FEW_CLASSES: bool = true;
 

@@ -73,7 +73,7 @@ pub struct Runtime {
 
 impl RoutingModel for MinimalAdaptive {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers, all lines of one kind";
+    const ROUTES: &'static str = "grids in which all lines have the same form (ring, row or full mesh)";
 
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 

@@ -36,7 +36,7 @@ use weft_units::{Flits, Refusal, Remark};
 
 weft_units::codes! {
     DETOURS_WITHOUT_ROOM = "detours_without_room", Hint,
-        means: "OmniWAR has VC classes for detours that no dimension of this network allows. They stay empty.",
+        means: "OmniWAR has VC classes for detours that no dimension of this network allows. These VC classes stay empty.",
         computed: "A detour needs a third router in a dimension. The code appears if `deroutes` is above 0 and no dimension has \
                    three routers.",
         helps: "Write `deroutes: 0`, or leave the key out.";
@@ -95,7 +95,7 @@ impl RoutingModel for OmniWar {
         let hops = u64::from(minimal) + u64::from(deroutes);
         if hops > u64::from(MAX_CLASSES) {
             let what = format!(
-                "{minimal} minimal hops and {deroutes} detours need {hops} VC classes, and a link has at most {MAX_CLASSES} VCs"
+                "{minimal} minimal hops and {deroutes} detours need {hops} VC classes, but a link has at most {MAX_CLASSES} VCs"
             );
             let help = format!("write at most {}", u32::from(MAX_CLASSES) - minimal);
             return Err(Refusal::new("routing.omniwar.deroutes", what, help));
@@ -229,7 +229,7 @@ impl Routing for Runtime {
                 self.hops
             );
             let numbers = [("empty_vc_classes", f64::from(self.hops - minimal)), ("vc_classes", f64::from(self.hops))];
-            Remark::new(&DETOURS_WITHOUT_ROOM, "routing.omniwar.deroutes", numbers, what, "write 0, or leave it out")
+            Remark::new(&DETOURS_WITHOUT_ROOM, "routing.omniwar.deroutes", numbers, what, "write 0, or omit the key")
         };
         is_in_vain.then(hint).into_iter().collect()
     }
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(classes(CUBE, "{}"), 3, "a line of two routers has no room for a detour");
         let refusal = build(SQUARE, r#"{"deroutes": 15}"#).unwrap_err();
         assert_eq!((&*refusal.path, &*refusal.help), ("routing.omniwar.deroutes", "write at most 14"));
-        assert_eq!(refusal.what, "2 minimal hops and 15 detours need 17 VC classes, and a link has at most 16 VCs");
+        assert_eq!(refusal.what, "2 minimal hops and 15 detours need 17 VC classes, but a link has at most 16 VCs");
         let longest = format!(r#"{{"deroutes": {}}}"#, u32::MAX);
         assert_eq!(build(SQUARE, &longest).unwrap_err().help, "write at most 14");
     }

@@ -74,7 +74,7 @@ pub struct Runtime {
 
 impl RoutingModel for Pal {
     type Routing = Runtime;
-    const ROUTES: &'static str = "lines or groups of routers that are all neighbours";
+    const ROUTES: &'static str = "grids or groups in which all routers of a line or group are neighbours";
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks];
     const TAKES_REPLACEMENTS: bool = true;
 
@@ -289,7 +289,7 @@ impl Routing for Runtime {
     }
 
     fn rule_without_queues(&self) -> &'static str {
-        "Table I of PAL: the direct link decides, or the only way there is"
+        "Table I of PAL: the state of the direct link decides, or only one path exists"
     }
 
     fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {

@@ -230,7 +230,7 @@ impl Routing for Runtime {
     }
 
     fn rule_without_queues(&self) -> &'static str {
-        "the way over the stages that are on"
+        "the path over the stages that are on"
     }
 
     fn begin_with(&mut self, stages: u64) {

@@ -40,7 +40,7 @@ pub struct Runtime {
 
 impl RoutingModel for Valiant {
     type Routing = Runtime;
-    const ROUTES: &'static str = "grids of routers, all lines of one kind";
+    const ROUTES: &'static str = "grids in which all lines have the same form (ring, row or full mesh)";
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()

@@ -143,7 +143,7 @@ impl Keys {
         let at = |key: &str| format!("routing.{routing}.{key}");
         let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {
             true => Ok(()),
-            false => Err(Refusal::new(at(key), format!("{value} is no share"), "write 0 to 1")),
+            false => Err(Refusal::new(at(key), format!("{value} is not a share between 0 and 1"), "write 0 to 1")),
         };
         share(self.least_occupancy, "least_occupancy")?;
         match self.most_occupancy {
@@ -161,7 +161,7 @@ impl Keys {
             ("ring.exits", ring.exits, 0, 254),
         ] {
             if !(from..=to).contains(&value) {
-                let what = format!("{value} is not {from} to {to}");
+                let what = format!("{value} is not within {from} to {to}");
                 return Err(Refusal::new(at(key), what, format!("write {from} to {to}")));
             }
         }

@@ -40,7 +40,7 @@ impl Rings {
         let kind = config.kind.unwrap_or(if physical.is_empty() { RingKind::Embedded } else { RingKind::Physical });
         let rings = match kind {
             RingKind::Physical if physical.is_empty() => {
-                let what = "physical, but the topology has no ring of its own wires";
+                let what = "physical, but the topology has no ring with its own links";
                 let help = match graph.structure().groups.as_ref().and_then(|groups| groups.complete) {
                     Some(_) => "write kind: embedded, or give the topology escape_rings: 1",
                     None => "write kind: embedded",
@@ -154,8 +154,8 @@ fn refuse_embedded_keys(config: &RingConfig, path: &str) -> Result<(), Refusal> 
     for (key, value) in [("rings", config.rings), ("vcs", config.vcs)] {
         if value != 1 {
             let what = format!(
-                "{value}, but the rings are physical: their number is the topology's `escape_rings`, and their VCs are those \
-                 of the links `ring_local` and `ring_global`"
+                "{value}, but the rings are physical: `escape_rings` of the topology sets their number, and the links `ring_local` and \
+                 `ring_global` set their VCs"
             );
             let help = format!("write {key}: 1, or kind: embedded");
             return Err(Refusal::new(format!("{path}.{key}"), what, help));

@@ -107,7 +107,7 @@ struct Kind {
 
 impl RoutingModel for FlexMinimal {
     type Routing = Runtime;
-    const ROUTES: &'static str = "layers of routers in a ring, joined crosswise";
+    const ROUTES: &'static str = "layers of routers that form a ring and are connected crosswise";
     const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {
@@ -123,7 +123,7 @@ impl RoutingModel for FlexMinimal {
             return Err(Refusal::new("routing.flex_minimal.paths", what, "write balanced"));
         }
         let help =
-            if self.detours == 0 { "take fewer layers" } else { "allow for fewer detours, or take fewer layers" };
+            if self.detours == 0 { "choose fewer layers" } else { "allow fewer detours, or choose fewer layers" };
         let most_hops = class_per_hop(graph.diameter() + u32::from(self.detours), "routing.flex_minimal", help)?;
         let first_hops = (0..4 * layers).map(|kind| {
             let offset = Offset { differs: [kind & 1 == 1, kind & 2 == 2], layers: kind / 4 };

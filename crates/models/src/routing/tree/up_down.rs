@@ -128,7 +128,7 @@ impl LinksInUse {
 
 impl RoutingModel for UpDown {
     type Routing = Runtime;
-    const ROUTES: &'static str = "fat trees whose routers of a level are equal";
+    const ROUTES: &'static str = "fat trees in which all routers of a level are alike";
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Widths, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
@@ -404,7 +404,7 @@ impl Routing for Runtime {
     }
 
     fn rule_without_queues(&self) -> &'static str {
-        "one of the links up in use, at random or by a digit of the destination"
+        "one of the upward links in use, at random or by a digit of the destination"
     }
 
     /// Stores the links up that are used from now on, which the overseer has published.
@@ -514,10 +514,10 @@ mod tests {
         });
         let graph = hyperx.build("topology").unwrap();
         let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
-        assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");
+        assert!(refusal.help.ends_with("or a topology that suits up_down: k_ary_n_tree, fat_tree"), "{refusal}");
         assert_eq!(
             refusal.what,
-            "up_down routes fat trees whose routers of a level are equal, but the topology is hyperx"
+            "up_down is for fat trees in which all routers of a level are alike, but the topology is hyperx"
         );
     }
 }

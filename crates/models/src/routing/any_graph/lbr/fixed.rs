@@ -163,13 +163,13 @@ impl<'a> Search<'a> {
                 }
                 starts.push(hops.len() as u32);
             }
-            class_per_hop(longest as u32, "routing.lbr.minimal", "take a topology of shorter paths")?;
+            class_per_hop(longest as u32, "routing.lbr.minimal", "choose a topology with shorter paths")?;
             if (starts.len() + hops.len()) as u64 * BYTES > MAX_BYTES {
                 let what = format!(
-                    "{of_pair} paths between every two of {} routers take more than {MAX_BYTES} bytes of table",
+                    "the table of {of_pair} paths between every two of {} routers needs more than {MAX_BYTES} bytes",
                     hosts.len()
                 );
-                return Err(Refusal::new("routing.lbr.detours", what, "write fewer, or take a smaller network"));
+                return Err(Refusal::new("routing.lbr.detours", what, "write fewer detours, or use a smaller network"));
             }
         }
         let numbers = numbers as usize;

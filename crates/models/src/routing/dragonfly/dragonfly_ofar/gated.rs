@@ -255,17 +255,17 @@ impl DragonflyOfar {
         }
         let path = format!("routing.{}.ring", super::NAME);
         if is_physical {
-            let what = "the power policy may switch its links off, but a ring needs all its links on";
-            return Err(Refusal::new(path, what, "let power.manages leave out ring_local and ring_global"));
+            let what = "the power policy may switch off links of the ring, but a ring needs all its links on";
+            return Err(Refusal::new(path, what, "leave ring_local and ring_global out of power.manages"));
         }
         let kind = if self.ring.kind == Some(RingKind::Embedded) { " and write kind: physical" } else { "" };
         let counts = if self.ring.rings > 1 || self.ring.vcs > 1 { ", leave out ring.rings and ring.vcs" } else { "" };
         Err(Refusal::new(
             path,
-            "embedded in links that the power policy may switch off, but a ring needs all its links on",
+            "the ring uses links that the power policy may switch off, but a ring needs all its links on",
             format!(
-                "give the topology escape_rings: 1{kind}{counts}, and let power.manages leave out the links of that ring, \
-                 ring_local and ring_global"
+                "give the topology escape_rings: 1{kind}{counts}, and leave the links of this ring, ring_local and ring_global, out of \
+                 power.manages"
             ),
         ))
     }
