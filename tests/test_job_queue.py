@@ -357,7 +357,7 @@ def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
     [
         ({"processors_per_node": 0}, "a node can't have 0 processors", {"processors_per_node": 1}),
         ({"compression": 0}, "times can't be divided by 0", {"compression": 100_000}),
-        ({"first": 0}, "there are 0 jobs", {"first": 1}),
+        ({"first": 0}, "0 jobs run", {"first": 1}),
         ({"from": "2s", "to": "1s"}, "there is no time between", {"from": "0s", "to": "3s"}),
         ({"from": "500s"}, "none of 2 lines has a job that runs", {"from": "0s"}),
         ({"runs": {"all": "jobb"}}, "there is no trace `jobb`", {"runs": {"all": "job"}}),

@@ -106,7 +106,7 @@ def test_a_placement_into_the_smallest_gap_is_another_one(tmp_path: Path) -> Non
     [
         ([trace("huge", 64)], "needs 32 terminals", [trace("huge", 64, ranks_per_terminal=4)]),
         ([trace("late", 8, start="1us")], "the scheduler sets the start time of each program", [trace("late", 8)]),
-        ([trace("none", 8, 0)], "the program runs 0 times", [trace("none", 8, 1)]),
+        ([trace("none", 8, 0)], "a program runs 0 times", [trace("none", 8, 1)]),
         ([], "there is no trace", [trace("one", 8)]),
         ([trace("one", 8), trace("one", 16)], "two traces are called `one`", [trace("one", 8), trace("two", 16)]),
     ],

@@ -253,8 +253,16 @@ fn what_it_cannot_work_with_is_refused_with_the_place_and_a_way_out() {
         (r#""wake": "0cycles""#, "wake", "0"),
         (r#""activation_epoch": "0cycles""#, "activation_epoch", "0"),
         (r#""deactivation_epoch": "0cycles""#, "deactivation_epoch", "0"),
-        (r#""deactivation_epoch": "10500cycles""#, "deactivation_epoch", "not a multiple of the activation epoch of 1000"),
-        (r#""deactivation_epoch": "500cycles""#, "deactivation_epoch", "not a multiple of the activation epoch of 1000"),
+        (
+            r#""deactivation_epoch": "10500cycles""#,
+            "deactivation_epoch",
+            "not a multiple of the activation epoch of 1000",
+        ),
+        (
+            r#""deactivation_epoch": "500cycles""#,
+            "deactivation_epoch",
+            "not a multiple of the activation epoch of 1000",
+        ),
     ] {
         let refusal = weft_engine::check(&under(LINE, &format!(r#"{{"fewest_links": {{{keys}}}}}"#))).expect_err(keys);
         assert_eq!(refusal.path, format!("power.policy.fewest_links.{path}"), "{keys}");

@@ -180,10 +180,7 @@ fn modes_that_do_not_exist_and_ladders_without_rungs_are_refused() {
             message_of(r#"{"rate_ladder": {}}"#, none()),
             "power.modes: no mode of power.modes carries traffic at a lower rate than `on`",
         ),
-        (
-            message_of(r#"{"rate_ladder": {}}"#, equal),
-            "power.modes: two steps of the ladder have the same rate: a, b",
-        ),
+        (message_of(r#"{"rate_ladder": {}}"#, equal), "power.modes: two steps of the ladder have the same rate: a, b"),
         (
             message_of(r#"{"rate_ladder": {"slowest": "nap"}}"#, lanes()),
             "rate_ladder.slowest: the mode `nap` does not carry traffic",

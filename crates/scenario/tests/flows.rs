@@ -236,8 +236,8 @@ fn wrong_classes_are_shown_at_their_place() {
         ("[{name: hot, to: 5}]", ".0.to", "expected a list of terminals"),
         ("[{name: all}, {name: hot, to: targets}]", ".1", "class `all` contains all packets"),
         ("[{name: hot, to: targets}, {name: hot}]", ".1.name", "`hot` is also the name of another class"),
-        ("[{name: rest, to: targets}]", ".0.name", "`rest` is the name of the packets that fit no class"),
-        ("[{name: control, to: targets}]", ".0.name", "`control` is the name of the control packets"),
+        ("[{name: rest, to: targets}]", ".0.name", "`rest` is the name of the row for packets of no class"),
+        ("[{name: control, to: targets}]", ".0.name", "`control` is the name of the row for control packets"),
         ("[{name: '', to: targets}]", ".0.name", "the class has no name"),
     ] {
         let set = [(path.to_owned(), classes.to_owned())];

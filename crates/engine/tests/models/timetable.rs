@@ -223,7 +223,7 @@ fn what_is_no_timetable_is_refused() {
     for (other, period) in
         [((50, 90), None), ((60, 90), None), ((0, 20), None), ((80, 121), Some(100)), ((80, 120), Some(100))]
     {
-        let what = "dim0 is already off in or next to this time, by row 0: 20ns to 60ns";
+        let what = "dim0 is also off in or next to this time, by row 0: 20ns to 60ns";
         let help = "combine the two rows";
         refused(rows(&[(20, 60), other], period), "off.1", what, help);
     }

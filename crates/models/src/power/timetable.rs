@@ -98,7 +98,7 @@ impl Timetable {
                 let clash = rows.iter().find(|&&other| times.rows[k].meets(&times.rows[other], times.period));
                 if let Some(&other) = clash {
                     let (name, Row { from, until, .. }) = (site.class_name(class), &self.off[other]);
-                    let what = format!("{name} is already off in or next to this time, by row {other}: {from} to {until}");
+                    let what = format!("{name} is also off in or next to this time, by row {other}: {from} to {until}");
                     let help = "combine the two rows, or leave at least 1cycle between them";
                     return Err(Refusal::new(format!("{PATH}.off.{k}"), what, help));
                 }

@@ -50,6 +50,6 @@ fn no_view(name: &str, networks: &str) -> Refusal {
     Refusal::new(
         format!("queueing.{name}"),
         format!("this scheme is for {networks}, but not for this network"),
-        "choose a scheme for any network, such as `dbbm` or `voqsw`, or another topology",
+        "choose a scheme that works on any network, such as `dbbm` or `voqsw`, or another topology",
     )
 }

@@ -64,7 +64,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
     let known = &graph.class_names()[1..];
     if let Some(unknown) = costs.keys().find(|class| !known.contains(class)) {
         let what = format!("there is no link of class `{unknown}` between routers");
-        return Err(Refusal::new(path, what, format!("name these classes: {}", between.join(", "))));
+        return Err(Refusal::new(path, what, format!("name only these classes: {}", between.join(", "))));
     }
     if let Some(missing) = between.iter().find(|class| !costs.contains_key(**class)) {
         let what = format!("links of class `{missing}` have no cost");

@@ -172,7 +172,7 @@ impl Scheduler {
                 return Err(site.refusal(&format!("{key}.name"), what, "give each trace its own name"));
             }
             if scheduled.count == 0 {
-                return Err(site.refusal(&format!("{key}.count"), "the program runs 0 times".into(), "write 1 or more"));
+                return Err(site.refusal(&format!("{key}.count"), "a program runs 0 times".into(), "write 1 or more"));
             }
             if scheduled.count > 1 && !self.arrivals.counts() {
                 let what = "the list or file of `arrivals` sets the number of runs of a program".into();
@@ -209,7 +209,7 @@ impl Scheduler {
             ));
         }
         if self.traces.is_empty() {
-            return Err(site.refusal("workload.scheduler.traces", "there is no trace".into(), "add at least one trace"));
+            return Err(site.refusal("workload.scheduler.traces", "there is no trace".into(), "add at least one"));
         }
         Ok(())
     }
@@ -220,7 +220,7 @@ impl Scheduler {
         let order = self.order();
         let arrived = self.arrivals.programs(Asking { scheduler: self, site, order })?;
         if arrived.programs.is_empty() {
-            return Err(site.refusal("workload.scheduler.arrivals", "no program arrives".into(), "submit at least one"));
+            return Err(site.refusal("workload.scheduler.arrivals", "no program arrives".into(), "submit one or more"));
         }
         let guess = arrived.programs.iter().find(|program| order == Order::Easy && program.estimate.is_none());
         if let Some(program) = guess {

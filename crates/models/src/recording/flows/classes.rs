@@ -155,8 +155,8 @@ fn refuse_name(name: &str, before: &[FlowClass], path: &str) -> Result<(), Refus
     let (what, help) = if name.is_empty() {
         ("the class has no name".to_owned(), "write a name, such as hot".to_owned())
     } else if [REST, CONTROL].contains(&name) {
-        let of = if name == REST { "the packets that fit no class" } else { "the control packets of the power policy" };
-        (format!("`{name}` is the name of {of}"), format!("write another name: the table adds a row `{name}` itself"))
+        let of = if name == REST { "packets of no class" } else { "control packets of the power policy" };
+        (format!("`{name}` is the name of the row for {of}"), format!("write another name than `{name}`"))
     } else if before.iter().any(|other| other.name == name) {
         (format!("`{name}` is also the name of another class"), "give each class its own name".to_owned())
     } else {

@@ -42,7 +42,7 @@ weft_units::codes! {
         means: "No global link can ever be marked as saturated. Packets then choose only by the queues of their source router.",
         computed: "A bit is set if a queue is longer than coefficient x mean of the queues + margin. The best case is one full queue next \
                    to empty queues: room > coefficient x room / links + margin. The code appears if this condition is false.",
-        helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy of the message has the limits.";
+        helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy in the message contains the limits.";
 }
 
 /// Dragonfly PB: the source router chooses between the minimal path and one over a random intermediate, by queues and by the

@@ -264,11 +264,7 @@ fn listed(list: &[Submission], asking: Asking) -> Result<Vec<Submitted>, Refusal
         asking.check_submit(submit as f64, &format!("{key}.at"))?;
         if let Some(last) = all.last().filter(|last| last.submit > submit) {
             let what = format!("cycle {submit} is before cycle {}, the time of the previous entry", last.submit);
-            return Err(asking.refusal(
-                &format!("{key}.at"),
-                what,
-                "sort the entries by their times",
-            ));
+            return Err(asking.refusal(&format!("{key}.at"), what, "sort the entries by their times"));
         }
         let trace = asking.trace(&submission.trace, &format!("{key}.trace"))?;
         let scheduled = &asking.scheduler.traces[trace];

@@ -122,7 +122,7 @@ impl JobLog {
             return Err(asking.refusal(&key("compression"), what, "write a number above 0, such as 100000"));
         }
         if self.first == Some(0) {
-            return Err(asking.refusal(&key("first"), "there are 0 jobs".into(), "write 1 or more, or leave `first` out"));
+            return Err(asking.refusal(&key("first"), "0 jobs run".into(), "write 1 or more, or leave `first` out"));
         }
         for (name, time) in [("from", self.from), ("to", self.to)] {
             if let Some(time @ Time::Cycles(_)) = time {
