@@ -44,9 +44,9 @@ CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
 @pytest.mark.parametrize(
     ("broken", "reason", "remedy"),
     [
-        ({"saturated": True, "ending": "saturated"}, "is saturated", "take a load that the network carries"),
+        ({"saturated": True, "ending": "saturated"}, "is saturated", "choose a load that the network carries"),
         ({"ending": "stalled"}, "is stalled", "`weft explain stall ROOT` shows"),
-        ({"ending": "interrupted"}, "is interrupted", "run it to its end: weft run --force"),
+        ({"ending": "interrupted"}, "is interrupted", "run the point to its end: weft run --force"),
         ({"power_settled": False}, "is not settled (power states)", "write `measure.warmup: auto`"),
         (
             {"warmup_settled": False, "warmup_cycles": 3000},
@@ -56,12 +56,12 @@ CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
         (QUEUES, "is not settled (queues)", "write `measure.warmup: "),
         (
             {"saturated": None},
-            "is not judged (too short to tell whether it is saturated)",
+            "is not judged (the run is too short to tell whether the network is saturated)",
             "write a longer `measure.window`",
         ),
         (
             {"saturated": None, "warnings": [BURSTS]},
-            "is not judged (too short to tell whether it is saturated)",
+            "is not judged (the run is too short to tell whether the network is saturated)",
             BURSTS["help"],
         ),
         (
@@ -89,7 +89,7 @@ def test_a_point_that_is_not_sound_is_never_used(
         results.bill(KEYS)
     assert raised.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
     assert raised.value.help.startswith(remedy.replace("ROOT", str(results.root)))
-    assert ("load" in raised.value.help) == ("; another load must be" in raised.value.help)
+    assert ("load" in raised.value.help) == ("; a new load must also be" in raised.value.help)
     # a load that the profile does not name is not a reason to refuse the bill
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
@@ -155,7 +155,7 @@ def test_another_load_is_named_in_the_profile_too(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="queues") as raised:
         weft.load(NEAR_CAPACITY, overrides={"sweep.traffic.load": [0.5]}).run(tmp_path / "near").bill(keys(0.5))
     (lower,) = re.findall(r"5 % lower \(([\d.]+) in place of 0\.5\)", raised.value.help)
-    assert raised.value.help.endswith("; another load must be named in the profile, too")
+    assert raised.value.help.endswith("; a new load must also be in the profile")
     results = weft.load(NEAR_CAPACITY, overrides={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
     with pytest.raises(ResultsError, match=r"load 0\.5 is not measured"):
         results.bill(keys(0.5))
@@ -211,7 +211,7 @@ def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> 
     assert (asleep["cost_eur_per_year"], asleep["saving_share"]) == (None, None)
     assert asleep["note"] == "load 0.3 is saturated"
     shown = lines(yearly)
-    assert shown[shown.index("tcep: load 0.3 is saturated") + 1].startswith("  take a load that the network carries")
+    assert shown[shown.index("tcep: load 0.3 is saturated") + 1].startswith("  choose a load that the network carries")
 
 
 def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
             (
                 (sound, sound | {"saturated": True}),
                 "phase 2 is saturated",
-                "take a load that the network carries",
+                "choose a load that the network carries",
             ),
             (
                 (sound, {"packets": 0, "start_cycle": 9}),
@@ -257,10 +257,12 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
         assert remedy in raised.value.help
     # phase 3 delivers the packets that phase 2, which is not billed, has left
     late = KEYS | {"profile": [{"share": 0.5, "phase": 1}, {"share": 0.5, "phase": 3}]}
-    with pytest.raises(ResultsError, match=r"phase 3 is not settled \(the backlog of a saturated phase\)") as raised:
+    backlog = r"phase 3 is not settled \(delivers the backlog of a saturated phase\)"
+    with pytest.raises(ResultsError, match=backlog) as raised:
         _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
-    assert raised.value.help == "lower the load of the phase before until it is not saturated"
-    with pytest.raises(ResultsError, match=r"it is not judged \(too short to tell whether it is saturated\)"):
+    assert raised.value.help == "lower the load of the previous phase until that phase is not saturated"
+    too_short = r"it is not judged \(the run is too short to tell whether the network is saturated\)"
+    with pytest.raises(ResultsError, match=too_short):
         _with_phases(tmp_path / "bursts", sound | {"saturated": None}, sound, saturated=None).bill(keys)
     with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as raised:
         _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})

@@ -96,7 +96,7 @@ def test_tables_notes_and_jobs_say_what_was_cut_off(tmp_path: Path) -> None:
 def test_a_job_that_is_complete_is_sound_next_to_one_that_is_cut_off(tmp_path: Path) -> None:
     (summary,) = run(with_batch(), tmp_path / "both").summaries
     assert of_jobs.signs(summary) == ["cut", ""]
-    assert of_jobs.reasons(summary)[1] == "sound, next to a job that was cut off"
+    assert of_jobs.reasons(summary)[1] == "without a flaw, but another job was cut off"
 
 
 def test_nothing_praises_a_point_that_is_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

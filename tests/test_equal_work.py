@@ -93,7 +93,7 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
     assert not equal_work.faults_differ([failing], [failing])
     assert not equal_work.faults_differ([BASE], [BASE | {"warmup_cycles": 3000}]), "nothing fails"
     assert equal_work.faults_differ([failing], [later])
-    assert "other faults" in Pair("", later, failing).obstacle
+    assert "different faults" in Pair("", later, failing).obstacle
     assert "`3000cycles`" in equal_work.common_warmup([failing, later])
 
 
@@ -103,7 +103,7 @@ def test_windows_of_seeds_are_compared_one_by_one() -> None:
     seeds = equal_work.mean([failing, failing | {"warmup_cycles": 5000}])
     same = equal_work.mean([failing | {"warmup_cycles": 3000}] * 2)
     assert equal_work.faults_differ([seeds], [same])
-    assert "other faults" in Pair("", seeds, same).obstacle
+    assert "different faults" in Pair("", seeds, same).obstacle
     assert "`5000cycles`" in equal_work.common_warmup([seeds, same])
 
 

@@ -48,18 +48,20 @@ def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_it_is_marked_in_the_table_and_reported_in_a_sentence(waking: Results) -> None:
-    flaws = ["not settled (fell behind at first)", "not settled (began with a backlog)"]
+    flaws = ["not settled (accepted too little at first)", "not settled (began with a backlog)"]
     assert waking.phases["saturated"].to_list() == [False] * 4
     assert waking.phases["flaw"].to_list() == [None, *flaws, None]
     head, _, _, *rows = tables.phases(waking)
-    assert "; ~: measured before it had settled" in head
+    assert "; ~: measured before the network had settled" in head
     assert ["~" in row for row in rows] == [False, True, True, False]
     text = "\n".join(notes.lines(waking))
     accepted, offered = (waking.phases[f"{which}_load"][1] for which in ("accepted", "offered"))
-    assert f"phase 2 of the load falls behind at first: {accepted:.4g} of {offered:.4g} flits/terminal/cycle" in text
-    assert "though it carries its load from the second half on; what is left waits for later phases" in text
+    loads = f"{accepted:.4g} of {offered:.4g} flits/terminal/cycle"
+    assert f"phase 2 of the load accepts too little at first: {loads} are accepted" in text
+    assert "although the network carries the load in the second half; the remaining packets wait for later" in text
     assert "phase 3 of the load began with a backlog of earlier phases" in text
-    assert any(each.startswith("Phase 2 of the load falls behind") for each in answer.sentences(Sources([waking])))
+    sentences = answer.sentences(Sources([waking]))
+    assert any(each.startswith("Phase 2 of the load accepts too little") for each in sentences)
 
 
 def test_it_is_marked_in_the_report_the_figure_and_the_exports(waking: Results, tmp_path: Path) -> None:
@@ -67,17 +69,17 @@ def test_it_is_marked_in_the_report_the_figure_and_the_exports(waking: Results, 
     ((rows,),) = [listing["rows"] for listing in listings if listing["name"] == "phases"]
     assert [row["mark"] for row in rows] == ["", "~", "~", ""]
     assert [row["crossed"] for row in rows] == [False, True, True, False]
-    assert rows[1]["flaw"] == "not settled (fell behind at first)"
+    assert rows[1]["flaw"] == "not settled (accepted too little at first)"
     drawing = draw.figure("phases", Choice.of([waking]))
     (crosses,) = (line for line in drawing.axes[1].get_lines() if line.get_label() == "_unsettled")
     assert np.asarray(crosses.get_xdata()).tolist() == [48_000, 61_000]
     assert drawing.numbers is not None
-    assert drawing.numbers["flaw"][1] == "not settled (fell behind at first)"
+    assert drawing.numbers["flaw"][1] == "not settled (accepted too little at first)"
     out = tmp_path / "phases.md"
     assert main(["export", str(waking.root), "--table", "phases", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
     assert text.startswith("| Phase | From cycle | To cycle | Load as set [flits/terminal/cycle] |"), text
-    assert "~: measured before it had settled" in text.replace("\\", "")
+    assert "~: measured before the network had settled" in text.replace("\\", "")
 
 
 def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: Path) -> None:
@@ -94,7 +96,7 @@ def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: 
 
 def test_its_power_is_in_no_bill(waking: Results) -> None:
     keys = {"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]}
-    with pytest.raises(weft.ResultsError, match=r"phase 2 is not settled \(fell behind at first\)") as raised:
+    with pytest.raises(weft.ResultsError, match=r"phase 2 is not settled \(accepted too little at first\)") as raised:
         waking.bill(keys)
     assert re.fullmatch(r"let phase 2 last for \d+ cycles or more in the window", raised.value.help)
     assert soundness.FELL_BEHIND.help

@@ -68,7 +68,7 @@ def test_a_job_next_to_a_saturated_one_has_its_latency(beside: Results, tmp_path
     assert own["missing_packets"] == 0
     assert light["packets"] + light["missing_packets"] == own["packets"]
     assert light["packet_latency_mean_cycles"] == pytest.approx(own["packet_latency_mean_cycles"], rel=0.01)
-    assert beside.jobs["flaw"].to_list() == ["saturated", "sound, next to a saturated job"]
+    assert beside.jobs["flaw"].to_list() == ["saturated", "without a flaw, but another job is saturated"]
 
 
 def test_tables_for_documents_and_pages_say_the_same(beside: Results, tmp_path: Path) -> None:

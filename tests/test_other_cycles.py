@@ -32,16 +32,16 @@ def test_what_chance_offered_is_said_and_the_remedy_offers_the_same(
     assert first != second
     text = " ".join(" ".join(savings.lines(results)).split())
     assert f"({first:.4g} and {second:.4g} flits/terminal/cycle)" in text
-    (warmup,) = re.findall(r"write a fixed `measure.warmup` for all, such as `(\d+cycles)`", text)
+    (warmup,) = re.findall(r"write a fixed `measure.warmup` for all points, such as `(\d+cycles)`", text)
     sides = [f"{results.root}:policy={policy}" for policy in ("always_on", "idle_timeout")]
     assert main(["compare", *sides]) == 0
     assert f"such as `{warmup}`" in capsys.readouterr().out
     page = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "in other cycles" in page
+    assert "in different cycles" in page
     # the remedy
     same = weft.load(SLEEPY, overrides={"measure.warmup": warmup}).run(tmp_path / "same", watch=False)
     assert len({summary["offered_load"] for summary in same.summaries}) == 1
-    assert "in other cycles" not in " ".join(savings.lines(same))
+    assert "in different cycles" not in " ".join(savings.lines(same))
 
 
 def test_loads_that_differ_by_the_scenario_are_not_put_down_to_chance(

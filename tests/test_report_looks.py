@@ -254,9 +254,9 @@ def test_numbers_of_flawed_points_have_the_marks_of_the_run_table(page: Page, re
         place = next(number for number, head in enumerate(heads) if head.startswith(name))
         cells = page.texts(f"#point-table tbody td:nth-child({place + 1})")
         assert [cell[-1] for cell in cells[:2] if cell != "sat"] in (["~", "?"], ["~"]), name
-    assert "~: measured before it had settled." in page.texts("#point-words")[0]
+    assert "~: measured before the network had settled." in page.texts("#point-words")[0]
     page.do("choosePoint(0)")
-    assert "(measured before it had settled)" in page.texts("#point-facts")[0]
+    assert "(measured before the network had settled)" in page.texts("#point-facts")[0]
 
 
 def test_the_phases_of_all_points_stand_beside_each_other(

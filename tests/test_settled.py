@@ -64,7 +64,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
     assert results.phases["flaw"].to_list() == ["without a measured packet", "not settled (began with a backlog)"]
     shown = _notes(results)
     left = summary["backlog_before_packets"]
-    assert f"phase 2 of the load began with a backlog of {left} packets left by the phase before" in shown
+    assert f"phase 2 of the load began with a backlog of {left} packets left by the previous phase" in shown
     assert f"{summary['packet_latency_mean_cycles']:.1f}~" in tables.loads(results)
     assert "Lowest" not in " ".join(answer.sentences(Sources([results])))
     with pytest.raises(weft.ResultsError, match="began with a backlog"):
@@ -86,7 +86,8 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
     summary = results.summaries[0]
     assert summary["accepted_load"] < 1.03 * summary["offered_load"]
     assert results.flaws == ["not settled (began with a backlog)"]
-    assert "lower the load of the phase before: the network hardly delivers what was left" in _notes(results)
+    lower = "lower the load of the previous phase: the network hardly delivers the packets that were left"
+    assert lower in _notes(results)
     # the remedy
     lower = weft.load(BURST, overrides={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
     assert lower.flaws == [None]
@@ -124,11 +125,12 @@ def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None
     results = weft.load(ROW, overrides=keys).run(tmp_path / "full")
     assert [summary["path_bound_load"] for summary in results.summaries] == pytest.approx([0.25] * 4)
     assert [summary["below_path_bound"] for summary in results.summaries] == [True, False] * 2
-    full = "not settled (offered what its paths can just carry, or more)"
+    full = "not settled (the load is at or above the limit of the paths)"
     assert [flaw and flaw.partition(", ")[0] for flaw in results.flaws[::2]] == [None, None]
     assert all(flaw and full in flaw for flaw in results.flaws[1::2])
     shown = _notes(results)
-    assert re.search(r"not settled: offers 0\.2\d+, its paths carry at most 0\.25 flits/terminal/cycle", shown)
+    limit = r"and the paths carry at most 0\.25 flits/terminal/cycle"
+    assert re.search(rf"not settled: the offered load is 0\.2\d+, {limit}", shown)
     assert "measure.warmup" not in shown, "no time is long enough"
     # the remedy
     (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", shown))
@@ -302,10 +304,10 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
     assert [summary["saturated"] for summary in results.summaries] == [True, False]
     shown = _notes(results)
     why = "0.8991 flits/terminal/cycle (`links.dim0.buffer` is shorter than the round trip of a credit)"
-    assert f"not settled: offers 0.9, its paths carry at most {why}" in shown
-    assert "saturated: offers 0.9, its paths carry at most 0.2498 flits/terminal/cycle" in shown
+    assert f"not settled: the offered load is 0.9, and the paths carry at most {why}" in shown
+    assert "saturated: the offered load is 0.9, and the paths carry at most 0.2498 flits/terminal/cycle" in shown
     assert "measure.warmup" not in shown, "no time is long enough"
-    assert re.findall(r"write a load of ([\d.]+) or less: its paths carry at most ([\d.]+)", shown) == [
+    assert re.findall(r"write a load of ([\d.]+) or less: the paths carry at most ([\d.]+)", shown) == [
         ("0.237", "0.2498"),
         ("0.854", "0.8991"),
     ]
@@ -330,11 +332,12 @@ def test_a_load_that_is_proposed_is_carried_where_packets_wait_for_each_other(tm
     shown = _notes(saturated)
     assert "(`links.dim0.buffer` and `links.dim1.buffer` are shorter than the round trip of a credit)" in shown
     ((lower, accepted, most),) = re.findall(
-        r"write a load of ([\d.]+) or less: ([\d.]+) are accepted here, and its paths carry at most ([\d.]+), less",
+        r"write a load of ([\d.]+) or less: the network accepts ([\d.]+), "
+        r"and the paths carry at most ([\d.]+), or less",
         shown,
     )
     assert float(lower) < float(accepted) < float(most) / 1.5, "far below the bound of the paths"
-    assert "`weft saturation` finds the load that is carried" in shown
+    assert "`weft saturation` finds the highest load that the network carries" in shown
     carried = weft.load(SHORT_BUFFERS, overrides={"traffic.load": float(lower)}).run(tmp_path / "carried")
     assert carried.summaries[0]["saturated"] is False
     longer = dict(re.findall(r"`(links[.\w]+): (\d+flits)`", shown))

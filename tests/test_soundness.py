@@ -65,7 +65,7 @@ def _phase(number: int, saturated: bool | None) -> dict[str, Any]:
     }
 
 
-UNJUDGED = "not judged (too short to tell whether it is saturated)"
+UNJUDGED = "not judged (the run is too short to tell whether the network is saturated)"
 FLAWS: dict[str, dict[str, Any]] = {
     "saturated": {"saturated": True, "ending": "saturated"},
     "stalled": {"ending": "stalled"},
@@ -89,7 +89,7 @@ FLAWS: dict[str, dict[str, Any]] = {
         ]
     },
     "with fewer than 30 packets": {"packets": 2},
-    "not settled (offered what its paths can just carry, or more)": {
+    "not settled (the load is at or above the limit of the paths)": {
         "below_path_bound": False,
         "path_bound_share": 1.0,
         "path_bound_load": 0.2,
@@ -182,7 +182,7 @@ def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> Non
     drawing = draw.figure("load", Choice.of([results]))
     assert "not judged" in [text.get_text() for text in drawing.legends[0].get_texts()]
     table = tables.loads(results)
-    assert "?: too short to tell whether it is saturated" in table
+    assert "?: the run is too short to tell whether the network is saturated" in table
     assert "0.900?" in table
     shown = f"not judged: {why['what']}; {why['help']} [not_judged] (load 0.2)"
     assert shown in [line.replace("traffic.load = ", "load ") for line in notes.lines(results)]
@@ -196,7 +196,7 @@ def test_the_load_of_a_closed_loop_follows_the_network(tmp_path: Path) -> None:
         tmp_path / "closed", [({"traffic.load": load}, PLAIN | {"closed_loop": True}) for load in (0.1, 0.9)]
     )
     (row,) = answer.curves(Sources([results]))
-    assert row["saturation"] == "never: the load follows the network"
+    assert row["saturation"] == "never: in a closed loop the load follows the network"
 
 
 def test_a_cross_marks_what_had_not_settled(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     jobs = [job | {"batch_packets": None}, job | {"job": "b", "batch_packets": None}]
     signs = {
         "not settled (queues)": "~",
-        "not judged (too short to tell whether it is saturated)": "?",
+        "not judged (the run is too short to tell whether the network is saturated)": "?",
         soundness.DROPPING.words: "#",
         "with fewer than 30 packets": "*",
         soundness.PART_OF_PERIOD.words: "^",
@@ -366,7 +366,7 @@ def test_a_window_that_measures_next_to_nothing_is_reported(tmp_path: Path) -> N
     # only one of the packets created in the window was delivered, but many other packets were delivered in it
     over = {"packets": 1, "window_cycles": 50000, "saturated": True, "offered_load": 0.9, "accepted_load": 0.25}
     assert notes.lines(made(tmp_path / "over", [({}, over)]))[0] == (
-        "saturated: of the packets created in the window of 50000 cycles 1 packet was delivered, the others wait; "
+        "saturated: 1 packet of those created in the window of 50000 cycles was delivered, and the others wait; "
         "0.25 of 0.9 flits/terminal/cycle were accepted [too_few_packets]"
     )
     short = made(tmp_path / "short", [({}, {"packets": 500, "window_cycles": 15})])
@@ -399,7 +399,7 @@ def test_a_saturated_load_below_one_that_is_carried_is_reported(tmp_path: Path) 
 def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:
     results = points(tmp_path / "late", FLAWS["not settled (power states)"])
     lines = tables.loads(results).splitlines()
-    assert lines[0].endswith("; ~: measured before it had settled")
+    assert lines[0].endswith("; ~: measured before the network had settled")
     assert lines[-2].split() == ["0.1", "20.0", "0.100", "10.0"]
     assert lines[-1].split() == ["0.2", "1.0~", "0.900~", "1.0~"]
 
@@ -409,7 +409,7 @@ def test_a_warning_of_a_short_warm_up_is_reported_with_the_results(tmp_path: Pat
     line = "power states not settled: a warm-up of 9 cycles is too short [power_unsettled] (traffic.load = 0.2)"
     assert notes.lines(results) == [line]
     assert f"P{line[1:]}." in answer.sentences(Sources([results]))
-    assert "~: measured before it had settled" in tables.loads(results)
+    assert "~: measured before the network had settled" in tables.loads(results)
     events = {"warnings": [{"path": "traffic.phases.0.from", "what": "this phase is late", "help": "-"}]}
     assert soundness.is_sound(points(tmp_path / "late", events).summaries[1])
 
@@ -434,24 +434,26 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
     results = made(tmp_path / "silent", [({}, times | {"jobs": jobs, "phases": phases})])
     lines = [
         (
-            "job exchange measured nothing: its batch was complete in cycle 565, before the window began in cycle 6490",
+            "job exchange has no measured packet: its batch was complete in cycle 565, before the window began in "
+            "cycle 6490",
             "job_without_packets",
         ),
-        ("job silent measured nothing: it created no packet in the window", "job_without_packets"),
+        ("job silent has no measured packet: it created no packet in the window", "job_without_packets"),
         (
-            "job stuck measured nothing: none of the packets that it created in the window was delivered",
+            "job stuck has no measured packet: none of the packets that it created in the window was delivered",
             "job_without_packets",
         ),
         (
-            "phase 1 of the load measured nothing: it ends in cycle 6000, and the window begins in cycle 6490",
+            "phase 1 of the load has no measured packet: it ends in cycle 6000, and the window begins in cycle 6490",
             "phase_without_packets",
         ),
         (
-            "phase 3 of the load measured nothing: it begins in cycle 8000, and the window ends in cycle 7490",
+            "phase 3 of the load has no measured packet: it begins in cycle 8000, and the window ends in cycle 7490",
             "phase_without_packets",
         ),
         (
-            "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 6490 cycles",
+            "settled: not judged, because the load changes at given times; the scenario sets the warm-up to 6490 "
+            "cycles",
             "warmup_not_judged",
         ),
     ]
@@ -477,8 +479,8 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
     assert sentence in notes.lines(collapsed)
     for words in (
         "Collapse at power.policy = idle_timeout(idle 200cycles, transition 2000cycles)",
-        "packets wait for links that are not on, and block those behind them, and so the links further on",
-        "The same load is carried under always_on",
+        "packets wait for links that are not on, and block the packets behind them; the next links therefore get",
+        "Under always_on, which switches no link, the network carries the same load",
         f"`weft plot residency {collapsed.root}`",
     ):
         assert words in sentence
@@ -515,7 +517,7 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
         each["what"] for each in collapse.diagnoses(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
     )
     assert "phase 2 of the load: 0.5 of 0.9 flits/terminal/cycle are accepted although" in shown
-    assert shown.endswith(": links that are not on take no new packets")
+    assert shown.endswith(": links that are not on accept no new packets")
     assert "sleep" not in shown
     undrained = numbers | {"saturated": True, "ending": "saturated"}
     (shown,) = (
@@ -529,7 +531,7 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
         each["what"]
         for each in collapse.diagnoses(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
     )
-    assert shown.endswith(": links that are not on take no new packets")
+    assert shown.endswith(": links that are not on accept no new packets")
     assert "wait" not in shown
 
 

@@ -12,30 +12,34 @@ use weft_units::{Code, Severity};
 
 weft_units::codes! {
     WINDOW_BELOW_LATENCY = "window_below_latency", Warning,
-        means: "The window is shorter than the mean latency. Packets that arrive in it were sent before it.",
+        means: "The window is shorter than the mean latency. Packets that arrive in the window were sent before it began.",
         computed: "`measure.window` < mean packet latency, and the point is not saturated.",
         helps: "Write a window of 10 times the mean latency or more.";
     JOB_WITHOUT_PACKETS = "job_without_packets", Warning,
-        means: "A job measured nothing, although others did.",
-        computed: "Its measured packets = 0: it created none in the window, none was delivered, or its batch was complete before.",
+        means: "A job has no measured packet, although other jobs have some.",
+        computed: "The job has 0 measured packets: it created none in the window, none of them was delivered, or its batch was complete \
+                   before the window.",
         helps: "Write a window in which the job sends.";
     PHASE_WITHOUT_PACKETS = "phase_without_packets", Warning,
-        means: "A phase of the load measured nothing.",
-        computed: "The phase begins after the window, ends before it, or no packet of it was delivered.",
-        helps: "Write a window that sees the phase.";
+        means: "A phase of the load has no measured packet.",
+        computed: "The phase begins after the window, it ends before the window, or none of its packets was delivered.",
+        helps: "Write a window that includes the phase.";
     BUFFERS_LIMIT_LOAD = "buffers_limit_load", Warning,
-        means: "A saturated point is offered more than its paths carry, because buffers are shorter than the round trip of a credit.",
-        computed: "Offered load / bound of the paths > 1. A link carries at most buffers / round trip. The bound is an upper one: packets \
-                   also wait for each other.",
-        helps: "Write all the longer buffers that the remedy has, or a lower load. `weft saturation` finds the load that is carried.";
+        means: "The offered load of a saturated point is more than its paths carry, because buffers are shorter than the round trip of a \
+                credit.",
+        computed: "Offered load / bound of the paths > 1. A link carries at most its buffers / the round trip of a credit. The bound is an \
+                   upper bound, because packets also wait for each other.",
+        helps: "Write all the longer buffers that the remedy names, or a lower load. `weft saturation` finds the highest load that the \
+                network carries.";
     WARMUP_NOT_JUDGED = "warmup_not_judged", Warning,
-        means: "Nothing tested whether the network had settled, because the load changes at set times.",
-        computed: "The load has phases, so the warm-up is that of the scenario.",
-        helps: "Compare with a longer `measure.warmup`, with all phases later by the same time.";
+        means: "Weft did not test whether the network had settled, because the load changes at given times.",
+        computed: "The load has phases, so the scenario sets the warm-up.",
+        helps: "Compare with a run that has a longer `measure.warmup` and begins all phases later by the same time.";
     MAY_BE_SATURATED = "may_be_saturated", Warning,
-        means: "The point accepted less than it was offered before it had settled. It may be saturated.",
+        means: "The point accepted less than its offered load and had not settled. It may be saturated.",
         computed: "accepted / offered < 97 % - 3 / sqrt(packets) over the window, and the point has not settled.",
-        helps: "Write a warm-up of 4 times the run and a window of 4 times the present one, and the engine judges it.";
+        helps: "Write a warm-up of 4 times the present run and a window of 4 times the present window. The engine can then judge the \
+                point.";
 }
 
 /// A sentence about a point. A flaw also has a diagnosis, with its numbers and its remedy.

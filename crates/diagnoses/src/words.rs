@@ -22,11 +22,11 @@ pub(crate) fn write(remedy: Remedy) -> Remedy {
 }
 
 pub(crate) fn also_in_profile(help: &str) -> String {
-    format!("{help}; another load must be named in the profile, too")
+    format!("{help}; a new load must also be in the profile")
 }
 
 pub(crate) fn policy_or(path: &str, help: &str, general: &str) -> Remedy {
-    Remedy::of_load(format!("{path} may be why: {help}; else {general}"))
+    Remedy::of_load(format!("the cause may be {path}: {help}; otherwise {general}"))
 }
 
 pub(crate) fn warmup_and_window(key: &str, warmup: Span, window: Span) -> Remedy {
@@ -82,8 +82,8 @@ pub(crate) fn lower_phase(phase: f64) -> String {
 
 pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
     format!(
-        "let phase {phase} last for {} or more before the next one begins or the window ends; if that is not enough, it \
-         may be near the capacity: lower the load of phase {phase} by 5 % or more",
+        "let phase {phase} last for {} or more before the next phase begins or the window ends; if that is not enough, the load may be \
+         near the capacity: lower the load of phase {phase} by 5 % or more",
         longer.words()
     )
 }
@@ -94,7 +94,7 @@ pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, 
     let setting = |(path, needed): &(&str, f64)| format!("`{path}: {needed}flits`");
     let longer = match buffers.iter().map(setting).collect::<Vec<_>>().join(" and ") {
         none if none.is_empty() => none,
-        all => format!("; or {all}, which last for the round trip of a credit"),
+        all => format!("; or write {all}: buffers of this length cover the round trip of a credit"),
     };
     let carried = accepted.unwrap_or(1.0 / share);
     let Some(load) = load else {
@@ -102,22 +102,23 @@ pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, 
         return Remedy::of_load(format!("loads that are {percent} % lower{longer}"));
     };
     let (lower, bound) = (general(BELOW_BOUND * carried * load, 3), general(load / share, 4));
-    let here = accepted.map_or_else(String::new, |part| format!("{} are accepted here, and ", general(part * load, 3)));
+    let here =
+        accepted.map_or_else(String::new, |part| format!("the network accepts {}, and ", general(part * load, 3)));
     Remedy::of_load(format!(
-        "a load of {lower} or less: {here}its paths carry at most {bound}, less where packets wait for each other (`weft saturation` \
-         finds the load that is carried){longer}"
+        "a load of {lower} or less: {here}the paths carry at most {bound}, or less if packets wait for each other (`weft saturation` finds \
+         the highest load that the network carries){longer}"
     ))
 }
 
 pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
-    let of = if is_of_phase { " of the phase before" } else { "" };
-    Remedy::of_load(format!("lower the load{of}: the network hardly delivers what was left"))
+    let of = if is_of_phase { " of the previous phase" } else { "" };
+    Remedy::of_load(format!("lower the load{of}: the network hardly delivers the packets that were left"))
 }
 
 /// `shift`: the shift of the phases that begin later.
 pub(crate) fn later_window(warmup: Span, shift: Option<Span>) -> Remedy {
     let shifted = shift.map_or_else(String::new, |shift| {
-        format!(", and let all phases that begin later begin {} later", shift.words())
+        format!(", and let all later phases begin {} later", shift.words())
     });
     let remedy = Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup)));
     // if phases shift, the warm-up without the shift is only half of the remedy
@@ -138,7 +139,7 @@ pub(crate) fn window(enough: Span) -> Remedy {
 
 pub(crate) fn longer_times(times: f64, is_phase: bool) -> Remedy {
     let span = if is_phase { "this phase" } else { "the window" };
-    Remedy::new(format!("let {span} be measured for {times} times as long or more"))
+    Remedy::new(format!("measure {span} for {times} times as long or more"))
 }
 
 pub(crate) fn any_packet() -> Remedy {
@@ -169,7 +170,7 @@ pub(crate) fn loads(facts: &Facts) -> String {
 }
 
 fn not_of_the_load(facts: &Facts) -> String {
-    format!("{} are accepted, and its latencies are not those of its load alone", loads(facts))
+    format!("{} are accepted, and the latencies are not those of this load alone", loads(facts))
 }
 
 pub(crate) fn what_and_help(warning: &EngineWarning) -> String {
@@ -182,8 +183,8 @@ pub fn reason(flaws: &[&Kind]) -> String {
 }
 
 /// The verdict on a job, as text.
-pub(crate) const NEXT_TO_SATURATED: &str = "sound, next to a saturated job";
-pub(crate) const NEXT_TO_CUT: &str = "sound, next to a job that was cut off";
+pub(crate) const NEXT_TO_SATURATED: &str = "without a flaw, but another job is saturated";
+pub(crate) const NEXT_TO_CUT: &str = "without a flaw, but another job was cut off";
 
 pub(crate) fn not_judged(why: &str) -> String {
     format!("not judged: {why}")
@@ -235,7 +236,7 @@ pub(crate) fn few_delivered(words: &str, packets: f64, window: Option<f64>, load
     let (count, of) = (counted(packets, "packet"), of_window(window));
     let were = if packets == 1.0 { "was" } else { "were" };
     format!(
-        "{words}: of the packets created in the window{of} {count} {were} delivered, the others wait; {loads} were accepted"
+        "{words}: {count} of those created in the window{of} {were} delivered, and the others wait; {loads} were accepted"
     )
 }
 
@@ -246,13 +247,13 @@ pub(crate) fn few_packets(packets: f64, window: Option<f64>) -> String {
 
 pub(crate) fn window_below_latency(window: f64, latency: f64) -> String {
     format!(
-        "the window of {window} cycles is shorter than the mean latency, {} cycles: what is delivered in it was sent before",
+        "the window of {window} cycles is shorter than the mean latency, {} cycles: packets delivered in the window were sent before it",
         general(latency, 4)
     )
 }
 
 fn silent_job(job: &Job) -> String {
-    format!("job {} measured nothing", job.name)
+    format!("job {} has no measured packet", job.name)
 }
 
 pub(crate) fn job_before_window(job: &Job, completed: f64, begin: f64) -> String {
@@ -271,7 +272,7 @@ pub(crate) fn job_without_packets(job: &Job) -> String {
 }
 
 fn silent_phase(phase: f64) -> String {
-    format!("phase {phase} of the load measured nothing")
+    format!("phase {phase} of the load has no measured packet")
 }
 
 pub(crate) fn phase_after_window(phase: f64, start: f64, end: f64) -> String {
@@ -283,7 +284,7 @@ pub(crate) fn phase_before_window(phase: f64, last: f64, begin: f64) -> String {
 }
 
 pub(crate) fn phase_undelivered(phase: f64) -> String {
-    format!("{}: no packet that was created in it was delivered", silent_phase(phase))
+    format!("{}: no packet that was created in the phase was delivered", silent_phase(phase))
 }
 
 pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog>) -> String {
@@ -300,23 +301,23 @@ pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog
 /// flits.
 fn left(waits: Option<Backlog>) -> String {
     let Some(waits) = waits.filter(|waits| waits.after() > 0.0 && waits.offered > 0.0) else {
-        return "what is left waits in the source queues for later phases".to_owned();
+        return "the remaining packets wait in the source queues for later phases".to_owned();
     };
     let begin = match waits.before > 0.0 {
-        true => format!(", and {} as it began", general(waits.before, 3)),
+        true => format!(", and {} at its beginning", general(waits.before, 3)),
         false => String::new(),
     };
     let share = general(100.0 * waits.after() / waits.offered, 3);
     format!(
-        "{} flits/terminal wait in the source queues as it ends ({share} % of what it is offered){begin}",
+        "{} flits/terminal wait in the source queues at its end ({share} % of its offered flits){begin}",
         general(waits.after(), 3)
     )
 }
 
 pub(crate) fn fell_behind(phase: f64, loads: &str, remedy: &str) -> String {
     format!(
-        "phase {phase} of the load falls behind at first: {loads} are accepted, though it carries its load from the second half on; \
-         what is left waits for later phases; {remedy}"
+        "phase {phase} of the load accepts too little at first: {loads} are accepted, although the network carries the load in the second \
+         half; the remaining packets wait for later phases; {remedy}"
     )
 }
 
@@ -327,12 +328,12 @@ fn waiting(late: &Backlog) -> String {
 pub(crate) fn phase_with_backlog(phase: f64, late: &Backlog, remedy: &str) -> String {
     let left = match late.at_begin {
         None => "a backlog of earlier phases".to_owned(),
-        Some(_) => format!("{} left by the phase before", waiting(late)),
+        Some(_) => format!("{} left by the previous phase", waiting(late)),
     };
     let share = general(100.0 * late.before / late.offered, 3);
     format!(
-        "phase {phase} of the load began with {left}, {share} % of what it is offered: its latencies are not those of its load \
-         alone; {remedy}"
+        "phase {phase} of the load began with {left}, {share} % of its offered flits: its latencies are not those of its load alone; \
+         {remedy}"
     )
 }
 
@@ -350,7 +351,7 @@ pub(crate) fn bound(facts: &Facts) -> String {
         1 => format!(" ({} is shorter than the round trip of a credit)", paths[0]),
         _ => format!(" ({} are shorter than the round trip of a credit)", paths.join(" and ")),
     };
-    format!("offers {offered}, its paths carry at most {bound} {LOADS}{short}")
+    format!("the offered load is {offered}, and the paths carry at most {bound} {LOADS}{short}")
 }
 
 pub(crate) fn buffers_limit(bound: &str) -> String {
@@ -367,15 +368,15 @@ pub(crate) fn replies_unsettled(what: &str) -> String {
 
 pub(crate) fn at_path_bound(bound: &str, is_near: bool) -> String {
     match is_near {
-        true => format!("not settled: {bound}: so near to it, or above, queues grow for as long as the run lasts"),
-        false => format!("not settled: {bound}: the run is too short to tell the load from this bound"),
+        true => format!("not settled: {bound}: so near this limit, or above it, queues grow for as long as the run lasts"),
+        false => format!("not settled: {bound}: the run is too short to distinguish the load from this limit"),
     }
 }
 
 pub(crate) fn queues_of_phase(place: &Place, phase: &Facts) -> String {
     format!(
-        "queues not settled in phase {} of the load: they are so long that they need about {} cycles to forget how they began, but {} \
-         cycles after the begin of the phase it ends, or the window does: its latency depends on when that is",
+        "queues not settled in phase {} of the load: they are so long that their initial state has an effect for about {} cycles, but the \
+         phase or the window ends {} cycles after the phase begins: the latency of the phase depends on this time",
         place.phase,
         general(phase.queue_memory_cycles.unwrap_or(0.0), 3),
         place.lasted()
@@ -384,23 +385,24 @@ pub(crate) fn queues_of_phase(place: &Place, phase: &Facts) -> String {
 
 pub(crate) fn drains(facts: &Facts) -> String {
     format!(
-        "queues not settled: the window delivers what the warm-up has left in the network: {}",
+        "queues not settled: the window delivers packets that the warm-up has left in the network: {}",
         not_of_the_load(facts)
     )
 }
 
 pub(crate) fn latency_grows(grown: f64) -> String {
     format!(
-        "queues not settled: the latency still grows, packets that were created in the second half of the window took {:.0} % \
-         longer on average than those of the first: the latency depends on how the run began and how long it was",
+        "queues not settled: the latency still grows: packets created in the second half of the window took {:.0} % longer on average than \
+         packets created in the first half; the latency depends on the initial state and on the length of the run",
         100.0 * grown
     )
 }
 
 pub(crate) fn long_queues(facts: &Facts, memory: f64, lasted: f64) -> String {
     format!(
-        "queues not settled: a packet waits {} of its {} cycles in queues, and queues of that length need about {} cycles to forget \
-         how they began, but warm-up and window are {lasted}: the latency depends on how the run began and how long it was",
+        "queues not settled: a packet waits for {} of its {} cycles in queues; the initial state of such long queues has an effect for \
+         about {} cycles, but warm-up and window last only {lasted} cycles: the latency depends on the initial state and on the length of \
+         the run",
         general(facts.queueing_mean_cycles.unwrap_or(0.0), 4),
         general(facts.packet_latency_mean_cycles.unwrap_or(0.0), 4),
         general(memory, 3)
@@ -409,7 +411,9 @@ pub(crate) fn long_queues(facts: &Facts, memory: f64, lasted: f64) -> String {
 
 pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     let length = warmup.map_or_else(|| "None".to_owned(), |warmup| warmup.to_string());
-    format!("settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles")
+    format!(
+        "settled: not judged, because the load changes at given times; the scenario sets the warm-up to {length} cycles"
+    )
 }
 
 /// A warning of the engine with its code, or only the part of the warning that no other text reports.

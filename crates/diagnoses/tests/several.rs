@@ -44,7 +44,7 @@ fn less_than_half_of_the_load_is_a_collapse() {
     assert_eq!([of(0.24), of(0.26)].map(|each| each.code.name), ["collapsed", "dark_links_limit_load"]);
     let found = of(0.1);
     assert!(found.what.starts_with("Collapse at load 0.5: 0.1 of 0.5 flits/terminal/cycle are accepted although"));
-    assert!(found.what.ends_with("The same load is carried under always_on, which switches no link"));
+    assert!(found.what.ends_with("Under always_on, which switches no link, the network carries the same load"));
     assert_eq!((&found.numbers["links_on_share"], &found.numbers["links_switching_share"]), (&json!(0.2), &json!(0.5)));
 }
 
@@ -79,8 +79,8 @@ fn a_curve_says_where_it_saturates() {
     assert_eq!(told(&[(0.2, over)]), "at 0.2 or below");
     assert_eq!(told(&[(0.2, over), (0.3, carried)]), "at 0.2, though not at 0.3");
     assert_eq!(told(&[(0.1, carried), (0.2, open)]), "not up to 0.1, not judged from 0.2 on");
-    assert_eq!(of(&[(0.1, carried)], &[], true, false), "never: the load follows the network");
-    let warned = "not at 0.1, 0.2; other loads may not be carried (see the warning)";
+    assert_eq!(of(&[(0.1, carried)], &[], true, false), "never: in a closed loop the load follows the network");
+    let warned = "not at 0.1, 0.2; the network may not carry other loads (see the warning)";
     assert_eq!(of(&[(0.1, carried), (0.2, carried)], &[], false, true), warned);
     let lossy = "not up to 0.1; 5 % of the packets are dropped at 0.2";
     assert_eq!(of(&[(0.1, carried), (0.2, carried)], &[(0.2, 0.05)], false, false), lossy);
@@ -128,7 +128,7 @@ fn windows_in_other_cycles_are_named_if_other_loads_were_offered() {
     let later = point(json!({"warmup_cycles": 3000, "offered_load": 0.51}));
     let found = windows::other_windows(&[[vec![&base], vec![&later]]]).expect("found");
     assert_eq!(found.code.name, "other_windows");
-    assert!(found.what.contains("this pair begin or end in other cycles (warm-up 1000 and 3000 cycles)"));
+    assert!(found.what.contains("this pair begin or end in different cycles (warm-up 1000 and 3000 cycles)"));
     assert!(found.remedy.text.contains("such as `3000cycles`"));
     let same_load = point(json!({"warmup_cycles": 3000}));
     let batch = point(json!({"warmup_cycles": 3000, "offered_load": 0.51, "completion_cycles": 5000}));
@@ -146,6 +146,7 @@ fn pairs_that_cannot_be_compared_have_a_diagnosis_unless_a_point_has_it() {
     assert_eq!((&found.numbers["pairs"], &found.numbers["of_pairs"]), (&json!(2), &json!(3)));
     assert!(of("unequal_programs").is_some_and(|each| each.remedy.text == "compare points that run the same programs"));
     let faults = of("other_faults").expect("of pairs").remedy.text;
-    assert!(faults.starts_with("write a fixed `measure.warmup` for all, such as `7000cycles`, and faults"), "{faults}");
+    let start = "write a fixed `measure.warmup` for all points, such as `7000cycles`, and faults";
+    assert!(faults.starts_with(start), "{faults}");
     assert_eq!(of("saturated"), None);
 }

@@ -7,15 +7,17 @@ use crate::verdict::{Diagnosis, Remedy};
 
 weft_units::codes! {
     COLLAPSED = "collapsed", Warning,
-        means: "The network carries next to nothing, although no channel is busy. The power policy keeps links dark.",
-        computed: "The point is overloaded and accepts less than 50 % of its load, and no channel is busy for 50 % of the window. \
-                   The same load is carried at a point that switches no link. If no such point was run, links were dark for 20 % \
-                   of their cycles or more. A link is dark while it carries nothing in any mode: it is off, or it switches.",
-        helps: "Let links wait longer before they go off, or write another policy. `weft plot residency` shows the states of the links.";
+        means: "The network carries very little, although no channel is busy. The power policy keeps links dark.",
+        computed: "The point is overloaded and accepts less than 50 % of its load, and no channel is busy for 50 % of the window. The same \
+                   load is carried at a point that switches no link. If no such point was run, links were dark for at least 20 % of their \
+                   cycles. A link is dark while it cannot carry flits: it is off, or it switches.",
+        helps: "Let links wait longer before they switch off, or choose another policy. `weft plot residency` shows the states of the \
+                links.";
     DARK_LINKS_LIMIT_LOAD = "dark_links_limit_load", Warning,
-        means: "The load is too much while links are dark. No channel is busy.",
+        means: "The network does not carry the load while links are dark, although no channel is busy.",
         computed: "As `collapsed`, but the network accepts 50 % of its load or more.",
-        helps: "Let links wait longer before they go off, or write another policy. `weft plot residency` shows the states of the links.";
+        helps: "Let links wait longer before they switch off, or choose another policy. `weft plot residency` shows the states of the \
+                links.";
 }
 
 /// If no channel of an overloaded network is busier than this \[share of the window\], its bandwidth is not the limit.

@@ -9,10 +9,11 @@ use crate::verdict::Diagnosis;
 weft_units::codes! {
     NOT_MONOTONIC = "not_monotonic", Warning,
         means: "A load is saturated, although the same network carries a higher load.",
-        computed: "The lowest saturated load is below the highest load that is carried. Saturation is a verdict on one window. A routing \
-                   that leaves the shortest paths only at long queues may still fill them in the window. At a higher load they fill \
-                   sooner.",
-        helps: "Write a warm-up of 4 times the run and a window of 4 times the present one. Longer runs decide.";
+        computed: "The lowest saturated load is below the highest load that is carried. The verdict on saturation covers only one window. \
+                   A routing that leaves the shortest paths only at long queues may still fill these queues in the window. At a higher \
+                   load, the queues fill sooner.",
+        helps: "Write a warm-up of 4 times the present run and a window of 4 times the present window. Longer runs show which verdict \
+                holds.";
 }
 
 /// Two points of a curve with results that contradict each other.

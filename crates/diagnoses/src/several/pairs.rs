@@ -12,16 +12,18 @@ use weft_units::Code;
 weft_units::codes! {
     UNEQUAL_WORK = "unequal_work", Warning,
         means: "Two points deliver different loads. Their latencies, powers and energies cannot be compared.",
-        computed: "The accepted loads differ by more than 3 % and what chance explains, 3 sqrt(1 / packets of one + 1 / packets of the other).",
-        helps: "Compare at loads that both carry. If chance is the reason, write a longer `measure.window`.";
+        computed: "The accepted loads differ by more than 3 % plus chance: 3 sqrt(1 / packets of one point + 1 / packets of the other \
+                   point).",
+        helps: "Compare at loads that both points carry. If chance is the reason, write a longer `measure.window`.";
     UNEQUAL_PROGRAMS = "unequal_programs", Warning,
         means: "Programs of two points send different messages. Their times and energies cannot be compared.",
         computed: "The jobs of the points differ in their number of messages or bytes.",
         helps: "Compare points that run the same programs.";
     OTHER_FAULTS = "other_faults", Warning,
-        means: "The windows of two points are in other cycles, and so have other faults.",
-        computed: "`warmup_cycles` or `window_cycles` differ, and something fails in one of the points.",
-        helps: "Write a fixed `measure.warmup` for all, and faults that begin after it. Then all windows have the same faults.";
+        means: "The windows of two points cover different cycles, so different faults are active in them.",
+        computed: "`warmup_cycles` or `window_cycles` differ, and a link or router fails in one of the points.",
+        helps: "Write a fixed `measure.warmup` for all points, and faults that begin after the warm-up. Then all windows have the same \
+                faults.";
 }
 
 /// A reason against a comparison of two points.

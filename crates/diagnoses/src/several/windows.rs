@@ -7,8 +7,9 @@ use crate::verdict::{Diagnosis, Remedy};
 
 weft_units::codes! {
     OTHER_WINDOWS = "other_windows", Warning,
-        means: "The windows of compared points begin or end in other cycles, so by chance other loads were offered.",
-        computed: "`warmup_cycles` or `window_cycles` differ, and so do the offered loads. Batches and programs send the same packets all the same.",
+        means: "The windows of compared points begin or end in different cycles, so the offered loads differ by chance.",
+        computed: "`warmup_cycles` or `window_cycles` differ, and so do the offered loads. Batches and programs are excluded, because they \
+                   send the same packets in every window.",
         helps: "Write a fixed `measure.warmup` for all points, and no `measure.stop`.";
 }
 

@@ -8,19 +8,19 @@ use crate::words::{LOADS, loads};
 
 /// Largest number of loads in a list.
 const LISTED: usize = 6;
-const OTHERS: &str = "other loads may not be carried (see the warning)";
+const OTHERS: &str = "the network may not carry other loads (see the warning)";
 // Links that a policy switches off because they receive no flits wake for a packet that waits for them. Links that are off for another
 // reason may stay off.
-const WAITING: &str = "packets wait for links that are not on, and block those behind them, and so the links further on get no flits and \
-                       go to sleep, too";
-const CLOSED: &str = "links that are not on take no new packets";
+const WAITING: &str = "packets wait for links that are not on, and block the packets behind them; the next links therefore get no flits \
+                       and go to sleep, too";
+const CLOSED: &str = "links that are not on accept no new packets";
 
 pub(super) const LOADS_DIFFER: &str = "of unequal work (accepted loads differ)";
 pub(super) const MESSAGES_DIFFER: &str = "of unequal work (the programs send different messages)";
-pub(super) const FAULTS_DIFFER: &str = "with windows in other cycles, and so with other faults";
+pub(super) const FAULTS_DIFFER: &str = "with windows in different cycles, and so with different faults";
 
 pub(super) const SAME_LOADS: &str =
-    "compare at loads that both carry; if chance is the reason, write a longer `measure.window`";
+    "compare at loads that both points carry; if chance is the reason, write a longer `measure.window`";
 pub(super) const SAME_PROGRAMS: &str = "compare points that run the same programs";
 
 pub(super) fn not_compared(pairs: usize, of: usize, why: &str) -> String {
@@ -29,7 +29,7 @@ pub(super) fn not_compared(pairs: usize, of: usize, why: &str) -> String {
 
 /// The text about the accepted part of a load that is too high.
 pub(super) fn carried(place: &str, phase: Option<f64>, has_collapsed: bool, accepted: f64, of: f64) -> String {
-    let head = if has_collapsed { "Collapse" } else { "Too much while links are dark" };
+    let head = if has_collapsed { "Collapse" } else { "Overload while links are dark" };
     let phase = phase.map_or_else(String::new, |phase| format!(", phase {phase} of the load"));
     let much = match accepted >= of {
         true => "packets of the window are not delivered within `measure.drain_limit`".to_owned(),
@@ -45,8 +45,8 @@ fn percent(share: f64) -> String {
 pub(super) fn held_back(carried: &str, links: Links, names: Names) -> String {
     let switching = links.dark - links.off;
     let mut text = format!(
-        "{carried} although no channel is busy for more than {} of the window. Under {} the links were on for {} of their cycles, off for {} \
-         and switching for {}: {}",
+        "{carried} although no channel is busy for more than {} of the window. Under {} the links were on for {} of their cycles, off for \
+         {} and switching for {}: {}",
         percent(links.busiest),
         names.policy,
         percent(links.on),
@@ -56,10 +56,10 @@ pub(super) fn held_back(carried: &str, links: Links, names: Names) -> String {
     );
     if names.goes_off_idle && switching > links.on {
         text +=
-            ". Links spend more time switching than on, as if they went off after less idle time than a switch takes";
+            ". Links spend more time switching than on: they may switch off after less idle time than a switch takes";
     }
     if let Some(other) = names.carried_under {
-        text += &format!(". The same load is carried under {other}, which switches no link");
+        text += &format!(". Under {other}, which switches no link, the network carries the same load");
     }
     text
 }
@@ -67,8 +67,8 @@ pub(super) fn held_back(carried: &str, links: Links, names: Names) -> String {
 pub(super) fn not_monotonic(network: &str, low: (f64, &Facts), high: (f64, &Facts)) -> String {
     let of = if network.is_empty() { String::new() } else { format!(" ({network})") };
     format!(
-        "not monotonic{of}: load {} is saturated ({} accepted), and {} is not ({} accepted). The queues by which the routing chooses may \
-         still have been filling at the lower load",
+        "not monotonic{of}: load {} is saturated ({} accepted), and {} is not ({} accepted). At the lower load, the queues that decide the \
+         choice of the routing may still have been filling",
         general(low.0, 6),
         loads(low.1),
         general(high.0, 6),
@@ -77,22 +77,22 @@ pub(super) fn not_monotonic(network: &str, low: (f64, &Facts), high: (f64, &Fact
 }
 
 pub(super) fn fixed_warmup(span: Span) -> String {
-    format!("write a fixed `measure.warmup` for all, such as `{span}`")
+    format!("write a fixed `measure.warmup` for all points, such as `{span}`")
 }
 
 pub(super) fn common_warmup(fixed: &str) -> String {
-    format!("{fixed}, and faults that begin after it: then all windows have the same faults")
+    format!("{fixed}, and faults that begin after the warm-up: all windows then have the same faults")
 }
 
 pub(super) fn same_packets(fixed: &str) -> String {
-    format!("for the same packets {fixed}, and no `measure.stop`")
+    format!("to get the same packets, {fixed}, and no `measure.stop`")
 }
 
 pub(super) fn other_windows(apart: usize, of: usize, warmups: [f64; 2], offered: [f64; 2]) -> String {
     let count = if of > 1 { format!("{apart} of {of} pairs") } else { "this pair".to_owned() };
     format!(
-        "the windows of {count} begin or end in other cycles (warm-up {:.0} and {:.0} cycles), so by chance other loads were offered ({} and {} \
-         {LOADS})",
+        "the windows of {count} begin or end in different cycles (warm-up {:.0} and {:.0} cycles), so the offered loads differ by chance \
+         ({} and {} {LOADS})",
         warmups[0],
         warmups[1],
         general(offered[0], 4),
@@ -116,7 +116,7 @@ pub(super) fn saturation(curve: &Curve, found: &Saturation, carried: &[f64]) -> 
     let of = |load: f64| general(load, 4);
     let below = |steady| if curve.is_warned { not_at(carried) } else { format!("not up to {}", of(steady)) };
     let place = match (found.over, found.steady) {
-        (None, _) if curve.is_closed_loop => "never: the load follows the network".to_owned(),
+        (None, _) if curve.is_closed_loop => "never: in a closed loop the load follows the network".to_owned(),
         (None, steady) => {
             let open = found.open_from.map(|load| format!("not judged from {} on", of(load)));
             steady.map(below).into_iter().chain(open).collect::<Vec<_>>().join(", ")
