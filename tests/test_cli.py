@@ -50,7 +50,7 @@ def test_a_stall_is_reported_and_the_others_are_saved(
     assert main(["run", str(ring), "--out", str(out)]) == 4
     errors = capsys.readouterr().err
     assert "can never move again" in errors
-    assert "waits for room over its link" in errors
+    assert "waits for room behind its link" in errors
     assert len(list((out / "points").glob("*/summary.json"))) == 2
     assert main(["run", str(ring), "--out", str(out)]) == 4, "a reused point is stuck too"
 
@@ -131,7 +131,7 @@ def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
     for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
         assert main([command[0], str(small), *command[1:], *sweep]) == 2
         errors = capsys.readouterr().err
-        assert "power.policy.tcep: ugal_p is blind to link states" in errors
+        assert "power.policy.tcep: ugal_p does not read link states" in errors
         assert "in the point where `traffic.pattern` is uniform" in errors
     assert not (tmp_path / "out").exists()
 

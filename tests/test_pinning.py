@@ -76,7 +76,7 @@ def test_more_threads_than_cores_are_refused(
 def test_a_core_that_is_not_there_is_refused(small: Path) -> None:
     control = Control()
     control.pin([max(allowed()) + 1000])
-    with pytest.raises(WeftError, match="lets no thread of this process stay on core"):
+    with pytest.raises(WeftError, match="does not let a thread of this process run on core"):
         weft.load(small).points[0].run(1, 0, control)
 
 

@@ -96,9 +96,9 @@ fn tables_that_are_cyclic_once_links_have_failed_are_refused_and_the_remedies_wo
     let spec = only_a_ring_is_left(ECMP_ONE);
     let refusal = weft_engine::check(&spec).expect_err("a cycle");
     assert_eq!(refusal.path, "faults");
-    let what = "after what fails or returns in cycle 500: ";
+    let what = "after the fault or repair in cycle 500: ";
     assert!(refusal.what.starts_with(what) && refusal.what.contains("a cycle of 4 channels"), "{refusal}");
-    assert!(refusal.help.starts_with("leave that fault out, or: "), "{refusal}");
+    assert!(refusal.help.starts_with("remove this fault, or: "), "{refusal}");
     for remedy in ["allow_dependency_cycle", "routing"] {
         assert!(refusal.help.contains(remedy), "{remedy}: {refusal}");
     }
@@ -122,7 +122,8 @@ fn what_is_not_proven_of_tables_is_said_unless_the_class_rises_with_each_hop() {
     };
     let remark = unproven(&one_link(ECMP_ONE, 1)).expect("a spec").expect("a remark");
     assert_eq!(remark.path, "faults");
-    assert!(remark.what.contains("go by the tables from before and from after a change"), "{remark:?}");
+    let mixed = "packets that follow the tables from before a change and packets that follow the tables from after";
+    assert!(remark.what.contains(mixed), "{remark:?}");
     assert!(!remark.what.contains("not checked"), "{remark:?}");
     // the part fails 40 times and returns 40 times
     let remark = unproven(&one_link(ECMP_ONE, 40)).expect("a spec").expect("a remark");

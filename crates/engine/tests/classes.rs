@@ -348,10 +348,10 @@ fn classes_that_can_not_work_are_refused() {
         spec.traffic.jobs[1].workload = reply("bulk");
     });
     assert_eq!(path, "traffic.jobs.0.workload.request_reply.finite_buffers");
-    assert!(what.contains("in a circle"), "{what}");
+    assert!(what.contains("in a cycle"), "{what}");
     let (_, what) = refused(&|spec| {
         spec.traffic.jobs[0].workload = reply("control");
         spec.interface.queueing = Queueing::One;
     });
-    assert!(what.contains("nobody drains the replies"), "{what}");
+    assert!(what.contains("the replies may then never leave"), "{what}");
 }

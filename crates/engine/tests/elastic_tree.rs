@@ -298,7 +298,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
     refused(
         &blind,
         "power.policy.elastic_tree",
-        "shortest_path is blind to link states",
+        "shortest_path does not read link states",
         "set routing: up_down, or set",
     );
     // up_down is also compatible with policies under which packets wait for links, and with links that stay on

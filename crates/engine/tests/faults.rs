@@ -471,7 +471,7 @@ fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
             few
         });
         let refusal = refusal.expect_err("5 classes in 4 VCs");
-        assert!(refusal.what.contains("3 without faults; once some links have failed, paths need 5"), "{refusal}");
+        assert!(refusal.what.contains("3 without faults; after some links have failed, paths need 5"), "{refusal}");
         spec.fault_times.rebuild_delay = 300;
         // Packets in flight when the tables change, on their second hop or later, may run out of classes: a few of 7,200.
         assert!(share_lost(&spec) < 0.003, "{routing}: {}", share_lost(&spec));

@@ -279,7 +279,7 @@ fn what_it_cannot_work_with_is_refused_with_the_place_and_a_way_out() {
     let all = [false, true, true];
     let blind = refused(HYPERX, UGAL_P, &all);
     assert_eq!(blind.path, "power.policy.fewest_links");
-    assert!(blind.what.contains("ugal_p is blind to link states") && blind.help.contains("routing: pal"), "{blind}");
+    assert!(blind.what.contains("ugal_p does not read link states") && blind.help.contains("routing: pal"), "{blind}");
     assert_eq!(refused(TORUS, DOR, &all).path, "power.policy.fewest_links");
     assert_eq!(refused(GROUPS, PAL, &all).path, "power.manages");
     assert_eq!(refused(HYPERX, PAL, &[false; 3]).path, "power.manages");

@@ -158,5 +158,5 @@ fn what_does_not_go_with_the_map_is_refused_with_a_remedy_that_works() {
     assert_eq!(refused(&spec).path, "links.dim0.vcs");
     spec.routing = routing(r#"{"minimal_adaptive": {}}"#);
     spec.links.iter_mut().for_each(|link| link.vcs = 16);
-    assert!(refused(&spec).help.contains("names all its hops ahead"), "{}", refused(&spec));
+    assert!(refused(&spec).help.contains("computes all hops in advance"), "{}", refused(&spec));
 }

@@ -88,10 +88,11 @@ fn what_planes_can_not_do_is_refused() {
     let mut half = spec(&planes(2, TORUS), DOR);
     half.traffic.jobs[0].terminals.pop();
     half.traffic.jobs[0].phases[0].load.pop();
-    assert!(refused(&half).contains("has some of the 2 terminals of a node"), "{}", refused(&half));
+    assert!(refused(&half).contains("has only some of the 2 terminals of a node"), "{}", refused(&half));
     // a routing that uses the numbers of other routers
     let posts = spec(&planes(2, DRAGONFLY), r#"{"dragonfly_pb": {}}"#);
-    assert!(refused(&posts).contains("take a routing that reads the queues of its own router"), "{}", refused(&posts));
+    let help = "choose a routing that reads only the queues of its own router";
+    assert!(refused(&posts).contains(help), "{}", refused(&posts));
     imply(&spec(&planes(2, DRAGONFLY), r#"{"dragonfly_ugal": {}}"#)).expect("it reads its own");
     imply(&spec(&planes(1, DRAGONFLY), r#"{"dragonfly_pb": {}}"#)).expect("one plane");
     // numbers of interfaces that are incompatible with the planes

@@ -201,7 +201,7 @@ fn schemes_are_refused_where_they_have_nothing_to_go_by() {
     assert!(refusal.what.contains("bubble"), "{refusal}");
     // heads choose at the router, so the output is unknown before
     let refusal = of(torus, r#"{"minimal_adaptive": {}}"#, r#"{"voqsw": {}}"#);
-    assert!(refusal.help.contains("names all its hops ahead"), "{refusal}");
+    assert!(refusal.help.contains("computes all hops in advance"), "{refusal}");
     weft_engine::check(&under(torus, DOR, r#"{"voqsw": {}}"#)).expect("as the remedy says");
     weft_engine::check(&under(torus, r#"{"minimal_adaptive": {}}"#, r#"{"dbbm": {}}"#)).expect("as the remedy says");
 }

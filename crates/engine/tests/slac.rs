@@ -393,7 +393,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
     );
     refused(&with(cube, SLAC, ALWAYS_ON), "routing.slac", "grids of two dimensions", "choose");
     let blind = with(HYPERX, UGAL_P, STAGES);
-    refused(&blind, "power.policy.slac", "ugal_p is blind to link states", "routing: slac");
+    refused(&blind, "power.policy.slac", "ugal_p does not read link states", "routing: slac");
     refused(&with(HYPERX, SLAC, IDLE_TIMEOUT), "routing.slac", "idle_timeout switches", "slac or always_on");
     let mut partly = with(HYPERX, SLAC, STAGES);
     partly.managed[2] = false;

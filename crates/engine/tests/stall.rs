@@ -90,7 +90,7 @@ fn a_ring_without_dateline_deadlocks_and_says_so() {
     let lines = check_stalls(&deadlocking(), ONE);
     assert_eq!(lines.len(), 5, "one packet in each channel of the ring: {lines:?}");
     // two terminals at ports 0 and 1; port 2 leads up, and packets that go up arrive at port 3
-    let room = " in router 1 port 3 VC 0 waits for room over its link 1 -> 2 (output 2) in router 2 port 3 VC 0";
+    let room = " in router 1 port 3 VC 0 waits for room behind its link 1 -> 2 (output 2) in router 2 port 3 VC 0";
     assert!(lines[0].starts_with("packet ") && lines[0].ends_with(room), "{lines:?}");
 }
 

@@ -457,7 +457,7 @@ fn what_it_cannot_manage_is_refused_with_the_place_and_a_way_out() {
     let all = [false, true, true];
     // in turn: routings that ignore link states, routings that would never wake links, no subnetworks, global links, and no managed links
     let blind = refused(HYPERX, UGAL_P, TCEP, &all);
-    assert_eq!((&blind.path[..], blind.what.contains("ugal_p is blind to link states")), ("power.policy.tcep", true));
+    assert_eq!((&blind.path[..], blind.what.contains("ugal_p does not read link states")), ("power.policy.tcep", true));
     assert!(["routing: pal", "always_on", "idle_timeout"].iter().all(|name| blind.help.contains(name)), "{blind}");
     let sleepy = refused(HYPERX, PAL, IDLE_TIMEOUT, &all);
     assert_eq!(

@@ -329,8 +329,7 @@ fn faults_are_refused_with_a_remedy_that_works() {
     let mut spec = dragonfly(2, 1, "");
     let fault = weft_engine::spec::Fault { what: weft_engine::spec::Part::Link([0, 1]), at: 100, until: None };
     spec.faults = vec![fault];
-    for (keys, says) in [(r#"{"tcep": {}}"#, "in place of those that fail"), (r#"{"static": {}}"#, "does not replace")]
-    {
+    for (keys, says) in [(r#"{"tcep": {}}"#, "to replace failed links"), (r#"{"static": {}}"#, "does not replace")] {
         tcep(&mut spec, "");
         policy(&mut spec, keys);
         let refusal = weft_engine::check(&spec).expect_err(keys);

@@ -109,7 +109,9 @@ fn a_policy_manages_both_directions_of_a_link_or_neither() {
     let refusal = weft_engine::run(&spec, ONE, &()).unwrap_err();
     assert_eq!(refusal.path, "power.manages");
     assert!(
-        refusal.what.contains("is latency3 one way and latency7 the other, and only latency3 is managed"),
+        refusal.what.contains(
+            "has class latency3 in one direction and class latency7 in the other, but only latency3 is managed"
+        ),
         "{refusal}"
     );
     // the remedy of the message

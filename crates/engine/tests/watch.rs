@@ -297,7 +297,7 @@ fn packets_that_are_not_there_are_named() {
     spec.watched = Watched::Packets(vec![(24, 0)]);
     let refusal = weft_engine::run(&spec, ONE, &()).expect_err("24 terminals");
     assert_eq!(refusal.path, "watch");
-    assert!(refusal.what.contains("no terminal 24, the network has 24"), "{}", refusal.what);
+    assert!(refusal.what.contains("no terminal 24: the network has 24 terminals"), "{}", refusal.what);
 }
 
 #[test]

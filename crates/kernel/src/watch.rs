@@ -121,7 +121,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         } else {
             let (port, class) = split(segment.key, net.class_bits);
             spy.best_or_fallback(Hop { port: port as u16, class: class as u8 }, turn);
-            "in every step the member of the trunk with the most credits among those with room"
+            "in every step the member of the trunk with the most credits among the members with room"
         };
         let candidates = candidates(spy.notes.into_inner());
         let decision = Decision { cycle: self.now, rule, candidates, chosen, via: None };
@@ -304,11 +304,11 @@ fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<De
     let chosen = net.routing.next(at, &mut after, net.seed)?;
     let steps = net.routing.steps(at, packet, net.seed);
     let rule = if router == net.terminal_at[packet.dst as usize].0 {
-        "its terminal is here"
+        "the destination terminal is at this router"
     } else if steps.len() > 1 {
-        "drawn, all equally likely"
+        "random choice, all equally likely"
     } else {
-        "the routing names one"
+        "the routing returns only one hop"
     };
     let candidates = steps.iter().map(|step| (step.hop, None)).collect();
     Some(Decision { cycle: now, rule, candidates, chosen, via: net.routing.intermediate(&after) })

@@ -40,7 +40,7 @@ fn the_policy_needs_two_dimensions_all_their_links_and_its_routing() {
     let cube = refused_on("widths: [4, 4, 2]", "ugal_p", "{policy: slac}");
     check(&cube, &["power.policy.slac", "this is a grid of 3 dimensions", "choose another policy"]);
     let blind = refused_with("ugal_p", "{policy: slac}");
-    check(&blind, &["power.policy.slac", "ugal_p is blind to link states", "set routing: slac"]);
+    check(&blind, &["power.policy.slac", "ugal_p does not read link states", "set routing: slac"]);
     let partly = refused_with("slac", "{policy: slac, manages: [dim0]}");
     check(&partly, &["power.manages", "leaves out dim1", "leave manages out"]);
 }
@@ -48,5 +48,5 @@ fn the_policy_needs_two_dimensions_all_their_links_and_its_routing() {
 #[test]
 fn the_routing_goes_with_its_policy_or_none() {
     let sleepy = refused_with("slac", "{policy: {idle_timeout: {idle: 10cycles, transition: 5cycles}}}");
-    check(&sleepy, &["routing.slac", "idle_timeout switches links another way", "slac or always_on"]);
+    check(&sleepy, &["routing.slac", "idle_timeout switches links in another way", "slac or always_on"]);
 }

@@ -40,7 +40,11 @@ fn a_rate_of_nothing_is_refused() {
 #[test]
 fn a_rate_above_what_feeds_the_link_is_refused() {
     // the crossbar gives an output as many flits per cycle as its speedup; 90 Gb/s are 3 flits of 48 bits in 1.6 ns
-    let words = ["3 flits per cycle", "at most 2 flits per cycle (router.speedup)", "router.speedup: 3 or more"];
+    let words = [
+        "3 flits per cycle",
+        "at most 2 flits per cycle to an output (router.speedup)",
+        "router.speedup: 3 or more",
+    ];
     for class in ["links.dim0.bandwidth", "links.dim1.bandwidth"] {
         for fast in ["3flits/cycle", "90Gb/s"] {
             check(&[(class, fast)], &words, &[&[(class, "2flits/cycle")], &[("router.speedup", "3")]]);

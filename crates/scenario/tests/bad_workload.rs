@@ -11,7 +11,7 @@ fn jobs_that_overlap() {
     14 |     - {name: b, terminals: {list: [9, 3]}}
        |                 ^^^^^^^^^
        |
-       = help: give every terminal to one job at most, once, or give the jobs different message classes (`class`); one job sends packets of several lengths with `packet: {mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}`
+       = help: give each terminal to at most one job, and only once, or give the jobs different message classes (`class`); one job sends packets of several lengths with `packet: {mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}`
     "#);
 }
 
@@ -57,13 +57,13 @@ fn a_job_that_asks_for_more_than_is_left() {
 #[test]
 fn a_job_outside_the_machine() {
     insta::assert_snapshot!(refused(&[("  load: 0.3\n", "  load: 0.3\n  jobs: [{name: a, terminals: {list: [3, 32]}}]\n")], &[]), @r#"
-    error: traffic.jobs.0.terminals: job `a` asks for terminal 32, but the 32 terminals are 0 to 31
+    error: traffic.jobs.0.terminals: job `a` names terminal 32, but the 32 terminals are 0 to 31
       --> bad.yaml:12:20
        |
     12 |   jobs: [{name: a, terminals: {list: [3, 32]}}]
        |                    ^^^^^^^^^
        |
-       = help: write terminals within 0 to 31
+       = help: write terminals from 0 to 31
     "#);
 }
 
@@ -287,18 +287,19 @@ fn a_batch_that_is_never_sent() {
 #[test]
 fn jobs_of_one_name() {
     let jobs = "  load: 0.3\n  jobs: [{name: a, terminals: {range: [0, 7]}}, {name: a, terminals: {rest: {}}}]\n";
-    assert_eq!(refused_load(jobs), "error: traffic.jobs.1.name: `a` is the name of traffic.jobs.0, too");
+    assert_eq!(refused_load(jobs), "error: traffic.jobs.1.name: `a` is also the name of traffic.jobs.0");
 }
 
 #[test]
 fn a_warm_up_that_can_not_settle_before_its_limit() {
     // lead time: 1 cycle of the router, 4, 1 of ejection, 10 of a link and 4 x 32 of its buffers
-    let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself: 12 observations of 500 \
-                cycles, and 144 cycles between the decision and the window, are 6144";
+    let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself, because it needs 6144 \
+                cycles: 12 observations of 500 cycles, and 144 cycles between the decision and the window";
     assert_eq!(refused_load("  load: 0.3\nmeasure: {warmup: auto, warmup_limit: 5000cycles}\n"), what);
     let policy = "power: {policy: {idle_timeout: {idle: 9000cycles, transition: 500cycles}}}\n";
-    let what = "error: measure.warmup_limit: a warm-up of at most 50000 cycles can't end by itself: 6 observations of the \
-                power state of 10000 cycles, and 144 cycles between the decision and the window, are 60144";
+    let what = "error: measure.warmup_limit: a warm-up of at most 50000 cycles can't end by itself, because it needs \
+                60144 cycles: 6 observations of the power state of 10000 cycles, and 144 cycles between the decision \
+                and the window";
     assert_eq!(
         refused_load(&format!("  load: 0.3\nmeasure: {{warmup: auto, warmup_limit: 50000cycles}}\n{policy}")),
         what

@@ -55,14 +55,14 @@ const REFUSED: &[Refused<'_>] = &[
         CRITICAL,
         &[("classes.control.vcs", "4")],
         "classes.bulk.vcs",
-        "class `bulk` has 0 of the 4 VCs of terminal links, and dimension_order needs 1",
+        "class `bulk` has 0 of the 4 VCs of terminal links, but dimension_order needs 1",
         &[("links.default.vcs", "5")],
     ),
     (
         CRITICAL,
         &[("classes.control.vcs", "1"), ("classes.bulk.vcs", "1")],
         "classes",
-        "2 of the 4 VCs of terminal links belong to none",
+        "2 of the 4 VCs of terminal links belong to no class",
         &[("links.default.vcs", "2")],
     ),
     (
@@ -97,7 +97,7 @@ const REFUSED: &[Refused<'_>] = &[
         CRITICAL,
         &[("interface.queues", "one"), ("classes.bulk.rate", "0.25flits/cycle")],
         "classes.bulk.rate",
-        "this class has none of its own",
+        "this class does not have its own queue",
         &[("interface.queues", "per_class")],
     ),
     (
@@ -118,7 +118,7 @@ const REFUSED: &[Refused<'_>] = &[
         ANSWERED,
         &[("interface.queues", "one")],
         "traffic.reply.finite_buffers",
-        "nobody drains the replies",
+        "the replies may then never leave",
         &[("interface.queues", "per_class")],
     ),
     (

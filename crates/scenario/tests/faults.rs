@@ -71,8 +71,8 @@ fn a_link_may_be_named_by_its_class_too() {
 #[test]
 fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() {
     let text = refused("{policy: tcep}", "{policy: {static: {on: root}}}");
-    let what =
-        "faults: pal goes by the links that are on in its subnetworks, and static does not replace links that fail";
+    let what = "faults: pal needs to know the links that are on in its subnetworks, but static does not replace \
+                links that fail";
     assert!(text.contains(what) && text.contains("set power.policy: always_on or tcep"), "{text}");
     // both remedies work: under a policy that never switches links off, pal takes another link by itself
     for policy in ["always_on", "tcep"] {
@@ -205,7 +205,7 @@ fn what_is_off_while_it_is_broken_has_a_price() {
 #[test]
 fn what_fails_is_a_managed_link() {
     for (link, what) in [
-        ("[1, 5]", "faults.0.link: there is no link between routers 1 and 5 that the policy manages"),
+        ("[1, 5]", "faults.0.link: the policy manages no link between routers 1 and 5"),
         ("[1, 1]", "faults.0.link: there is no link between routers 1 and 1"),
         ("[1, 12]", "faults.0.link: there is no router 12; the network has 12 routers"),
     ] {
@@ -227,14 +227,15 @@ fn times_of_a_link_follow_each_other() {
     let text = refused("router: 5, at: 1us", "router: 5, at: 3us");
     assert!(text.contains("faults.2.until: cycle 1000, but router 5 fails in cycle 1500"), "{text}");
     let text = refused("until: 2us}", "until: 2us}\n  - {router: 5, at: 2us}");
-    assert!(text.contains("faults.3: router 5 is broken then already by faults.2"), "{text}");
+    assert!(text.contains("faults.3: faults.2 has already broken router 5 at that time"), "{text}");
     let text = refused("until: 30us", "until: 10us");
     assert!(
         text.contains("faults.0.until: cycle 5000, but the link between routers 1 and 4 fails in cycle 5000"),
         "{text}"
     );
     let text = refused("[0, 2], at: 500cycles", "[4, 1], at: 29us");
-    assert!(text.contains("faults.1: the link between routers 4 and 1 is broken then already by faults.0"), "{text}");
+    let what = "faults.1: faults.0 has already broken the link between routers 4 and 1 at that time";
+    assert!(text.contains(what), "{text}");
 }
 
 #[test]
@@ -245,14 +246,15 @@ fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost(
     let only = GOOD.replace("  - {link: [0, 2], at: 500cycles}\n", "");
     let text = expand("faults.yaml", &only.replace("{policy: tcep}", "{policy: tcep, manages: dim1}"), &[]);
     let text = text.expect_err("dim0 fails, too").text;
-    assert!(text.contains("its dim0 links fail with it, but the policy does not manage them"), "{text}");
+    let what = "the dim0 links of this router fail with the router, but the policy does not manage these links";
+    assert!(text.contains(what), "{text}");
     let text = refused(
         "traffic: {pattern: uniform, load: 0.1}",
         "traffic: {jobs: [{name: a, terminals: {range: [0, 11]}, pattern: uniform, load: 0.1, reply: {packet: 1flit, \
          outstanding: 4}}]}",
     );
-    assert!(text.contains("packets are lost with it, and job a would wait for their replies"), "{text}");
-    assert!(text.contains("leave `outstanding` out, or let links fail in place of routers"), "{text}");
+    assert!(text.contains("this fault loses packets, and job a would wait for their replies"), "{text}");
+    assert!(text.contains("leave `outstanding` out, or let links fail instead of routers"), "{text}");
     // each remedy works, and batches also end with lost packets
     let job = |keys: &str| {
         format!("traffic: {{jobs: [{{name: a, terminals: {{range: [0, 11]}}, pattern: uniform, {keys}}}]}}")
@@ -276,7 +278,8 @@ fn a_link_does_not_fail_with_a_router_that_is_dead() {
         let result = expand("faults.yaml", &text.replace("cycle: 2ns", "cycle: 1ns"), &[]);
         assert_eq!(result.is_err(), refused_too, "{at}");
         if let Err(refusal) = result {
-            let what = "faults.3: the link between routers 5 and 4 is broken then already by faults.2, as router 5";
+            let what =
+                "faults.3: faults.2 has already broken the link between routers 5 and 4 at that time, because router 5";
             assert!(refusal.text.contains(what), "{}", refusal.text);
         }
     }

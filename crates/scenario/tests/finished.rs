@@ -413,9 +413,10 @@ fn a_stall_is_reported_in_words() {
     let stall = Stall { cycle: 77, packets: 3, wait_for: vec![waiting, closed], halted: Vec::new() };
     let finished = finished(Ending::Stalled(stall));
     let words = "stalled at cycle 77: 3 packets can never move again\n\
-        packet 7 of terminal 3 to terminal 9 in router 4 port 2 VC 1 waits for room over its link 4 -> 5 (output 6) in \
+        packet 7 of terminal 3 to terminal 9 in router 4 port 2 VC 1 waits for room behind its link 4 -> 5 (output 6) in \
         router 5 port 2 VC 1\n\
-        a packet whose head is ahead in router 5 port 2 VC 1 waits for its link 5 -> 8 (output 3), closed by the power policy";
+        a packet in router 5 port 2 VC 1 whose head is in a later router waits for its link 5 -> 8 (output 3), which the power \
+        policy has closed";
     assert_eq!(finished.stalled.as_deref(), Some(words));
     assert_eq!(finished.summary["ending"], "stalled");
     let waits = &finished.summary["stall_wait_for"];

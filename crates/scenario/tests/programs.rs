@@ -187,7 +187,7 @@ fn a_period_of_the_scheduler_is_longer_than_the_latency_of_every_link() {
         )
     };
     let text = refused(&scheduled("50cycles"));
-    assert!(text.contains("traffic.workload.scheduler.period: 50 cycles are not longer than"), "{text}");
+    assert!(text.contains("traffic.workload.scheduler.period: 50 cycles, but this time must be longer than"), "{text}");
     assert!(text.contains("write 51cycles or more"), "{text}");
     run(&point(&scheduled("51cycles")));
 }

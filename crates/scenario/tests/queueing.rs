@@ -37,7 +37,7 @@ const REFUSED: &[Refused<'_>] = &[
         MESH,
         &[("links.default.vcs", "2")],
         "links.terminal.vcs",
-        "packets reach 4 lanes of dbbm on links from terminals, but there are 2 VCs",
+        "packets use 4 lanes of dbbm on links from terminals, but there are 2 VCs",
         &[("links.default.vcs", "4")],
     ),
     (MESH, &[("queueing", "flow2sl")], "queueing.flow2sl", "this scheme is for fat trees", &[("queueing", "voqsw")]),

@@ -138,18 +138,18 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[("routing", "pal"), ("power.policy", "static"), ("faults", "[{link: [0, 1], at: 20us}]")],
-        "set power.policy: always_on or tcep, or leave faults out",
+        "set power.policy: always_on or tcep, or remove the faults",
         &[&[("power.policy", "always_on")], &[("power.policy", "tcep")], &[("faults", "[]")]],
     ),
     (
         // a ring with a broken link has longer paths
         &[RING, ("routing", "shortest_path"), ("faults", "[{link: [0, 1], at: 20us}]")],
-        "or leave faults out",
+        "or remove the faults",
         &[&[("faults", "[]")], &[("links.default.vcs", "5")]],
     ),
     (
         &[("traffic.reply", "{outstanding: 2}"), ("faults", "[{link: [0, 1], at: 20us}]")],
-        "leave `outstanding` out, or leave faults out",
+        "leave `outstanding` out, or remove the faults",
         &[&[("traffic.reply", "{}")], &[("faults", "[]")]],
     ),
     // buffers
@@ -288,7 +288,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // failing links of one class
     (
         &[DRAGONFLY, WIRES, OFAR, ("faults", "[{link: [0, 1], class: global, at: 20us}]")],
-        "write class: local or ring_local, or leave class out",
+        "write class: local or ring_local, or remove `class`",
         &[
             &[("faults.0.class", "local")],
             &[("faults.0.class", "ring_local")],
@@ -307,7 +307,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[("routing", "pal"), ("power.policy", "tcep"), ("faults", "[{link: [0, 1], class: dim1, at: 20us}]")],
-        "write class: dim0, or leave class out",
+        "write class: dim0, or remove `class`",
         &[&[("faults.0.class", "dim0")], &[("faults", "[{link: [0, 1], at: 20us}]")]],
     ),
     // classes of links

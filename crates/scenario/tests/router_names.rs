@@ -76,7 +76,7 @@ fn a_name_that_the_file_does_not_have_is_refused() {
     // messages name neighbours by their ids
     let problem = refused("one.json", &one_based(), &cut("[1, 3]"));
     assert_eq!(problem.what, "there is no link between routers 1 and 3");
-    assert_eq!(problem.help, "write two neighbours; those of router 1 are 2");
+    assert_eq!(problem.help, "write two neighbours; the neighbours of router 1 are 2");
 }
 
 /// The cells of a column of the channels between routers, as JSON.

@@ -67,7 +67,7 @@ fn links_without_trunks_are_refused() {
     check(&[some], &["dim1: trunks of one member", "write manages: [dim0]"], &[&[("power.manages", "[dim0]")]]);
     check(
         &[("power.manages", "[all, terminal]")],
-        &["under trunk packets go round links that are off"],
+        &["under trunk packets avoid links that are off"],
         &[&[("power.manages", "[all]")]],
     );
 }
@@ -79,7 +79,7 @@ fn a_member_that_fails_is_one_of_a_trunk() {
     assert_eq!(said(&[("faults", &fault("link: [0, 1]"))]), None);
     check(
         &[("faults", &fault("link: [0, 1], member: 9"))],
-        &["parallel links join routers 0 and 1", "write member: "],
+        &["parallel links connect routers 0 and 1", "write member: "],
         &[&[("faults", &fault("link: [0, 1], member: 0"))]],
     );
     check(
@@ -98,7 +98,7 @@ fn members_fail_while_programs_run() {
     assert_eq!(said(&failing("[{link: [0, 1], member: 0, at: 1us, until: 2us}]")), None);
     check(
         &failing("[{link: [0, 1], at: 1us, until: 2us}]"),
-        &["packets are lost with it, and job", "write member: 0"],
+        &["this fault loses packets, and job", "write member: 0"],
         &[&[("faults", "[{link: [0, 1], member: 0, at: 1us, until: 2us}]")], &[("faults", "null")]],
     );
 }

@@ -349,8 +349,8 @@ fn deadlock_between_tables_that_follow_each_other_is_not_proven_and_the_remedy_e
     let named = ("faults", "[{link: [0, 1], at: 2us, until: 3us}]");
     let random = ("fault_model", "{random: {of: links, mtbf: 50us, mttr: 1us}}");
     let soon = ("measure.warmup", "1us");
-    let what = "it is not proven that packets can't deadlock after a fault";
-    check(&[one, named, soon], "faults", &[what, "take a routing whose VC class rises with each hop"]);
+    let what = "Weft has no proof that packets can't deadlock after a fault";
+    check(&[one, named, soon], "faults", &[what, "choose a routing whose VC class rises with each hop"]);
     check(&[one, random, soon], "fault_model.random", &[what]);
     for faults in [named, random] {
         assert!(warned(&[("routing", "ecmp"), faults, soon]).is_empty());

@@ -13,7 +13,7 @@ pub fn demand(spec: &Spec) -> Result<Vec<Vec<f64>>, Refusal> {
     let routers = graph.routers() as usize;
     if routers * routers > MAX_ENTRIES {
         let what = format!("a traffic matrix of {routers} x {routers} routers has {} entries", routers * routers);
-        let help = format!("analyse a network of at most {} routers", MAX_ENTRIES.isqrt());
+        let help = format!("choose a network of at most {} routers", MAX_ENTRIES.isqrt());
         return Err(Refusal::new("topology", what, help));
     }
     let router_of = |terminal: u32| graph.terminal_at(terminal).0 as usize;

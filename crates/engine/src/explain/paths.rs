@@ -117,13 +117,13 @@ pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> 
     let terminals = spec.graph.terminals();
     for (key, terminal) in [("from", from), ("to", to)] {
         if terminal >= terminals {
-            let what = format!("there is no terminal {terminal}: the network has {terminals}");
+            let what = format!("there is no terminal {terminal}: the network has {terminals} terminals");
             return Err(Refusal::new(key, what, format!("write 0 to {}", terminals - 1)));
         }
     }
     let planes = spec.graph.planes();
     if from % planes != to % planes {
-        let what = format!("terminals {from} and {to} are in different planes, and no path joins these");
+        let what = format!("terminals {from} and {to} are in different planes, and no path connects different planes");
         let near = to / planes * planes + from % planes;
         return Err(Refusal::new(
             "to",

@@ -163,16 +163,12 @@ fn refuse_across_planes(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
         return Ok(());
     }
     let what = match pairs::rebuilds(spec) {
-        true => {
-            format!("{name} computes new paths after a fault, which it can do in one network, and there are planes")
-        }
-        false => {
-            format!("{name} reads the queues of other routers, by their numbers in one network, and there are planes")
-        }
+        true => format!("{name} computes new paths after a fault only in a network of one plane; this one has several"),
+        false => format!("{name} reads queues of other routers only in a network of one plane; this one has several"),
     };
     let help = match pairs::rebuilds(spec) {
-        true => "leave the faults out, or take a routing that does not compute paths again",
-        false => "take a routing that reads the queues of its own router, or a network of one plane",
+        true => "remove the faults, or choose a routing that does not compute new paths",
+        false => "choose a routing that reads only the queues of its own router, or a network of one plane",
     };
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
@@ -237,7 +233,8 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
     if let Watched::Packets(names) = &spec.watched
         && let Some((terminal, seq)) = names.iter().find(|(terminal, _)| *terminal >= terminals)
     {
-        let what = format!("packet {terminal}:{seq}: there is no terminal {terminal}, the network has {terminals}");
+        let what =
+            format!("packet {terminal}:{seq}: there is no terminal {terminal}: the network has {terminals} terminals");
         return Err(Refusal::new("watch", what, format!("write a terminal from 0 to {}", terminals - 1)));
     }
     Ok(!matches!(&spec.watched, Watched::Nobody | Watched::First(0)))

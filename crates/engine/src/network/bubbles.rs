@@ -43,12 +43,12 @@ pub(crate) fn refuse_misfit(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     let name = spec.routing.name();
     let what = if let Some(entry) = entries.iter().find(|entry| wrong(entry)) {
         format!(
-            "{name} has an entry into rings whose VC classes are none of its own, or are of several entries: {entry:?}"
+            "{name} has a ring entry with VC classes that the routing lacks, or that several entries use: {entry:?}"
         )
     } else {
         return Ok(());
     };
-    let help = format!("choose another routing; the developer of {name} mends it: look at `Needs::ring_entries`");
+    let help = format!("choose another routing; the developer of {name} must correct `Needs::ring_entries`");
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
         return Err(Refusal::new(
             format!("routing.{name}"),
             format!(
-                "packets (and replies) of {shortest} to {longest} flits, but each ring keeps room for one packet, and \
-                 shorter packets would split it into gaps that are too small for one of {longest} flits"
+                "packets (and replies) have {shortest} to {longest} flits, but each ring keeps room for only one packet: shorter packets \
+                 would split this room into gaps that are too small for a packet of {longest} flits"
             ),
             "give all packets and replies the same length, or choose a routing (or dateline) without bubbles",
         ));
@@ -82,7 +82,7 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
             return Err(Refusal::new(
                 format!("links.{}.buffer", spec.graph.class_names()[c]),
                 format!(
-                    "{} flits, but under {name} a packet enters a ring only where two packets fit: 2 x {longest} = \
+                    "{} flits, but under {name} a packet enters a ring only if the buffer has room for two packets: 2 x {longest} = \
                      {least} flits",
                     link.buffer
                 ),
@@ -112,8 +112,8 @@ fn refuse_mute_sources(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     Err(Refusal::new(
         format!("routing.{}.injection.bubble.packets", spec.routing.name()),
         format!(
-            "{wanted}, but a VC of a `{}` link holds {buffer} flits, less than {wanted} packets and the one that enters it, \
-             {} flits: no packet could leave its source",
+            "{wanted}, but a VC of a `{}` link holds only {buffer} flits; {wanted} packets and the packet that enters need {} flits: no \
+             packet could leave its source",
             spec.graph.class_names()[class],
             (u64::from(wanted) + 1) * longest
         ),

@@ -81,11 +81,13 @@ impl VcSets {
                 let link = &spec.graph.class_names()[link];
                 let what =
                     format!("{name} under {} needs {} VC classes on {link} links", spec.queueing.name(), of.each);
-                (what, ", or a scheme with fewer queues")
+                (what, ", or choose a scheme with fewer queues")
             }
         };
-        let what = format!("{what} for each of {sets} sets of VCs, {all} in all; a link has at most {MAX_VC_CLASSES}");
-        let help = format!("let classes share VCs (`vcs: shared`), or take fewer classes{help}");
+        let what = format!(
+            "{what} for each of {sets} sets of VCs, {all} VC classes in total; a link has at most {MAX_VC_CLASSES}"
+        );
+        let help = format!("let classes share VCs (`vcs: shared`), or write fewer classes{help}");
         Err(Refusal::new("classes", what, help))
     }
 
@@ -95,8 +97,10 @@ impl VcSets {
         let queues = usize::from(lanes) * spec.classes.len();
         if spec.interface.queueing == Queueing::PerLane && queues > MAX_QUEUES as usize {
             let classes = spec.classes.len();
-            let what = format!("{lanes} lanes of {classes} classes are {queues} queues; an interface has {MAX_QUEUES}");
-            return Err(Refusal::new("interface.queues", what, "write `queues: per_class`, or take fewer classes"));
+            let what = format!(
+                "{lanes} lanes of {classes} classes need {queues} queues; an interface has at most {MAX_QUEUES}"
+            );
+            return Err(Refusal::new("interface.queues", what, "write `queues: per_class`, or write fewer classes"));
         }
         let ranges = self.ranges(vcs).unwrap_or_default();
         let Some(&(_, size)) = ranges.iter().find(|&&(_, size)| size < u32::from(lanes)) else { return Ok(()) };
@@ -107,12 +111,12 @@ impl VcSets {
         let sets =
             if self.are_apart() { format!(", for each of {} sets of VCs", self.own.len()) } else { String::new() };
         let what = format!(
-            "packets reach {lanes} lanes of {} on links from terminals{sets}, but there {}{}",
+            "packets use {lanes} lanes of {} on links from terminals{sets}, but there {}{}",
             spec.queueing.name(),
             are_vcs(size),
-            if self.are_apart() { " in one of them" } else { "" }
+            if self.are_apart() { " in one of the sets" } else { "" }
         );
-        let help = format!("set links.terminal.vcs to {asked} or more, or take a scheme with fewer queues");
+        let help = format!("set links.terminal.vcs to {asked} or more, or choose a scheme with fewer queues");
         Err(Refusal::new("links.terminal.vcs", what, help))
     }
 
@@ -155,11 +159,11 @@ impl VcSets {
                 let parts: Vec<_> = lanes.counts[link].iter().map(u8::to_string).collect();
                 let (all, scheme) = (self.least_vcs(link, needs), spec.queueing.name());
                 match parts.len() {
-                    1 => format!("packets reach {all} lanes of {scheme}"),
+                    1 => format!("packets use {all} lanes of {scheme}"),
                     classes => {
                         let parts = parts.join(" + ");
                         format!(
-                            "packets reach {parts} = {all} lanes of {scheme} in the {classes} VC classes of {routing}"
+                            "packets use {parts} = {all} lanes of {scheme} in the {classes} VC classes of {routing}"
                         )
                     }
                 }
@@ -235,11 +239,11 @@ impl VcSets {
         let is_whole = vcs == u32::from(spec.links[link].vcs);
         if self.are_apart() && is_whole && used < vcs && ranges.iter().all(|&(_, size)| size >= least) {
             let what = format!(
-                "they have {used} VCs by number, and {} of the {vcs} VCs of {name} links belong to none",
+                "the classes request {used} VCs, and {} of the {vcs} VCs of {name} links belong to no class",
                 vcs - used
             );
             let help =
-                format!("set links.{name}.vcs to {used}, or leave `vcs` out at a class, which then gets the others");
+                format!("set links.{name}.vcs to {used}, or remove `vcs` from a class, which then gets the other VCs");
             return Err(Refusal::new("classes", what, help));
         }
         let Some(set) = ranges.iter().position(|&(_, size)| size < least) else { return Ok(ranges) };
@@ -251,8 +255,8 @@ impl VcSets {
         let sharers = self.own.iter().filter(|own| own.is_none()).count() as u32;
         let needed = self.own.iter().map(|own| own.unwrap_or(0).max(least)).sum::<u32>();
         let what = format!(
-            "class `{}` has {} of the {vcs} VCs of {name} links, and {} needs {least}: {asked} VCs are asked for by number, and \
-             {sharers} sets share the others",
+            "class `{}` has {} of the {vcs} VCs of {name} links, but {} needs {least}: the keys `vcs` of classes request {asked} VCs, and \
+             {sharers} sets share the other VCs",
             spec.classes[class].name,
             ranges[set].1,
             spec.routing.name()
@@ -292,9 +296,9 @@ impl Spec {
             let classes = self.classes_of(job);
             let name = |class: Option<&u8>| Some(self.classes.get(usize::from(*class?))?.name.clone());
             let why = match &circle {
-                _ if !model.keeps_requests() => "a terminal takes any number of requests, so none waits for a reply",
+                _ if !model.keeps_requests() => "a terminal accepts any number of requests, so none waits for a reply",
                 Some((_, what, _)) => what,
-                None => "replies have VCs of their own, and queues of their own in network interfaces",
+                None => "replies have their own VCs, and their own queues in network interfaces",
             };
             Some(Protocol {
                 job: j,
@@ -404,8 +408,8 @@ impl Spec {
     pub fn check_classes(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         self.check_interface()?;
         if self.classes.len() > MAX_CLASSES {
-            let what = format!("{} classes; a run has at most {MAX_CLASSES}", self.classes.len());
-            return Err(Refusal::new("classes", what, "join classes that are alike"));
+            let what = format!("{} classes, but a run has at most {MAX_CLASSES} classes", self.classes.len());
+            return Err(Refusal::new("classes", what, "join similar classes"));
         }
         let mut used = vec![false; self.classes.len()];
         for (j, job) in self.traffic.jobs.iter().enumerate() {
@@ -419,7 +423,7 @@ impl Spec {
         if let Some(unused) = used.iter().position(|used| !used) {
             let name = &self.classes[unused].name;
             let what = format!("no job sends packets of class `{name}`");
-            let help = format!("write `class: {name}` in a job or in `traffic`, or leave the class out");
+            let help = format!("write `class: {name}` in a job or in `traffic`, or remove the class");
             return Err(Refusal::new(format!("classes.{name}"), what, help));
         }
         self.check_circles(path)
@@ -429,15 +433,15 @@ impl Spec {
         let interface = &self.interface;
         if interface.queueing == Queueing::PerClass && self.classes.is_empty() {
             let what = "per_class, but there are no classes";
-            let help = "name classes under `classes`, or write `queues: one`";
+            let help = "write classes under `classes`, or write `queues: one`";
             return Err(Refusal::new("interface.queues", what, help));
         }
         if interface.queueing == Queueing::PerDestination && !(1..=MAX_QUEUES).contains(&interface.queues) {
-            let what = format!("{} queues for destinations; an interface has 1 to {MAX_QUEUES}", interface.queues);
+            let what = format!("{} queues for destinations, but an interface has 1 to {MAX_QUEUES}", interface.queues);
             return Err(Refusal::new("interface.destinations", what, format!("write 1 to {MAX_QUEUES}")));
         }
         if matches!(interface.queueing, Queueing::PerDestination | Queueing::PerLane) && interface.depth == 0 {
-            return Err(Refusal::new("interface.depth", "a queue for 0 packets sends none", "write 1 or more"));
+            return Err(Refusal::new("interface.depth", "a queue for 0 packets sends no packet", "write 1 or more"));
         }
         if interface.rule == InjectionRule::Priority && !self.has_priorities() {
             let what = "priority, but no class has a higher priority than another";
@@ -446,8 +450,8 @@ impl Spec {
         }
         let limited = self.classes.iter().find(|class| class.rate.is_some());
         if let Some(class) = limited.filter(|_| interface.queueing != Queueing::PerClass) {
-            let what = "a rate is that of a queue, and this class has none of its own";
-            let help = "write `interface: {queues: per_class}`, or leave the rate out";
+            let what = "a rate belongs to a queue, but this class does not have its own queue";
+            let help = "write `interface: {queues: per_class}`, or remove the rate";
             return Err(Refusal::new(format!("classes.{}.rate", class.name), what, help));
         }
         Ok(())
@@ -462,8 +466,8 @@ impl Spec {
         let names: Vec<_> = self.classes.iter().map(|class| format!("`{}`", class.name)).collect();
         let what = format!("there is no class `{name}`");
         let help = match names.as_slice() {
-            [] => format!("name it under `classes`: `classes: {{requests: {{}}, {name}: {{}}}}`"),
-            names => format!("write one of {}, or name it under `classes`", names.join(", ")),
+            [] => format!("add this class under `classes`: `classes: {{requests: {{}}, {name}: {{}}}}`"),
+            names => format!("write one of {}, or add this class under `classes`", names.join(", ")),
         };
         Err(Refusal::new(format!("{path}.workload.{}.reply_class", job.workload.name()), what, help))
     }
@@ -474,7 +478,8 @@ impl Spec {
             return Ok(());
         }
         let Some((j, what, help)) = self.circle_of_classes() else { return Ok(()) };
-        let help = format!("{help}; with allow_dependency_cycle: true it runs all the same, to study the deadlock");
+        let help =
+            format!("{help}; with allow_dependency_cycle: true Weft runs the scenario anyway, to study the deadlock");
         let key = format!("{}.workload.{}.finite_buffers", path(j), self.traffic.jobs[j].workload.name());
         Err(Refusal::new(key, what, help))
     }
@@ -488,27 +493,27 @@ impl Spec {
             .filter(|(_, job)| job.workload.model().keeps_requests())
             .map(|(j, job)| (j, self.classes_of(job)))
             .collect();
-        let remedy = "give replies a class with VCs of its own: `classes: {requests: {}, replies: {}}`, `class: requests` in \
-                      the job, and `reply_class: replies` beside `finite_buffers`";
+        let remedy = "give replies a class with its own VCs: write `classes: {requests: {}, replies: {}}`, `class: requests` in the job, \
+                      and `reply_class: replies` next to `finite_buffers`";
         let name = |class: u8| format!("`{}`", self.classes[usize::from(class)].name);
         for (j, classes) in &waits {
             let [request, reply] = classes[..] else {
-                let what = "requests keep their places until replies have left, and replies are on the VCs of requests: \
-                            requests that wait block the replies that they wait for";
+                let what = "requests occupy buffers until their replies have left, and replies use the VCs of requests: waiting requests \
+                            block the replies that they wait for";
                 return Some((*j, what.into(), remedy.into()));
             };
             if sets[usize::from(request)] == sets[usize::from(reply)] {
                 let what = format!(
-                    "classes {} and {} share VCs, and requests keep their places until replies have left: requests that \
-                     wait block the replies that they wait for",
+                    "classes {} and {} share VCs, and requests occupy buffers until their replies have left: waiting requests block the \
+                     replies that they wait for",
                     name(request),
                     name(reply)
                 );
-                return Some((*j, what, format!("leave `vcs: shared` out at {} or {}", name(request), name(reply))));
+                return Some((*j, what, format!("remove `vcs: shared` from {} or {}", name(request), name(reply))));
             }
             if !matches!(self.interface.queueing, Queueing::PerClass | Queueing::PerLane) {
-                let what = "requests keep their places until replies have left, and in the network interface a reply may \
-                            wait behind a request: nobody drains the replies";
+                let what = "requests occupy buffers until their replies have left, and in the network interface a reply may wait behind a \
+                            request: the replies may then never leave";
                 return Some((*j, what.into(), "write `interface: {queues: per_class}`".into()));
             }
         }
@@ -525,8 +530,8 @@ impl Spec {
             }
             if reached.contains(&from) {
                 let what = format!(
-                    "classes depend on each other in a circle: packets of {} wait for replies of {}, which wait for packets \
-                     of {} in another job",
+                    "classes depend on each other in a cycle: packets of {} wait for replies of {}, which wait for packets of {} in \
+                     another job",
                     name(classes[0]),
                     name(classes[1]),
                     name(classes[0])

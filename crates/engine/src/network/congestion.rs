@@ -69,24 +69,25 @@ impl Spec {
         };
         let Some(control) = self.congestion.model().build(&site)? else { return Ok(None) };
         if self.interface.queueing != Queueing::PerDestination {
-            let what = "it limits the rate to each terminal, and network interfaces have no queue per destination";
+            let what =
+                "this scheme limits the rate to each destination, but network interfaces have no queue per destination";
             return Err(Refusal::new(PATH, what, "write `interface: {queues: per_destination}`"));
         }
         if self.interface.queues >= MAX_QUEUES {
             let (queues, most) = (self.interface.queues, MAX_QUEUES - 1);
             let what = format!(
-                "{queues} queues for destinations and one for notifications are {}; an interface has {MAX_QUEUES}",
+                "{queues} queues for destinations and 1 for notifications are {}; an interface has only {MAX_QUEUES}",
                 queues + 1
             );
             return Err(Refusal::new("interface.destinations", what, format!("write {most} or fewer")));
         }
         if self.keeps_packets() {
             let what =
-                "packets keep their place at a terminal until they are answered, and notifications would wait for them";
+                "packets occupy a terminal's buffer until their reply has left, and notifications would wait for them";
             return Err(Refusal::new(
                 PATH,
                 what,
-                "let terminals take any number of requests, or leave `congestion_control` out",
+                "let terminals accept any number of requests, or remove `congestion_control`",
             ));
         }
         Ok(Some(control))

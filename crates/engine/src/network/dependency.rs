@@ -61,8 +61,11 @@ pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str)
     let mut coords = routing.coordinates(graph);
     coords.sort_unstable();
     if let Some(same) = coords.windows(2).find(|two| two[0] == two[1]) {
-        let what = format!("gives several routers the coordinates {:#x}, and could not tell them apart", same[0]);
-        return Err(Lost::new(what, "let `coordinates` name the view of the graph that it computes with").refusal(name));
+        let what = format!(
+            "gives several routers the same coordinates {:#x}, so it cannot distinguish these routers",
+            same[0]
+        );
+        return Err(Lost::new(what, "let `coordinates` use the graph view that the routing uses").refusal(name));
     }
     Walks::of(graph, routing).check_needs().map_err(|lost| lost.refusal(name))
 }
@@ -85,13 +88,14 @@ pub(crate) fn refuse_cycle(
     );
     let remedy = match (routing.cycle_remedy(), d.ring_entries.is_empty()) {
         (Some(remedy), _) => remedy.to_owned(),
-        (None, true) => format!("choose another routing, or parameters of {name} with more VC classes, if it has such"),
+        (None, true) => format!("choose another routing, or parameters of {name} with more VC classes, if possible"),
         (None, false) => format!(
-            "choose another routing; the developer of {name} mends it: every hop into a ring, from terminals too, is on the \
-             VC class that enters it, and every hop round it on the class that moves on"
+            "choose another routing; the developer of {name} must correct the routing: every hop into a ring, also from a terminal, must \
+             use the VC class that enters the ring, and every hop along the ring must use the class that moves on"
         ),
     };
-    let help = format!("{remedy}; with allow_dependency_cycle: true it runs all the same, to study the deadlock");
+    let help =
+        format!("{remedy}; with allow_dependency_cycle: true Weft runs the scenario anyway, to study the deadlock");
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
@@ -336,8 +340,9 @@ impl<'a> Dependencies<'a> {
         }
         if by_line {
             let Some(grid) = &graph.structure().grid else {
-                let what = "proves by the lines of a grid that packets can't deadlock, but this network is no grid";
-                return Err(Lost::new(what, "give another `proof`"));
+                let what =
+                    "proves with the lines of a grid that packets can't deadlock, but this network is not a grid";
+                return Err(Lost::new(what, "return another `proof`"));
             };
             let dimensions = self.dimensions(grid);
             let dimension = |d: &Self, node: Node| dimensions[(node / d.classes) as usize];

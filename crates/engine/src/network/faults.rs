@@ -96,8 +96,8 @@ impl Spec {
         (0..self.faults.len()).try_for_each(|k| self.check_member(k))?;
         let lost = |router| self.faults.iter().any(|f| f.until.is_none() && f.is_of(Part::Router(router)));
         if (0..self.graph.routers()).all(lost) {
-            let what = "every router fails for ever: nothing is left that could deliver a packet";
-            return Err(Refusal::new("faults", what, "give a router an `until`, or leave its fault out"));
+            let what = "every router fails for ever: no router remains that could deliver a packet";
+            return Err(Refusal::new("faults", what, "give a router an `until`, or remove its fault"));
         }
         nets.map_or(Ok(()), |nets| self.check_ways(&nets))
     }
@@ -113,19 +113,19 @@ impl Spec {
         let routers = self.graph.routers();
         if let Some(router) = what.routers().into_iter().find(|&r| r >= routers) {
             let help = format!("write routers from 0 to {}", routers - 1);
-            return refuse(what.key(), format!("there is no router {router}, the network has {routers}"), &help);
+            return refuse(what.key(), format!("there is no router {router}: the network has {routers} routers"), &help);
         }
         self.check_part(nets, k)?;
         if fault.at == 0 {
-            return refuse("at", "cycle 0".into(), "write 1cycle or more: all is whole at first");
+            return refuse("at", "cycle 0".into(), "write 1cycle or more: in cycle 0 all links and routers work");
         }
         if let Some(until) = fault.until.filter(|&until| until <= fault.at) {
             let what = format!("cycle {until}, but {} fails in cycle {}", in_words(what), fault.at);
-            return refuse("until", what, "write a later time, or leave it out");
+            return refuse("until", what, "write a later time, or remove `until`");
         }
         if let Some(j) = (0..k).find(|&j| self.faults[j].is_of(what) && self.faults[j].overlaps(&fault)) {
-            let what = format!("{} is broken then already by faults.{j}", in_words(what));
-            return refuse("", what, "write times that do not touch");
+            let what = format!("faults.{j} has already broken {} at that time", in_words(what));
+            return refuse("", what, "write times that neither overlap nor touch");
         }
         if let Some((ends, _)) = what.link() {
             let dead = |old: &Fault| ends.iter().any(|&end| old.what == Part::Router(end));
@@ -133,8 +133,9 @@ impl Spec {
                 |old: &Fault| dead(old) && old.at <= fault.at && old.until.is_none_or(|until| fault.at <= until);
             if let Some(j) = self.faults.iter().position(already) {
                 let [what, other] = [what, self.faults[j].what].map(in_words);
-                let what = format!("{what} is broken then already by faults.{j}, as {other} has failed");
-                return refuse("", what, "let the link fail before its router or after its return, or leave it out");
+                let what = format!("faults.{j} has already broken {what} at that time, because {other} has failed");
+                let help = "let the link fail before its router fails, or after the router returns, or remove it";
+                return refuse("", what, help);
             }
         }
         Ok(())
@@ -152,8 +153,7 @@ impl Spec {
             (Some(([a, b], class)), Some(nets)) => {
                 let managed = self.subnet_of(nets, a, b).map(|(d, ..)| nets.classes[d]);
                 if managed.is_none() {
-                    let what =
-                        format!("there is no link between routers {} and {} that the policy manages", name(a), name(b));
+                    let what = format!("the policy manages no link between routers {} and {}", name(a), name(b));
                     return refuse(what, "write two neighbours in a subnetwork that power.manages names".into());
                 }
                 self.check_class(k, [a, b], class, managed)
@@ -165,7 +165,8 @@ impl Spec {
                     near.dedup();
                     let near: Vec<String> = near.iter().take(8).map(|&near| name(near).into_owned()).collect();
                     let what = format!("there is no link between routers {} and {}", name(a), name(b));
-                    let help = format!("write two neighbours; those of router {} are {}", name(a), near.join(", "));
+                    let help =
+                        format!("write two neighbours; the neighbours of router {} are {}", name(a), near.join(", "));
                     return refuse(what, help);
                 }
                 self.check_class(k, [a, b], class, None)?;
@@ -177,9 +178,9 @@ impl Spec {
             }
             (None, Some(nets)) => {
                 self.check_router_fault(nets, k)?;
-                self.check_waits(k, "let links fail in place of routers")
+                self.check_waits(k, "let links fail instead of routers")
             }
-            (None, None) => self.check_waits(k, "leave faults out"),
+            (None, None) => self.check_waits(k, "remove the faults"),
         }
     }
 
@@ -195,16 +196,16 @@ impl Spec {
         let [a_name, b_name] = &[a, b].map(|router| self.graph.router_name(router));
         let (width, widest) = (widths().min().unwrap_or(1), widths().max().unwrap_or(1));
         if width != widest {
-            let what = format!("trunks of {width} and of {widest} links join routers {a_name} and {b_name}");
-            return refuse(what, "write class, so that the fault is that of a member of one trunk".into());
+            let what = format!("trunks of {width} and of {widest} links connect routers {a_name} and {b_name}");
+            return refuse(what, "write `class`, so that `member` names a link of one trunk".into());
         }
         if width == 1 {
-            let what = format!("one link joins routers {a_name} and {b_name}, no parallel ones");
-            return refuse(what, "leave member out".into());
+            let what = format!("only one link connects routers {a_name} and {b_name}, so there are no parallel links");
+            return refuse(what, "remove `member`".into());
         }
         if number >= width {
             let what = format!(
-                "{width} parallel links join routers {a_name} and {b_name}, with the numbers 0 to {}",
+                "{width} parallel links connect routers {a_name} and {b_name}, with the numbers 0 to {}",
                 width - 1
             );
             return refuse(what, format!("write member: {}", width - 1));
@@ -218,7 +219,7 @@ impl Spec {
         }
         let what =
             format!("all {width} links between routers {a_name} and {b_name} are broken in cycle {at}, one by one");
-        refuse(what, "let one of them be whole, or write one fault without `member`: routings avoid such a link".into())
+        refuse(what, "let one of these links work, or write one fault without `member`: routings then avoid it".into())
     }
 
     /// Refuses a link class if two neighbours have no link of this class. If `managed` is given, only links of that class are permitted.
@@ -232,8 +233,8 @@ impl Spec {
         let names: Vec<&str> = there.into_iter().map(name).collect();
         let manages = if managed.is_some() { " that the policy manages" } else { "" };
         let [a, b] = [a, b].map(|router| self.graph.router_name(router));
-        let what = format!("between routers {a} and {b} there is no `{}` link{manages}", name(class));
-        let help = format!("write class: {}, or leave class out", names.join(" or "));
+        let what = format!("there is no `{}` link between routers {a} and {b}{manages}", name(class));
+        let help = format!("write class: {}, or remove `class`", names.join(" or "));
         Err(Refusal::new(format!("faults.{k}.class"), what, help))
     }
 
@@ -251,8 +252,9 @@ impl Spec {
         let hidden = |&d: &usize| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])];
         let Some(d) = (0..nets.count).find(hidden) else { return Ok(()) };
         let name = &self.graph.class_names()[usize::from(nets.classes[d])];
-        let what = format!("its {name} links fail with it, but the policy does not manage them");
-        let help = format!("name {name} in power.manages, or let links fail in place of routers");
+        let what =
+            format!("the {name} links of this router fail with the router, but the policy does not manage these links");
+        let help = format!("add {name} to power.manages, or let links fail instead of routers");
         Err(Refusal::new(format!("faults.{k}.router"), what, help))
     }
 
@@ -261,9 +263,9 @@ impl Spec {
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
         let is_trunk = self.graph.ports(a).iter().filter(|port| leads_there(port)).nth(1).is_some();
         if is_trunk {
-            "write member: 0, as the other parallel links lose nothing, or leave faults out"
+            "write member: 0, because the other parallel links then lose no packets, or remove the faults"
         } else {
-            "leave faults out"
+            "remove the faults"
         }
     }
 
@@ -275,7 +277,7 @@ impl Spec {
         for job in &self.traffic.jobs {
             if let Some(awaits) = job.workload.model().halts_at_losses() {
                 let what =
-                    format!("packets are lost with it, and job {} would wait for their {}", job.name, awaits.what);
+                    format!("this fault loses packets, and job {} would wait for their {}", job.name, awaits.what);
                 return refuse(what, format!("{}, or {or}", awaits.remedy));
             }
         }
@@ -299,11 +301,10 @@ impl Spec {
             let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));
             if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
                 let [a, b] = [a, b].map(|router| self.graph.router_name(router));
-                let what = format!(
-                    "no other router keeps links to both routers {a} and {b} for ever: packets between them could wait \
-                     for good"
-                );
-                return Err(Refusal::new(format!("faults.{k}"), what, "give this fault, or others there, an `until`"));
+                let what =
+                    format!("no other router keeps links to both routers {a} and {b}: packets could wait for ever");
+                let help = "give this fault, or another fault at these routers, an `until`";
+                return Err(Refusal::new(format!("faults.{k}"), what, help));
             }
         }
         Ok(())
@@ -327,8 +328,10 @@ pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusa
                     let name = spec.routing.name();
                     let router = spec.graph.router_name(router);
                     let what =
-                        format!("under {name} a packet from router {router} that lost its link would not find another");
-                    let help = format!("leave faults out; the developer of {name} mends it: let `aim` name the leg");
+                        format!("under {name} a packet that loses its link at router {router} would not find another");
+                    let help = format!(
+                        "remove the faults; the developer of {name} must correct the routing: let `aim` return the leg"
+                    );
                     return Err(Refusal::new("faults", what, help));
                 }
             }
@@ -371,6 +374,6 @@ mod tests {
         spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 5, until: None }];
         assert_eq!(check_aim(&spec, &*routing(&spec).unwrap()), Ok(()));
         let refusal = check_aim(&spec, &Aimless).unwrap_err();
-        assert!(refusal.what.contains("a packet from router 0 that lost its link would not find another"), "{refusal}");
+        assert!(refusal.what.contains("a packet that loses its link at router 0 would not find another"), "{refusal}");
     }
 }

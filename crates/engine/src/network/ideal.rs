@@ -40,18 +40,16 @@ fn refuse_other_paths(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> R
     let (name, own) = (spec.queueing.name(), spec.routing.name());
     let refuse = |what: String, help: &str| Err(Refusal::new(format!("queueing.{name}"), what, help));
     if needs.decides != Decides::Ahead {
-        let what = format!("{name} goes by the outputs that a packet will cross, and {own} decides hop by hop");
-        return refuse(what, "take a routing that names all its hops ahead, such as a deterministic one");
+        let what = format!("{name} uses the later outputs on the path of a packet, but {own} decides hop by hop");
+        return refuse(what, "choose a routing that computes all hops in advance, such as a deterministic routing");
     }
     if spec.graph.has_trunks() {
-        let what = format!(
-            "packets choose among the links of a trunk at each router, and {name} goes by paths that are fixed"
-        );
-        return refuse(what, "take a topology without trunks, or a scheme that goes by destinations, such as `dbbm`");
+        let what = format!("packets choose among the links of a trunk at each router, but {name} needs fixed paths");
+        return refuse(what, "choose a topology without trunks, or a scheme that uses destinations, such as `dbbm`");
     }
     if pairs::repair(spec, routing).any() {
-        let what = format!("links or routers fail, so that packets leave the paths by which {name} goes");
-        return refuse(what, "leave the faults out, or take a scheme that goes by destinations, such as `dbbm`");
+        let what = format!("links or routers fail, so packets leave the fixed paths that {name} needs");
+        return refuse(what, "remove the faults, or choose a scheme that uses destinations, such as `dbbm`");
     }
     Ok(())
 }
@@ -62,7 +60,7 @@ fn refuse_worms(spec: &Spec) -> Result<(), Refusal> {
     }
     let name = spec.queueing.name();
     let what =
-        format!("wormhole: a packet that waits for places would hold a VC, which {name} shares among destinations");
+        format!("wormhole, but {name} shares each VC among destinations: a waiting packet would block a VC for all");
     Err(Refusal::new("router.flow_control", what, "write `flow_control: virtual_cut_through`, or packets of 1flit"))
 }
 
@@ -71,7 +69,7 @@ fn refuse_rings(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
         return Ok(());
     }
     let (name, routing) = (spec.queueing.name(), spec.routing.name());
-    let what = format!("{routing} keeps a bubble in rings of VCs, and {name} divides these VCs among destinations");
-    let help = "take a routing that avoids deadlock by VC classes alone, or leave `queueing` out";
+    let what = format!("{routing} keeps a bubble in rings of VCs, but {name} divides these VCs among destinations");
+    let help = "choose a routing that avoids deadlock only with VC classes, or remove `queueing`";
     Err(Refusal::new(format!("queueing.{name}"), what, help))
 }

@@ -132,8 +132,8 @@ impl TrafficSpec {
     pub fn check(&self, graph: &Graph, units: (u128, u64), path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let terminals = graph.terminals();
         if !(1..=MAX_JOBS).contains(&self.jobs.len()) {
-            let what = format!("{} jobs; a run has 1 to {MAX_JOBS}", self.jobs.len());
-            return Err(Refusal::new("traffic.jobs", what, "write one job or more, and join jobs that are alike"));
+            let what = format!("{} jobs, but a run has 1 to {MAX_JOBS} jobs", self.jobs.len());
+            return Err(Refusal::new("traffic.jobs", what, "write one job or more, and join similar jobs"));
         }
         // jobs of the same message class have different terminals
         let mut owners = BTreeMap::new();
@@ -148,8 +148,8 @@ impl TrafficSpec {
             }
             job.check(&path(j), graph, units)?;
             if let Some(first) = self.jobs[..j].iter().position(|other| other.name == job.name) {
-                let what = format!("`{}` is the name of {}, too", job.name, path(first));
-                let help = "give each job a name of its own: results are told apart by it";
+                let what = format!("`{}` is also the name of {}", job.name, path(first));
+                let help = "give each job its own name: the results identify jobs by name";
                 return Err(Refusal::new(format!("{}.name", path(j)), what, help));
             }
         }
@@ -159,12 +159,12 @@ impl TrafficSpec {
 
 fn no_terminal(path: &str, job: &str, terminal: u32, terminals: u32) -> Refusal {
     let what =
-        format!("job `{job}` asks for terminal {terminal}, but the {terminals} terminals are 0 to {}", terminals - 1);
-    Refusal::new(format!("{path}.terminals"), what, format!("write terminals within 0 to {}", terminals - 1))
+        format!("job `{job}` names terminal {terminal}, but the {terminals} terminals are 0 to {}", terminals - 1);
+    Refusal::new(format!("{path}.terminals"), what, format!("write terminals from 0 to {}", terminals - 1))
 }
 
 fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
-    let once = "give every terminal to one job at most, once";
+    let once = "give each terminal to at most one job, and only once";
     let (what, help) = if first == second {
         (format!("job `{second}` has terminal {terminal} twice"), once.to_owned())
     } else {
@@ -183,7 +183,7 @@ impl Job {
         let site = JobSite { path: path.to_owned(), ..self.site(0, false, graph, units, 0) };
         if self.terminals.is_empty() {
             let what = format!("job `{}` has no terminals", self.name);
-            return Err(site.refusal("terminals", what, "give it one terminal or more"));
+            return Err(site.refusal("terminals", what, "give the job one terminal or more"));
         }
         self.packets.shares().iter().try_for_each(|&(flits, _)| site.check_length("packet", flits))?;
         self.check_planes(&site)?;
@@ -198,9 +198,11 @@ impl Job {
         if planes == 1 || self.terminals.chunks(planes).all(are_whole) {
             return Ok(());
         }
-        let what =
-            format!("job `{}` has some of the {planes} terminals of a node, each of which is in a plane", self.name);
-        Err(site.refusal("terminals", what, "give it all terminals of each of its nodes, one after the other"))
+        let what = format!(
+            "job `{}` has only some of the {planes} terminals of a node; a node has one terminal in each plane",
+            self.name
+        );
+        Err(site.refusal("terminals", what, "give the job all terminals of each of its nodes, one after the other"))
     }
 
     /// Data of job number `index` for its workload.

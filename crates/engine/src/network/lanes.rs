@@ -78,9 +78,10 @@ impl Lanes {
         if looks_ahead && scheme.lanes() > 1 && needs.decides != Decides::Ahead {
             let (name, routing) = (spec.queueing.name(), spec.routing.name());
             let what = format!(
-                "{name} chooses queues by the output at the next router, and {routing} chooses that output only there"
+                "{name} chooses queues by the output at the next router, but {routing} chooses this output later"
             );
-            let help = "take a routing that names all its hops ahead, such as a deterministic one, or a scheme that goes by destinations";
+            let help = "choose a routing that computes all hops in advance, such as a deterministic routing, or a scheme that uses \
+                        destinations";
             return Err(Refusal::new(format!("queueing.{name}"), what, help));
         }
         let seen =
@@ -150,13 +151,14 @@ impl Lanes {
         let path = format!("queueing.{name}");
         if self.divide() && !needs.ring_entries.is_empty() {
             let what =
-                format!("{routing} keeps a bubble in rings of VCs, and {name} would divide these VCs into lanes");
-            let help = "take a routing that avoids deadlock by VC classes alone, or leave `queueing` out";
+                format!("{routing} keeps a bubble in rings of VCs, but {name} would divide these VCs into lanes");
+            let help = "choose a routing that avoids deadlock only with VC classes, or remove `queueing`";
             return Err(Refusal::new(path, what, help));
         }
         if self.divide() && self.spare && !spec.queueing.model().sets_aside() {
-            let what = format!("{routing} computes other paths after each fault, on which packets reach other lanes");
-            return Err(Refusal::new(path, what, "leave faults out, take another routing, or leave `queueing` out"));
+            let what =
+                format!("{routing} computes new paths after each fault, and packets on these paths use other lanes");
+            return Err(Refusal::new(path, what, "remove the faults, choose another routing, or remove `queueing`"));
         }
         for (link, counts) in self.counts.iter().enumerate() {
             let of_link = if link == 0 { u32::from(self.from_terminals) } else { 0 };
@@ -167,12 +169,12 @@ impl Lanes {
                 let sum = if of_link > 0 { of_link.to_string() } else { parts.join(" + ") };
                 let order = if parts.len() > 1 { ", in the order of the VC classes of the routing" } else { "" };
                 let limit = match self.spare {
-                    false => format!("{all} > {MAX_VC_CLASSES}, the most VCs of a link"),
+                    false => format!("{all} > {MAX_VC_CLASSES}, the maximum number of VCs of a link"),
                     true => {
-                        format!("{all} > {}, the most VCs of a link where paths change at faults", MAX_VC_CLASSES - 1)
+                        format!("{all} > {}, the maximum number of VCs if faults change the paths", MAX_VC_CLASSES - 1)
                     }
                 };
-                let what = format!("packets reach {sum} lanes on {link} links{order}: {limit}");
+                let what = format!("packets use {sum} lanes on {link} links{order}: {limit}");
                 return Err(Refusal::new(path, what, self.fewer(spec)));
             }
         }

@@ -93,11 +93,13 @@ fn one_of(names: &[String]) -> String {
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
     if spec.managed[0] && spec.switches_links() && !spec.policy.offers().packets_wait_for_links {
         let name = spec.policy.name();
-        let what = format!("under {name} packets go round links that are off, and none leads round that of a terminal");
+        let what = format!(
+            "under {name} packets avoid links that are off, but a packet cannot avoid the link of its terminal"
+        );
         return Err(Refusal::new(
             "power.manages",
             what,
-            "leave terminal out of manages: all stands for those between routers",
+            "leave terminal out of manages: all means the links between routers",
         ));
     }
     Ok(())
@@ -120,15 +122,15 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
         };
         return Err(Refusal::new(
             format!("power.policy.{policy}"),
-            format!("{routing} is blind to link states: it would send packets to links that {policy} turns off"),
+            format!("{routing} does not read link states and would send packets to links that {policy} switches off"),
             format!("{able}set power.policy: {fitting}"),
         ));
     }
     let goes_by = goes_by.join(" or ");
     Err(Refusal::new(
         format!("routing.{routing}"),
-        format!("{routing} goes by {goes_by}, but {policy} switches links another way and can't tell it"),
-        format!("set power.policy: {fitting}, or take another routing"),
+        format!("{routing} needs to know {goes_by}, but {policy} switches links in another way and does not report it"),
+        format!("set power.policy: {fitting}, or choose another routing"),
     ))
 }
 
@@ -181,19 +183,19 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
         let able: Vec<String> = able.filter_map(|(name, _)| written(name, spec)).collect();
         let words = LinkKnowledge::Subnetworks.words();
         let what = match offers.replaces_failed_links {
-            true => format!("{routing} does not take the links that {policy} switches on in place of those that fail"),
-            false => format!("{routing} goes by {words}, and {policy} does not replace links that fail"),
+            true => format!("{routing} does not use the links that {policy} switches on to replace failed links"),
+            false => format!("{routing} needs to know {words}, but {policy} does not replace links that fail"),
         };
         let set = if able.is_empty() { String::new() } else { format!("set power.policy: {}, or ", one_of(&able)) };
-        let help = format!("{set}leave faults out");
+        let help = format!("{set}remove the faults");
         return Err(Refusal::new("faults", what, help));
     }
     if offers.control_packets.is_empty() {
         return spec.policy.model().check_faults();
     }
-    let what = format!("{policy} sends control packets over links, and does not replace links that fail");
+    let what = format!("{policy} sends control packets over links, but does not replace links that fail");
     let help =
-        format!("set power.policy: {}, or leave faults out", one_of(&policies_for(&[LinkKnowledge::Nothing], spec)));
+        format!("set power.policy: {}, or remove the faults", one_of(&policies_for(&[LinkKnowledge::Nothing], spec)));
     Err(Refusal::new("faults", what, help))
 }
 

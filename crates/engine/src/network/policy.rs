@@ -44,9 +44,10 @@ fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
     let [a, b] = link.ends.map(|(router, _)| spec.graph.router_name(router));
     let (with, without) = (name(with), name(without));
     let what = format!(
-        "the link between routers {a} and {b} is {with} one way and {without} the other, and only {with} is managed"
+        "the link between routers {a} and {b} has class {with} in one direction and class {without} in the other, but only {with} is \
+         managed"
     );
-    Err(Refusal::new("power.manages", what, format!("name both, {with} and {without}, or neither")))
+    Err(Refusal::new("power.manages", what, format!("write both classes, {with} and {without}, or neither")))
 }
 
 impl Spec {

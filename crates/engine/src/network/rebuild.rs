@@ -13,11 +13,11 @@ use weft_units::{Cycles, Refusal, Remark};
 
 weft_units::codes! {
     DEADLOCK_NOT_PROVEN = "deadlock_not_proven", Warning,
-        means: "Packets that follow the tables from before and from after a fault might wait for each other. Weft has no proof that \
-                they cannot.",
-        computed: "The routing computes new tables during the run, and its VC class does not rise with each hop. Dependencies of \
-                   channels are checked for each of the first 64 states of the network, but not between two states.",
-        helps: "Take a routing whose VC class rises with each hop. If a deadlock occurs, Weft finds and explains it.";
+        means: "Packets that follow the tables from before a fault might wait for packets that follow the tables from after this fault, \
+                and vice versa. Weft has no proof that this cannot happen.",
+        computed: "The routing computes new tables during the run, and the VC class of a packet does not rise with each hop. Weft checks \
+                   the channel dependencies in each of the first 64 states of the network, but not between two states.",
+        helps: "Choose a routing whose VC class rises with each hop. If a deadlock occurs, Weft finds and explains it.";
 }
 
 /// The most states of the network for which channel dependencies are checked.
@@ -65,12 +65,12 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
     let (cycles, bytes) = (changes(spec), spec.routing.table_bytes(&spec.graph));
     if bytes * cycles.len() as u64 > MAX_BYTES {
         let what = format!(
-            "links and routers fail and return at {} times, with a table of {bytes} bytes for each: {} bytes, and {MAX_BYTES} \
-             is the limit",
+            "links and routers fail and return at {} times, and each time needs a table of {bytes} bytes: {} bytes in total, but the limit \
+             is {MAX_BYTES} bytes",
             cycles.len(),
             bytes * cycles.len() as u64
         );
-        return Err(Refusal::new("faults", what, "let fewer fail, or take a routing without tables"));
+        return Err(Refusal::new("faults", what, "let fewer links or routers fail, or choose a routing without tables"));
     }
     let tables = |cycle: Cycles| {
         let routing = routing.rebuild(&left(spec, cycle)).map_err(|refusal| in_state(refusal, cycle))?;
@@ -86,8 +86,8 @@ pub fn after_faults(spec: &Spec) -> Spec {
 }
 
 fn in_state(refusal: Refusal, cycle: Cycles) -> Refusal {
-    let what = format!("after what fails or returns in cycle {cycle}: {}", refusal.what);
-    Refusal::new("faults", what, format!("leave that fault out, or: {}", refusal.help))
+    let what = format!("after the fault or repair in cycle {cycle}: {}", refusal.what);
+    Refusal::new("faults", what, format!("remove this fault, or: {}", refusal.help))
 }
 
 /// For each link class, the largest number of VC classes that one of the routings needs.
@@ -105,8 +105,8 @@ pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -
     if then == before {
         return refusal;
     }
-    let what = format!("{} ({before} without faults; once some links have failed, paths need {then})", refusal.what);
-    Refusal::new(refusal.path, what, format!("{}, or leave faults out", refusal.help))
+    let what = format!("{} ({before} without faults; after some links have failed, paths need {then})", refusal.what);
+    Refusal::new(refusal.path, what, format!("{}, or remove the faults", refusal.help))
 }
 
 /// Refuses a state of the network in which packets can deadlock with its tables. (If the class rises with each hop, it does so in every
@@ -179,16 +179,16 @@ pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     }
     let unchecked = states.saturating_sub(MOST_CHECKED);
     let rest = if unchecked > 0 {
-        format!(", and of {states} states of the network {unchecked} are not checked")
+        format!(", and {unchecked} of {states} states of the network are not checked")
     } else {
         String::new()
     };
     let what = format!(
-        "it is not proven that packets can't deadlock after a fault: those that go by the tables from before and from after a \
-         change may wait for each other{rest}"
+        "Weft has no proof that packets can't deadlock after a fault: packets that follow the tables from before a change and packets that \
+         follow the tables from after the change may wait for each other{rest}"
     );
     let help =
-        "where it matters take a routing whose VC class rises with each hop; a deadlock would be found and explained";
+        "to be safe, choose a routing whose VC class rises with each hop; Weft would find and explain a deadlock";
     let numbers = [("states", states as f64), ("unchecked_states", unchecked as f64)];
     Ok(Some(Remark::new(&DEADLOCK_NOT_PROVEN, "faults", numbers, what, help)))
 }

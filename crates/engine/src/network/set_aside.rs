@@ -30,12 +30,12 @@ pub(crate) fn rules(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<Option
 pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
     let name = spec.queueing.name();
     if spec.router.vc_realloc > 0 {
-        let what = format!("heads take their VC a step before they leave, so {name} could not keep packets in order");
+        let what = format!("heads get their VC one step before they leave, so {name} could not keep packets in order");
         return Err(Refusal::new("router.vc_realloc", what, "write `vc_realloc: 0`"));
     }
     if spec.interface.queueing != Queueing::PerDestination {
         let what =
-            format!("{name} keeps packets to congested terminals apart, and at terminals they would wait in one queue");
+            format!("{name} separates packets to congested terminals, but at the source they would wait in one queue");
         return Err(Refusal::new("interface.queues", what, "write `interface: {queues: per_destination}`"));
     }
     Ok(())
@@ -50,7 +50,8 @@ pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Res
         if vcs > needed {
             let class = &spec.graph.class_names()[number];
             let what = format!(
-                "{vcs} VCs for {lanes} queues in each of {classes} sets, which are {needed}: packets in two VCs of a queue overtake each other"
+                "{vcs} VCs, but {lanes} queues in each of {classes} sets need {needed}: packets in two VCs of one queue could overtake \
+                 each other"
             );
             return Err(Refusal::new(format!("links.{class}.vcs"), what, format!("write {needed}")));
         }

@@ -164,14 +164,14 @@ impl Simulation {
             return Ok(None);
         }
         let refused =
-            |what: String| Refusal::new("cores", what, "give each thread a core on which it may run, or do not pin");
+            |what: String| Refusal::new("cores", what, "give each thread its own permitted core, or do not pin them");
         if cores.len() < self.post.threads() {
-            return Err(refused(format!("{} threads can't have a core each of {}", self.post.threads(), cores.len())));
+            return Err(refused(format!("{} threads need one core each, not {}", self.post.threads(), cores.len())));
         }
         let pinned = Pinned::begin();
         // the first core comes last, because the calling thread stays on it
         if let Some(core) = cores.iter().rev().find(|&&core| !pin(core)) {
-            return Err(refused(format!("the system lets no thread of this process stay on core {core}")));
+            return Err(refused(format!("the system does not let a thread of this process run on core {core}")));
         }
         self.cores = cores.to_vec();
         Ok(Some(pinned))

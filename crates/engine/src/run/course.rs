@@ -178,7 +178,6 @@ pub(crate) fn division_of(checkpoint: &[u8], graph: &Graph) -> Result<Division, 
 }
 
 fn unreadable(_: Unreadable) -> Refusal {
-    let what = "these bytes are no checkpoint of this run: another scenario or another version of Weft made them, or they \
-                were changed";
+    let what = "this is not a checkpoint of this run: another scenario or version of Weft wrote it, or it was changed";
     Refusal::new("checkpoint", what, "run the point from the beginning, without the checkpoint")
 }

@@ -36,10 +36,12 @@ fn longest_in(block: &dyn AnyBlock) -> u32 {
 pub(crate) fn refuse(name: &str, most: Option<u32>, longest: u32) -> Result<(), Refusal> {
     let Some(most) = most.filter(|&most| longest > most) else { return Ok(()) };
     let what = format!(
-        "{name} promises that a packet crosses {most} links at most, and in this run one crossed {longest}: packets may \
-         wander for ever (livelock)"
+        "{name} guarantees that a packet crosses at most {most} links, but in this run a packet crossed {longest}: packets may travel for \
+         ever (livelock)"
     );
-    let help = format!("choose another routing; the developer of {name} mends it: look at `taken` and `most_hops`");
+    let help = format!(
+        "choose another routing; the developer of {name} must correct the routing: check `taken` and `most_hops`"
+    );
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 

@@ -218,19 +218,20 @@ impl Waiting {
         let (at, here) = (queue(self.at), name(self.at.router));
         let who = match &self.packet {
             Some(packet) => format!("{packet} in {at}"),
-            None => format!("a packet whose head is ahead in {at}"),
+            None => format!("a packet in {at} whose head is in a later router"),
         };
         let why = match self.cause {
             Cause::NoRoom { port, to } => {
-                format!("room over its link {here} -> {} (output {port}) in {}", name(to.router), queue(to))
+                format!("room behind its link {here} -> {} (output {port}) in {}", name(to.router), queue(to))
             }
-            Cause::Held { by } => format!("an output VC that is held from {}", queue(by)),
+            Cause::Held { by } => format!("an output VC that a packet in {} holds", queue(by)),
             Cause::Behind { queue: behind } => format!("its own flits in {}", queue(behind)),
             Cause::Closed { port, to } => {
-                format!("its link {here} -> {} (output {port}), closed by the power policy", name(to))
+                format!("its link {here} -> {} (output {port}), which the power policy has closed", name(to))
             }
             Cause::Unanswered { terminal, to } => format!(
-                "terminal {terminal}, which keeps requests until its replies have left: its next reply waits for room in {}",
+                "terminal {terminal}, which keeps each request until the reply has left: the next reply of the terminal waits for room in \
+                 {}",
                 queue(to)
             ),
         };

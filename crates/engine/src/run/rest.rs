@@ -35,8 +35,8 @@ impl Simulation {
         self.stop_sources();
         let left = self.empty_within(limit);
         if left > 0 {
-            let what = format!("{left} packets are left {limit} cycles after the sources have stopped");
-            return Err(Refusal::new("routing", what, "look for packets that wait for each other, or wander for ever"));
+            let what = format!("{left} packets are still in the network {limit} cycles after the sources stopped");
+            return Err(Refusal::new("routing", what, "look for packets that wait for each other, or travel for ever"));
         }
         let mut spec = spec.clone();
         spec.phases.window = self.now();

@@ -55,8 +55,8 @@ impl Spec {
             begin => format!("{begin} cycles without replies, "),
         };
         let what = format!(
-            "a warm-up of at most {limit} cycles can't end by itself: {begins}{count} observations{of} of {cycles} cycles, \
-             and {ahead} cycles between the decision and the window, are {least}"
+            "a warm-up of at most {limit} cycles can't end by itself, because it needs {least} cycles: {begins}{count} observations{of} of \
+             {cycles} cycles, and {ahead} cycles between the decision and the window"
         );
         // the absolute minimum is enough only if everything has settled from the first cycle on
         let room = usual_limit(self.power_period()?).saturating_add(ahead).saturating_add(begin);

@@ -112,7 +112,7 @@ fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
         fail(&mut spec, &mut draw);
         checked = weft_engine::check(&spec);
     }
-    if checked.as_ref().is_err_and(|refusal| refusal.what.contains("once some links have failed")) {
+    if checked.as_ref().is_err_and(|refusal| refusal.what.contains("after some links have failed")) {
         spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths become longer
         checked = weft_engine::check(&spec);
     }
@@ -203,9 +203,9 @@ fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
 fn reason(refusal: &Refusal, what: &str) -> &'static str {
     let known = [
         "does not replace links that fail",
-        "after what fails or returns in cycle",
-        "could wait for good",
-        "once some links have failed",
+        "after the fault or repair in cycle",
+        "could wait for ever",
+        "after some links have failed",
     ];
     known.into_iter().find(|words| refusal.what.contains(words)).unwrap_or_else(|| panic!("{what}: {refusal}"))
 }

@@ -398,9 +398,9 @@ fn faults_of_members_that_are_not_there_are_refused() {
     let rings = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
         "escape_rings": 1, "trunk_width": {"local": 2}}}"#;
     for (topology, faults, key, help) in [
-        (narrow, vec![fault(0, 10, None)], "faults.0.member", "leave member out"),
+        (narrow, vec![fault(0, 10, None)], "faults.0.member", "remove `member`"),
         (wide, vec![fault(2, 10, None)], "faults.0.member", "write member: 1"),
-        (wide, vec![fault(0, 10, None), fault(1, 20, None)], "faults.1.member", "let one of them be whole"),
+        (wide, vec![fault(0, 10, None), fault(1, 20, None)], "faults.1.member", "let one of these links work"),
         (rings, vec![fault(1, 10, None)], "faults.0.member", "write class"),
     ] {
         let refusal = refused(topology, faults).expect_err("a refusal");

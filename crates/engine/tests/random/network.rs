@@ -117,7 +117,7 @@ pub fn faults(spec: &mut Spec, draw: &mut Draw) -> Drawn {
 }
 
 fn more_vcs_if_paths_grow(spec: &mut Spec) -> Drawn {
-    if weft_engine::check(spec).is_err_and(|refusal| refusal.what.contains("once some links have failed")) {
+    if weft_engine::check(spec).is_err_and(|refusal| refusal.what.contains("after some links have failed")) {
         spec.links.iter_mut().for_each(|link| link.vcs = link.vcs.max(8));
     }
     Ok(())

@@ -25,12 +25,12 @@ pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {
         let what = format!(
-            "wormhole, but {} avoids deadlock only where a buffer holds whole packets: packets of {} flits could be \
-             spread over several routers and block each other for ever",
+            "wormhole, but {} avoids deadlock only if a buffer holds whole packets: with wormhole, packets of {} flits can occupy several \
+             routers and block each other for ever",
             spec.routing.name(),
             spec.traffic.longest()
         );
-        let help = "write router.flow_control: virtual_cut_through, packets of 1flit, or another routing";
+        let help = "write router.flow_control: virtual_cut_through, write packets of 1flit, or choose another routing";
         return Err(Refusal::new("router.flow_control", what, help));
     }
     Ok(())
@@ -41,7 +41,7 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
     if by_age && spec.router.vc_realloc > 0 {
         return Err(Refusal::new(
             "router.priority",
-            "not round robin, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "not round robin, but with vc_realloc 1 a separate stage allocates VCs, always in round robin",
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
@@ -56,10 +56,11 @@ pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
         return Err(Refusal::new(
             "router.input_speedup",
             format!(
-                "one, but packets have up to {longest} flits: the other VCs would wait for each flit, not for the packet"
+                "one, but packets have up to {longest} flits: the other VCs of an input would wait for single flits, not for the whole \
+                 packet"
             ),
-            "write packets of 1flits over links of a lower bandwidth (a packet of 8 flits at 1flits/cycle takes as long as one \
-             flit at 0.125flits/cycle), or router.input_speedup: vcs",
+            "write packets of 1flits and a lower bandwidth of the links (8 flits at 1flits/cycle need the same time as one flit at \
+             0.125flits/cycle), or write router.input_speedup: vcs",
         ));
     }
     Ok(speedup)
@@ -77,8 +78,8 @@ pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
     if spec.router.hold_switch && worms && !spec.allow_dependency_cycle {
         return Err(Refusal::new(
             "router.hold_switch",
-            "true, but with wormhole a packet that waits for credits would hold its output against all VC classes, and \
-             cycles that the classes break would be closed again",
+            "true, but with wormhole a packet that waits for credits would block its output for all VC classes: the classes would no \
+             longer prevent deadlock",
             "set router.flow_control to virtual_cut_through, or hold_switch to false",
         ));
     }
@@ -104,10 +105,10 @@ pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
     if router.routing_delay > router.delay {
         let what = format!(
-            "{} cycles, but a head spends {} cycles in a router, its routing included",
+            "{} cycles, but a head spends only {} cycles in a router, including its routing",
             router.routing_delay, router.delay
         );
-        let help = format!("set router.routing_delay to at most {}cycles, or router.delay to more", router.delay);
+        let help = format!("set router.routing_delay to at most {}cycles, or increase router.delay", router.delay);
         return Err(Refusal::new("router.routing_delay", what, help));
     }
     Ok(router.routing_delay)
@@ -128,7 +129,7 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
     if usable == 0 || usable > vcs {
         return Err(Refusal::new(
             "router.ejection_vcs",
-            format!("{usable}, but on terminal links there {}", are_vcs(vcs)),
+            format!("{usable}, but on links to terminals there {}", are_vcs(vcs)),
             if vcs == 1 { "write 1".to_owned() } else { format!("write 1 to {vcs}") },
         ));
     }
@@ -155,10 +156,10 @@ fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Ref
     u16::try_from(all).map_err(|_| {
         let (each, most) = (link.buffer, u32::from(u16::MAX) / destinations);
         let what = format!(
-            "{each} flits for each of {destinations} destinations, which share a VC, are {all}; a VC holds at most {} flits",
+            "{each} flits for each of {destinations} destinations in a VC are {all} flits; a VC holds at most {} flits",
             u16::MAX
         );
-        let help = format!("write {most}flits or less, or take a scheme with fewer queues");
+        let help = format!("write {most}flits or less, or choose a scheme with fewer queues");
         Refusal::new(format!("links.{name}.buffer"), what, help)
     })
 }
@@ -208,20 +209,18 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
     let speedup = u32::from(spec.router.speedup);
     let (most, feeder) = match class {
         0 => (1, "a terminal sends and receives at most 1 flit per cycle".to_owned()),
-        _ => (speedup, format!("the crossbar feeds an output at most {speedup} flits per cycle (router.speedup)")),
+        _ => (speedup, format!("the crossbar sends at most {speedup} flits per cycle to an output (router.speedup)")),
     };
     if !link.rate.is_above(most) {
         return Ok(());
     }
     let help = match class {
-        0 => {
-            "write at most 1flit/cycle; where the bandwidth is in bits per second, a shorter cycle does, too".to_owned()
-        }
+        0 => "write at most 1flit/cycle; if the bandwidth is in bits per second, a shorter cycle also helps".to_owned(),
         _ => {
             let needed = link.rate.per_cycle().ceil();
             format!(
-                "write at most {most}flits/cycle, or router.speedup: {needed} or more; where the bandwidth is in bits per second, a \
-                 shorter cycle does, too"
+                "write at most {most}flits/cycle, or router.speedup: {needed} or more; if the bandwidth is in bits per second, a \
+                 shorter cycle also helps"
             )
         }
     };
@@ -241,13 +240,13 @@ fn check_buffer(spec: &Spec, link: &LinkClass, needed: &str, classes: u8, name: 
     }
     let needs = room(spec);
     if link.buffer > u32::from(u16::MAX) {
-        let what = format!("{} flits; the buffer of a VC has at most {} flits", link.buffer, u16::MAX);
+        let what = format!("{} flits, but the buffer of a VC has at most {} flits", link.buffer, u16::MAX);
         return Err(Refusal::new(path("buffer"), what, format!("write at most {}flits", u16::MAX)));
     }
     if link.buffer < needs {
         return Err(Refusal::new(
             path("buffer"),
-            format!("{} flits, but a packet of {needs} flits must fit", link.buffer),
+            format!("{} flits, but the buffer must hold a packet of {needs} flits", link.buffer),
             format!("set buffer to at least {needs}flits, or flow_control to wormhole"),
         ));
     }
@@ -267,7 +266,7 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
         ("router.ejection_delay".to_owned(), spec.router.ejection_delay),
     ];
     if let Some((path, cycles)) = delays.into_iter().find(|(_, cycles)| *cycles > MAX_DELAY) {
-        let what = format!("{cycles} cycles; a delay of links and routers has at most {MAX_DELAY}");
+        let what = format!("{cycles} cycles, but a delay of links and routers has at most {MAX_DELAY} cycles");
         return Err(Refusal::new(path, what, format!("write at most {MAX_DELAY}cycles")));
     }
     Ok(())

@@ -205,7 +205,7 @@ pub(super) fn refuse_split_groups(graph: &Graph, needs: &Needs, name: &str) -> R
              consecutive router numbers",
             graph.topology_name()
         );
-        return Err(Refusal::new(format!("routing.{name}"), what, "take another topology, or another routing"));
+        return Err(Refusal::new(format!("routing.{name}"), what, "choose another topology or another routing"));
     }
     Ok(())
 }

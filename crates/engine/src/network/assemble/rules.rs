@@ -140,7 +140,8 @@ fn exchanges_in_time(spec: &Spec) -> Result<(), Refusal> {
         if let Some((key, cycles)) = job.workload.model().acts_on_others_after(spec.cycle_fs)
             && cycles <= longest
         {
-            let what = format!("{cycles} cycles are not longer than the latency of a link, {longest} cycles");
+            let what =
+                format!("{cycles} cycles, but this time must be longer than the latency of a link, {longest} cycles");
             let of = if spec.traffic.jobs.len() == 1 { "traffic".into() } else { format!("traffic.jobs.{j}") };
             let path = format!("{of}.workload.{}.{key}", job.workload.name());
             return Err(Refusal::new(path, what, format!("write {}cycles or more", longest + 1)));

@@ -19,7 +19,7 @@ impl Walks<'_> {
                 if !self.needs.draws_path && self.injected(packet).any(changed) {
                     let what =
                         "writes into packets in `inject`, which the loop does not call: `Needs::draws_path` is off";
-                    return Err(Lost::new(what, "switch `Needs::draws_path` on"));
+                    return Err(Lost::new(what, "set `Needs::draws_path` to true"));
                 }
                 for start in self.routing.detours(self.coords[from as usize], packet).all().take(SAMPLE) {
                     self.steps(from, to, &start)?;
@@ -41,12 +41,12 @@ impl Walks<'_> {
                 if self.injected(packet).any(|drawn| !listed.contains(&drawn.route_state())) {
                     let [from, to] = [from, to].map(|router| self.graph.router_name(router));
                     let what = format!(
-                        "draws a path in `inject` that `detours` does not list, for a packet from router {from} to \
-                         router {to}: nothing would check it"
+                        "draws a path in `inject` that `detours` does not list, for a packet from router {from} to router {to}: Weft would \
+                         not check this path"
                     );
                     return Err(Lost::new(
                         what,
-                        "let `detours` list every packet that `inject` can make, or write `proof`",
+                        "let `detours` list every packet that `inject` can produce, or implement `proof`",
                     ));
                 }
             }
@@ -66,8 +66,8 @@ impl Walks<'_> {
     /// Refuses an escape that is not available to every head. Calls `turn` with every hop on an escape channel and the escape hop after it.
     pub fn check_escapes(&self, mut turn: impl FnMut(Taken, Hop)) -> Result<(), Lost> {
         if self.needs.decides != Decides::EachStep {
-            let what = "relies on escapes, but a head that has asked for another hop never asks for its escape";
-            return Err(Lost::new(what, "let `Needs::decides` be `EachStep`, or give another `proof`"));
+            let what = "relies on escapes, but a head that has requested another hop never requests its escape";
+            return Err(Lost::new(what, "let `Needs::decides` be `EachStep`, or return another `proof`"));
         }
         for &to in &self.hosts {
             self.escapes_to(to, &mut turn)?;
@@ -80,7 +80,7 @@ impl Walks<'_> {
                 }
                 let [at, to] = [at, to].map(|router| self.graph.router_name(router));
                 let what = format!("does not offer its escape at router {at} to a packet to router {to}");
-                Err(Lost::new(what, "let `steps` list the hop that `escape` names"))
+                Err(Lost::new(what, "let `steps` list the hop that `escape` returns"))
             })?;
         }
         Ok(())
@@ -92,8 +92,8 @@ impl Walks<'_> {
         let escape = |from: u32| {
             let hop = self.routing.escape(self.coords[from as usize], self.coords[to as usize]).ok_or_else(|| {
                 let [from, to] = [from, to].map(|router| self.graph.router_name(router));
-                let what = format!("names no escape at router {from} for a packet to router {to}");
-                Lost::new(what, "let `escape` name a hop wherever a packet is not at its destination router")
+                let what = format!("returns no escape at router {from} for a packet to router {to}");
+                Lost::new(what, "let `escape` return a hop at every router except the destination router of the packet")
             })?;
             Ok((hop, self.cross(from, to, hop, &packet)?.unwrap_or(to)))
         };
@@ -112,7 +112,7 @@ impl Walks<'_> {
                 if path.len() > hops.len() + 1 {
                     let [from, to] = [from, to].map(|router| self.graph.router_name(router));
                     let what = format!("has escapes from router {from} that never lead to router {to}");
-                    return Err(Lost::new(what, "let following `escape` lead to the destination"));
+                    return Err(Lost::new(what, "let the hops that `escape` returns lead to the destination"));
                 }
             }
             path.iter().for_each(|&router| arrives[router as usize] = true);

@@ -21,20 +21,20 @@ const MOST_STATES: usize = 20_000;
 /// The most destinations of the sample.
 const DESTINATIONS: usize = 8;
 
-const MEND: &str = "look at `steps`, `taken` and the rings of `proof`";
+const MEND: &str = "check `steps`, `taken` and the rings of `proof`";
 
 impl Dependencies<'_> {
     /// Adds the dependencies along the rings, and refuses a routing whose packets can't always use the rings.
     pub(super) fn escape_rings(&mut self, walks: &Walks, rings: &[EscapeRing]) -> Result<(), Lost> {
         if walks.needs.decides != Decides::EachStep {
-            let what = "relies on rings, but a head that has asked for another hop never asks for the ring";
-            return Err(Lost::new(what, "let `Needs::decides` be `EachStep`, or give another `proof`"));
+            let what = "relies on rings, but a head that has requested another hop never requests the ring";
+            return Err(Lost::new(what, "let `Needs::decides` be `EachStep`, or return another `proof`"));
         }
         let mut ring_of: HashMap<Node, usize> = HashMap::new();
         for (number, ring) in rings.iter().enumerate() {
             for node in self.along(ring)? {
                 if let Some(other) = ring_of.insert(node, number) {
-                    let what = format!("has rings {other} and {number} that share {}", self.describe(node));
+                    let what = format!("has rings {other} and {number} that share the channel {}", self.describe(node));
                     return Err(Lost::new(what, MEND));
                 }
             }
@@ -72,8 +72,8 @@ impl Dependencies<'_> {
         match nodes.len() as u32 {
             all if all == routers && at == 0 => Ok(nodes),
             visited => wrong(format!(
-                "has a ring that visits {visited} routers from router 0 on and is then at router {at}; the network has \
-                 {routers}"
+                "has a ring that visits {visited} routers, beginning at router 0, and ends at router {at}; the network has {routers} \
+                 routers"
             )),
         }
     }
@@ -90,7 +90,9 @@ impl Dependencies<'_> {
         if at == to {
             return match steps.first() {
                 None => Ok(()),
-                Some(_) => Err(Lost::new(format!("does not deliver a packet that is at its router {to}"), MEND)),
+                Some(_) => {
+                    Err(Lost::new(format!("does not deliver a packet that is at its destination router {to}"), MEND))
+                }
             };
         }
         let vcs = self.vcs_of(self.node(before, hop.port, hop.class));

@@ -193,7 +193,7 @@ fn a_routing_that_names_no_hop_is_refused_with_the_place() {
     let (graph, routing) = (graph(MESH_OF_FOUR), Wanders { stops: true });
     let refusal = refuse_cycle(&graph, &routing, &routing.needs().classes, "wanders").unwrap_err();
     assert_eq!(refusal.path, "routing.wanders");
-    assert!(refusal.what.starts_with("wanders names no hop at router "), "{refusal}");
+    assert!(refusal.what.starts_with("wanders returns no hop at router "), "{refusal}");
 }
 
 /// A routing on a full mesh of four routers, assembled from parts.
@@ -336,7 +336,7 @@ fn a_proof_by_legs_is_refused_if_next_names_no_hop() {
     };
     let graph = graph(MESH_OF_FOUR);
     let refusal = refuse_cycle(&graph, &toy, &toy.needs.classes, "toy").unwrap_err();
-    assert_eq!(refusal.what, "toy names no hop at router 2 for a packet to router 0");
+    assert_eq!(refusal.what, "toy returns no hop at router 2 for a packet to router 0");
     let whole = Toy { next: direct().next, ..toy };
     assert_eq!(refuse_cycle(&graph, &whole, &whole.needs.classes, "toy"), Ok(()));
 }
@@ -346,10 +346,10 @@ fn packets_that_end_elsewhere_or_nowhere_are_refused() {
     let proofs: [fn() -> Proof<'static>; 3] = [|| Proof::EveryState, Proof::rises, || Proof::OneLeg { by_line: false }];
     for proof in proofs {
         let at_once = Toy { next: |_, packet| Some(Hop::to_terminal(packet)), proof, ..direct() };
-        refused(&at_once, "delivers a packet to router ");
+        refused(&at_once, "delivers a packet for router ");
         refused(
             &Toy { next: |_, _| Some(Hop { port: 9, class: 0 }), proof, ..direct() },
-            "to port 9, which leads nowhere",
+            "to port 9, which is not connected",
         );
         let undeclared: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| toward(at, packet.dest, packet, 1);
         refused(&Toy { next: undeclared, proof, ..direct() }, "on VC class 1 of a dim0 link of router ");
@@ -368,8 +368,8 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
         ..direct()
     };
     assert_eq!(checked(&toy), Ok(()));
-    refused(&Toy { needs: direct().needs, ..toy.clone() }, "never asks for its escape");
-    refused(&Toy { escape: |_, _| None, ..toy.clone() }, "names no escape at router 1 for a packet to router 0");
+    refused(&Toy { needs: direct().needs, ..toy.clone() }, "never requests its escape");
+    refused(&Toy { escape: |_, _| None, ..toy.clone() }, "returns no escape at router 1 for a packet to router 0");
     let round: fn(u64, u64) -> Option<Hop> = |at, _| toward(at, (at + 1) % 4, &Packet::default(), 0);
     refused(&Toy { escape: round, ..toy.clone() }, "does not offer its escape");
     let in_two: fn(u64, u64) -> Option<Hop> = |at, _| toward(at, at ^ 1, &Packet::default(), 0);
@@ -437,7 +437,7 @@ impl Routing for Blurred {
 #[test]
 fn routers_of_the_same_coordinates_are_refused() {
     let refusal = refuse_misfit(&graph(MESH_OF_FOUR), &Blurred(direct()), "toy").unwrap_err();
-    assert!(refusal.what.contains("gives several routers the coordinates 0x0"), "{refusal}");
+    assert!(refusal.what.contains("gives several routers the same coordinates 0x0"), "{refusal}");
     let without_views = graph(r#"{"graph": {"file": "../engine/tests/data/petersen.anynet"}}"#);
     assert_eq!(direct().coordinates(&without_views), (0..10).collect::<Vec<u64>>(), "the numbers of the routers");
 }

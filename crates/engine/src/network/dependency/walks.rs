@@ -27,7 +27,7 @@ impl Lost {
     }
 
     pub(super) fn refusal(self, name: &str) -> Refusal {
-        let help = format!("choose another routing; the developer of {name} mends it: {}", self.mend);
+        let help = format!("choose another routing; the developer of {name} must correct the routing: {}", self.mend);
         Refusal::new(format!("routing.{name}"), format!("{name} {}", self.what), help)
     }
 }
@@ -110,7 +110,7 @@ impl<'a> Walks<'a> {
         if at == to && hop.port == packet.dst_port {
             return Ok(None);
         }
-        let wrong = |what: String| Err(Lost::new(what, "look at `next`, `steps`, `escape` and `coordinates`"));
+        let wrong = |what: String| Err(Lost::new(what, "check `next`, `steps`, `escape` and `coordinates`"));
         let name = |router| self.graph.router_name(router);
         let port = hop.port;
         let there = self.graph.ports(at).get(usize::from(port));
@@ -124,16 +124,17 @@ impl<'a> Walks<'a> {
                 let (at, link) = (name(at), &self.graph.class_names()[link]);
                 let (class, last) = (hop.class, declared - 1);
                 wrong(format!(
-                    "sends a packet on VC class {class} of a {link} link of router {at}, and declares classes 0 to {last} there"
+                    "sends a packet on VC class {class} of a {link} link of router {at}, but declares only classes 0 to {last} for these \
+                     links"
                 ))
             }
             Some(Peer::Terminal(terminal)) => {
                 let (at, to) = (name(at), name(to));
-                wrong(format!("delivers a packet to router {to} at router {at}, to terminal {terminal}"))
+                wrong(format!("delivers a packet for router {to} at router {at}, to terminal {terminal}"))
             }
             Some(Peer::Unused) | None => {
                 let (at, to) = (name(at), name(to));
-                wrong(format!("sends a packet to router {to} from router {at} to port {port}, which leads nowhere"))
+                wrong(format!("sends a packet for router {to} from router {at} to port {port}, which is not connected"))
             }
         }
     }
@@ -158,7 +159,7 @@ impl<'a> Walks<'a> {
             self.routing.taken(here, &mut moved_on, Hop { class: entry.move_on, ..hop });
             if moved_on.route_state() != packet.route_state() {
                 let what =
-                    "remembers in `taken` whether a packet entered a ring or moved on in it, which the loop can't tell";
+                    "stores in `taken` whether a packet entered a ring or moved on in it, which the loop does not know";
                 return Err(Lost::new(what, "let `taken` do the same for both VC classes of a ring"));
             }
         }
@@ -166,15 +167,15 @@ impl<'a> Walks<'a> {
             return Ok(());
         }
         let what = "writes into packets in `taken`, which the loop does not call: `Needs::remembers` is off";
-        Err(Lost::new(what, "switch `Needs::remembers` on"))
+        Err(Lost::new(what, "set `Needs::remembers` to true"))
     }
 
     /// Follows the hops that `next` returns, from router `from` to the destination. A packet that changes from phase 0 to phase 1 is
     /// followed only to the end of its first leg. Calls `each` with every hop between routers. Returns the router at which the walk ends.
     pub fn follow(&self, from: u32, packet: Packet, mut each: impl FnMut(Taken)) -> Result<u32, Lost> {
         let Some(&to) = self.routers.get(&packet.dest) else {
-            let what = format!("heads for coordinates {:#x}, which no router has", packet.dest);
-            return Err(Lost::new(what, "look at `coordinates`, and at the packets of its proof"));
+            let what = format!("sends a packet to coordinates {:#x}, which no router has", packet.dest);
+            return Err(Lost::new(what, "check `coordinates`, and the packets of `proof`"));
         };
         let mut packet = Packet { dst_port: self.ejection_port(to), ..packet };
         let (mut at, first_leg) = (from, packet.phase == 0);
@@ -264,12 +265,12 @@ impl<'a> Walks<'a> {
 
 fn no_hop(graph: &Graph, at: u32, to: u32) -> Lost {
     let [at, to] = [at, to].map(|router| graph.router_name(router));
-    let what = format!("names no hop at router {at} for a packet to router {to}");
-    Lost::new(what, "let `steps` list at least one hop; a proof by legs or packets needs a `next` that names every hop")
+    let what = format!("returns no hop at router {at} for a packet to router {to}");
+    Lost::new(what, "let `steps` list at least one hop; a proof by legs or packets needs a `next` with every hop")
 }
 
 fn never_arrives(graph: &Graph, from: u32, to: u32) -> Lost {
     let [from, to] = [from, to].map(|router| graph.router_name(router));
     let what = format!("never brings a packet from router {from} to router {to}");
-    Lost::new(what, "look at `next` and `steps`")
+    Lost::new(what, "check `next` and `steps`")
 }

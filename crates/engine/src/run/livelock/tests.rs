@@ -66,7 +66,7 @@ fn a_packet_beyond_the_limit_of_its_routing_is_found() {
     let longest = run(routing).longest_path;
     assert_eq!(longest, 3);
     let refusal = refuse("up", routing.most_hops(), longest).expect_err("3 links");
-    assert!(refusal.what.contains("crosses 2 links at most, and in this run one crossed 3"), "{refusal}");
+    assert!(refusal.what.contains("crosses at most 2 links, but in this run a packet crossed 3"), "{refusal}");
     assert_eq!(refuse("up", Some(3), longest), Ok(()), "as the developer mends it");
     assert_eq!(refuse("up", None, longest), Ok(()), "it promises nothing");
 }

@@ -32,7 +32,7 @@ fn check(stall: &Stall, graph: &Graph) {
     let last = stall.wait_for.last().expect("some packet waits");
     assert_eq!((last.at.router, last.cause), (1, Cause::Closed { port: PORT, to: 2 }), "{stall:?}");
     let words = last.in_words(graph);
-    assert!(words.ends_with(" waits for its link 1 -> 2 (output 1), closed by the power policy"), "{words}");
+    assert!(words.ends_with(" waits for its link 1 -> 2 (output 1), which the power policy has closed"), "{words}");
     for (k, waiting) in stall.wait_for.iter().enumerate() {
         assert_eq!(waiting.cause.queue(), stall.wait_for.get(k + 1).map(|next| next.at), "{stall:?}");
         assert_ne!(waiting.cause.queue(), Some(waiting.at), "no packet waits for itself");

@@ -121,10 +121,10 @@ fn packets_that_may_always_go_round_the_ring_are_safe() {
 #[test]
 fn a_ring_that_does_not_visit_all_is_refused() {
     let early = ring(|at| if at == 2 { 0 } else { (at + 1) % 4 });
-    refused(&Toy { rings: vec![early], ..whole() }, "visits 3 routers from router 0 on and is then at router 0");
+    refused(&Toy { rings: vec![early], ..whole() }, "visits 3 routers, beginning at router 0, and ends at router 0");
     // 0, 1, 2 and back to 1: router 0 is not on this ring
     let tail = ring(|at| if at == 2 { 1 } else { (at + 1) % 4 });
-    refused(&Toy { rings: vec![tail], ..whole() }, "visits 4 routers from router 0 on and is then at router 2");
+    refused(&Toy { rings: vec![tail], ..whole() }, "visits 4 routers, beginning at router 0, and ends at router 2");
     let short = whole().rings[0][..3].to_vec();
     refused(&Toy { rings: vec![short], ..whole() }, "has a ring without router 3");
 }
@@ -147,7 +147,7 @@ fn a_hop_of_packets_that_the_ring_does_not_have_is_refused() {
 #[test]
 fn rings_with_common_vcs_are_refused() {
     let twice = Toy { rings: vec![whole().rings[0].clone(); 2], ..whole() };
-    refused(&twice, "has rings 0 and 1 that share router 0 port 1 to router 1 class 2");
+    refused(&twice, "has rings 0 and 1 that share the channel router 0 port 1 to router 1 class 2");
     let other_way = ring(|at| (at + 3) % 4);
     let both = Toy { rings: vec![whole().rings[0].clone(), other_way], ..whole() };
     assert_eq!(loaded(&spec(), &both), Ok(()));
@@ -159,8 +159,8 @@ fn a_head_that_may_not_escape_is_refused() {
         refused(&Toy { without: Some((2, class)), ..whole() }, what);
     }
     let once = Toy { decides: Decides::AtHead, ..whole() };
-    refused(&once, "relies on rings, but a head that has asked for another hop never asks for the ring");
-    refused(&Toy { passes: true, ..whole() }, "does not deliver a packet that is at its router 0");
+    refused(&once, "relies on rings, but a head that has requested another hop never requests the ring");
+    refused(&Toy { passes: true, ..whole() }, "does not deliver a packet that is at its destination router 0");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn entries_of_classes_that_the_routing_does_not_have_are_refused() {
     let entry = whole().entries[0];
     let chain = RingEntry { enter: MOVE_ON, move_on: OUTSIDE, ..entry };
     for entries in [vec![RingEntry { move_on: 3, ..entry }], vec![entry; 2], vec![entry, chain]] {
-        refused(&Toy { entries, ..whole() }, "whose VC classes are none of its own, or are of several entries");
+        refused(&Toy { entries, ..whole() }, "with VC classes that the routing lacks, or that several entries use");
     }
 }
 
