@@ -43,7 +43,7 @@ pub fn run_keeping(spec: &Spec, how: Execution) -> (Outcome, Vec<Vec<u8>>) {
 /// decisions. `what` selects the checkpoint. `make test-all` checks all checkpoints.
 #[track_caller]
 pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], what: &str) {
-    assert!(!checkpoints.is_empty(), "{what}: no checkpoint was made");
+    assert!(!checkpoints.is_empty(), "{what}: the run wrote no checkpoint");
     for &k in in_turn(what.len(), &(0..checkpoints.len()).collect::<Vec<_>>()) {
         let how = Execution::new(1 + k % 2, 1);
         let out =
@@ -51,7 +51,7 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
         assert_same(plain, &out, &format!("{what}, checkpoint {k}"));
         assert!(
             text_of(&out) == text_of(plain),
-            "{what}: the same numbers after checkpoint {k}, but something else differs"
+            "{what}: the numbers after checkpoint {k} are the same, but other parts of the outcome differ"
         );
     }
 }

@@ -40,8 +40,8 @@ fn of_states(values: &PerMode) -> impl Iterator<Item = u64> {
 #[track_caller]
 pub fn assert_same(a: &Outcome, b: &Outcome, what: &str) {
     assert_eq!(a.ending, b.ending, "{what}");
-    assert!(a.sums == b.sums, "{what}: {:?} and {:?}", a.sums, b.sums);
-    assert!(numbers(a) == numbers(b), "{what}: the same sums, but other numbers differ");
+    assert!(a.sums == b.sums, "{what}: the sums of the two runs differ: {:?} and {:?}", a.sums, b.sums);
+    assert!(numbers(a) == numbers(b), "{what}: the sums of the two runs are the same, but other numbers differ");
     assert_eq!(a.congestion, b.congestion, "{what}");
     assert_eq!(a.set_aside, b.set_aside, "{what}");
 }

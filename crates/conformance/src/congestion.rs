@@ -49,18 +49,18 @@ pub fn check(controls: &[CongestionConfig]) {
             }
         }
     }
-    assert!(!works || notified > 0, "{}: no source was notified in any network", as_written(&controls));
+    assert!(!works || notified > 0, "{}: no source received a notification in any network", as_written(&controls));
 }
 
 /// Checks that probabilities of marks rise with the queue, and are between 0 and 1. A rate must be above 0, and at most the rate of the
 /// terminal's link. A notification must never raise the rate. The limit must end when there are no more notifications.
 fn check_rules(control: &dyn Control, what: &str) {
     let chances: Vec<f64> = (0..32).map(|k| control.marks((1u32 << k) - 1)).chain([control.marks(u32::MAX)]).collect();
-    assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)), "{what}: chances {chances:?}");
-    assert!(chances.is_sorted() && chances[32] > 0.0, "{what}: chances of longer queues are {chances:?}");
+    assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)), "{what}: wrong probabilities: {chances:?}");
+    assert!(chances.is_sorted() && chances[32] > 0.0, "{what}: probabilities fall with longer queues: {chances:?}");
     let mut now = 1000;
     let mut flow = control.begin(now);
-    assert!((control.rate(&flow, now) - 1.0).abs() < 1e-9, "{what}: a new flow has a limit");
+    assert!((control.rate(&flow, now) - 1.0).abs() < 1e-9, "{what}: the rate of a new flow is already limited");
     for step in 0..3000 {
         let drawn = mix(step, 7, 1);
         now += drawn % 5000;
@@ -70,17 +70,17 @@ fn check_rules(control: &dyn Control, what: &str) {
             let after = control.rate(&flow, now);
             assert!(after <= before + 1e-12, "{what}: a notification raises the rate from {before} to {after}");
         } else if let Some(gap) = control.sends(&mut flow, now, 4) {
-            assert!((4.0..1e9).contains(&gap), "{what}: the next packet may follow one of 4 flits after {gap} cycles");
+            assert!((4.0..1e9).contains(&gap), "{what}: the gap after a packet of 4 flits is {gap} cycles");
         } else {
             let rate = control.rate(&flow, now);
-            assert!(rate > 0.99, "{what}: the limit ends at a rate of {rate}");
+            assert!(rate > 0.99, "{what}: the limit ends at a rate of {rate}, below 1");
             flow = control.begin(now);
         }
         let rate = control.rate(&flow, now);
-        assert!(rate > 0.0 && rate <= 1.0 + 1e-12, "{what}: a rate of {rate}");
+        assert!(rate > 0.0 && rate <= 1.0 + 1e-12, "{what}: a rate must be above 0 and at most 1, not {rate}");
     }
     let ends = (0..100_000u64).any(|k| control.sends(&mut flow, now + k * 1_000_000, 4).is_none());
-    assert!(ends, "{what}: a flow that is no longer notified keeps its limit");
+    assert!(ends, "{what}: the limit of a flow never ends after its last notification");
 }
 
 /// Specs with the control in networks of different kinds. Half of the packets are sent to one terminal.
@@ -142,8 +142,8 @@ fn check_rest(spec: &Spec, what: &str) -> u64 {
     // a packet with h hops crosses h + 1 routers
     let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
     assert_eq!(out.flit_hops, crossed + counts.notice_hops, "{what}");
-    assert!(limited.iter().all(|flow| flow.rate > 0.0 && flow.rate <= 1.0), "{what}: {limited:?}");
-    assert!(limited.is_sorted_by_key(|flow| (flow.src, flow.dst)), "{what}: {limited:?}");
+    assert!(limited.iter().all(|flow| flow.rate > 0.0 && flow.rate <= 1.0), "{what}: rate outside 0 to 1: {limited:?}");
+    assert!(limited.is_sorted_by_key(|flow| (flow.src, flow.dst)), "{what}: the flows are not in order: {limited:?}");
     counts.sent
 }
 
@@ -162,10 +162,10 @@ fn check_faults(spec: &Spec, what: &str) {
     let mut sim = Simulation::new(&spec, Execution::new(1, 2)).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     sim.advance(1500);
     sim.stop_sources();
-    assert_eq!(sim.empty_within(4_000_000), 0, "{what}: packets are left");
+    assert_eq!(sim.empty_within(4_000_000), 0, "{what}: packets are still in the network after the sources stopped");
     phases(&mut spec, 0, sim.now());
     let out = sim.run(&spec, &());
     assert_eq!(out.sums.flits + out.dropped_flits, out.offered_flits, "{what}");
     let Some(Congestion { counts, .. }) = &out.congestion else { return };
-    assert_eq!(counts.sent, counts.received + counts.lost, "{what}: {counts:?}");
+    assert_eq!(counts.sent, counts.received + counts.lost, "{what}: marks neither received nor lost: {counts:?}");
 }

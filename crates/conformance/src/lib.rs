@@ -237,15 +237,15 @@ fn check_reads_back<C: Serialize + PartialEq + Debug>(examples: &[C], added: &im
     for example in examples {
         let json = as_written(example);
         let mut written: BTreeMap<String, Value> = serde_json::from_str(&json).expect("JSON");
-        let parameters = written.remove(added.name()).unwrap_or_else(|| panic!("{json} is not {}", added.name()));
+        let parameters = written.remove(added.name()).unwrap_or_else(|| panic!("{json} has no key {}", added.name()));
         let back = added.read(&mut <dyn AnyText<'_>>::erase(parameters));
-        let back = back.unwrap_or_else(|error| panic!("{json} is not read again as it was written: {error}"));
-        assert_eq!(&back, example, "{json} is read as another configuration than it was written from");
+        let back = back.unwrap_or_else(|error| panic!("{json} was written, but cannot be read: {error}"));
+        assert_eq!(&back, example, "{json} is read as a different configuration from the one that was written");
     }
 }
 
 fn assert_some<C>(name: &str, examples: &[C]) {
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
 }
 
 /// A spec with this topology and this routing, given in JSON as in a scenario.

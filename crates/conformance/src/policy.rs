@@ -15,10 +15,10 @@ use weft_engine::spec::{LoadPhase, channel_ends};
 /// # Panics
 /// Panics if the policy does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     for policy in examples {
         let what = as_written(policy);
-        assert!(placed.iter().any(|e| e.policy == *policy), "{what} goes with no routing on any small network");
+        assert!(placed.iter().any(|e| e.policy == *policy), "{what} is compatible with no routing on a small network");
     }
     check_placed(placed);
     check_states(name, placed);
@@ -117,7 +117,7 @@ fn check_states(name: &str, placed: &[&PolicyExample]) {
             missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state] == 0));
         }
     }
-    assert!(missing.is_empty(), "no example of the policy {name} has a channel that is {missing:?}");
+    assert!(missing.is_empty(), "in no example of the policy {name} does a channel reach the states {missing:?}");
 }
 
 /// Checks that `warmup: auto` waits for the power state only under policies that have a settling period. (The examples of a timetable
@@ -127,5 +127,5 @@ fn check_settles(name: &str, placed: &[&PolicyExample]) {
     let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).expect("sound");
     let first = settles(&specs.next().expect("an example"));
     let switches = specs.any(|spec| run(&spec).channels.iter().any(|c| c.transitions > 0));
-    assert_eq!(first.is_some(), switches, "{name} has the settling period {first:?}, and switches links: {switches}");
+    assert_eq!(first.is_some(), switches, "{name} has the settling period {first:?}, but switches links: {switches}");
 }

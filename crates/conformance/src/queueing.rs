@@ -30,7 +30,7 @@ const PAIRS_OF_SCHEME: usize = 4;
 pub fn check(scheme: &QueueingConfig) {
     let specs = specs_of(scheme);
     let written = as_written(scheme);
-    assert!(!specs.is_empty(), "{written} goes with no routing on a small network: see `fits`");
+    assert!(!specs.is_empty(), "{written} is compatible with no routing on a small network: check `fits`");
     for (turn, (pair, spec)) in specs.iter().enumerate() {
         let what = format!("{written}, {pair}");
         check_sources(spec, &what);
@@ -148,7 +148,7 @@ fn check_sources(spec: &Spec, what: &str) {
                 for onward in [0, port] {
                     let mut lanes = sources.iter().map(|&src| scheme.lane(&Crossing { src, dst, from, to, onward }));
                     let first = lanes.next();
-                    assert!(lanes.all(|lane| Some(lane) == first), "{what}: sources have lanes of their own");
+                    assert!(lanes.all(|lane| Some(lane) == first), "{what}: the lane depends on the source");
                 }
             }
         }
@@ -193,7 +193,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     let notes = &out.recorded[0].1;
     let overtaken: u64 = counts(notes, "overtaken").iter().sum();
     // heads choose among the members of a trunk, so a flow has several paths
-    assert!(overtaken == 0 || spec.graph.has_trunks(), "{what}: packets overtook others of their flow");
+    assert!(overtaken == 0 || spec.graph.has_trunks(), "{what}: packets overtook other packets of their flow");
     let is_ideal = lanes.ideal.is_some();
     let mut used = vec![0u64; spec.links.len()];
     for (class, vcs) in counts(notes, "class").into_iter().zip(counts(notes, "vcs")) {
@@ -206,16 +206,16 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
             let (all, used) = ((1u64 << lanes) - 1, used[link] >> first);
             // a VC class that packets do not reach has one lane
             let fits = used & all == all || lanes == 1 || dynamic || is_ideal;
-            assert!(fits, "{what}: {lanes} lanes from VC {first} on, on {class} links, and these are used: {used:b}");
+            assert!(fits, "{what}: not all {lanes} lanes from VC {first} on {class} links are used: {used:b}");
             first += lanes;
         }
-        assert_eq!(used[link] >> first, 0, "{what}: VCs beyond the lanes on {class} links");
+        assert_eq!(used[link] >> first, 0, "{what}: packets use VCs above the lanes on {class} links");
     }
 }
 
 fn counts(table: &Table, name: &str) -> Vec<u64> {
     match table.column(name) {
         Some(Column::Counts(cells)) => cells.clone(),
-        _ => panic!("{name} is no column of counts"),
+        _ => panic!("{name} is not a column of counts"),
     }
 }

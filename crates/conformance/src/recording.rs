@@ -26,7 +26,7 @@ static PLAIN: LazyLock<Outcome> = LazyLock::new(|| run(&busy()));
 /// # Panics
 /// Panics if the recording does not conform; the message names the fault.
 pub fn check(name: &str, examples: &[Asked], info: &TableInfo) {
-    assert!(!examples.is_empty(), "the recording {name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "the recording {name} runs in no test: let its `examples()` return a configuration");
     check_info(name, info);
     for asked in examples {
         check_example(asked, info);
@@ -38,8 +38,8 @@ fn check_info(name: &str, info: &TableInfo) {
     assert!(!info.meaning.is_empty() && info.rows.starts_with("A row per"), "{name}");
     let headings = (info.columns)();
     for (k, heading) in headings.iter().enumerate() {
-        assert!(!heading.meaning.is_empty(), "{name}: {}", heading.name);
-        assert!(headings[..k].iter().all(|other| other.name != heading.name), "{name}: {} twice", heading.name);
+        assert!(!heading.meaning.is_empty(), "{name}: the column {} has no meaning", heading.name);
+        assert!(headings[..k].iter().all(|other| other.name != heading.name), "{name}: two columns {}", heading.name);
     }
 }
 
@@ -78,7 +78,7 @@ fn check_columns(info: &TableInfo, table: &Table, what: &str) {
     let mut declared = (info.columns)().into_iter();
     for (name, column) in &table.columns {
         let heading = declared.find(|heading| heading.name == *name);
-        let heading = heading.unwrap_or_else(|| panic!("{what} does not declare {name}, or not in this place"));
+        let heading = heading.unwrap_or_else(|| panic!("{what} does not declare {name}, or in another order"));
         assert_eq!(heading.kind, column.kind(), "{what}: {name}");
         assert_eq!(column.rows(), table.columns[0].1.rows(), "{what}: {name}");
     }

@@ -35,11 +35,11 @@ pub fn check_pairs(pairs: &[Pair]) {
 
 /// Checks that each configuration has a network.
 fn check_fits(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     for example in examples {
         let what = as_written(example);
         let fits = pairs.iter().any(|pair| pair.routing == *example);
-        assert!(fits, "{what} fits no small network: let `fits` accept one, or name some by `Example::only_on`");
+        assert!(fits, "{what} supports no small network: let `fits` accept one, or name some with `Example::only_on`");
     }
 }
 

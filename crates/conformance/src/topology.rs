@@ -21,7 +21,7 @@ pub fn check(examples: &[TopologyConfig]) {
     for example in examples {
         let what = as_written(example);
         let graph = example.build("topology").unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
-        assert_eq!(graph.topology_name(), example.name(), "{what}: the name of the graph");
+        assert_eq!(graph.topology_name(), example.name(), "{what}: the graph has another name than the topology");
         laws::check(&graph);
         if graph.terminals() <= SMALL.0 && graph.routers() <= SMALL.1 {
             let pairs = pairs_on(example, &graph);
@@ -29,7 +29,7 @@ pub fn check(examples: &[TopologyConfig]) {
             check_pairs(&pairs);
         }
     }
-    assert!(ran > 0, "no example of {} is small enough to run, and fits a routing", examples[0].name());
+    assert!(ran > 0, "no example of {} is small enough to run and supported by a routing", examples[0].name());
 }
 
 /// The network with routings that support it, each in its first example for all networks.

@@ -25,7 +25,7 @@ pub fn check_pattern(config: &PatternConfig) {
     let (mut one, mut other) = (stream(1, 2, 3), stream(1, 2, 3));
     for source in 0..population().terminals {
         let drawn = [pattern.destination(source, &mut one), again.destination(source, &mut other)];
-        assert_eq!(drawn[0], drawn[1], "{what}: the random stream decides everything");
+        assert_eq!(drawn[0], drawn[1], "{what}: the same random stream gives different destinations");
     }
     let mut spec = spec(GRID, r#"{"dimension_order": {}}"#);
     spec.set_load(0.2);

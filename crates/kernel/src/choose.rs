@@ -281,7 +281,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return;
         };
         let hop = Hop { port: port as u16, class: class as u8 };
-        debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
+        debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` returns other ports");
         self.turn_to(observers, net, r, (i, v), hop, turn);
         // a VC is free, and the router is active
 

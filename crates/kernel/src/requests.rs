@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 #[cold]
 #[inline(never)]
 pub(crate) fn no_such_hop() -> ! {
-    panic!("the routing names a port that the router does not have, or a VC class that it has not declared")
+    panic!("the routing returned a port that the router does not have, or a VC class that the routing has not declared")
 }
 
 impl<const W: usize> Requests<W> {

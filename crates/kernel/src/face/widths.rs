@@ -126,7 +126,7 @@ impl UseAllocator for Compile {
     }
 
     fn take_outside(self, allocator: &dyn Any, Compiler(compile): Compiler) -> AnyAllocator {
-        *compile(allocator, &self).downcast().expect("a compiler that `compiler` made")
+        *compile(allocator, &self).downcast().expect("a compiler that `compiler` returned")
     }
 }
 
@@ -134,7 +134,7 @@ impl UseAllocator for Compile {
 pub const fn compiler<A: Allocator>() -> Compiler {
     Compiler(|allocator, how| {
         let allocator: &A = allocator.downcast_ref().expect("`declares compiler::<A>()` with the allocator as `A`");
-        let how: &Compile = how.downcast_ref().expect("the loop asks for it");
+        let how: &Compile = how.downcast_ref().expect("the loop passes a `Compile`");
         Box::new(how.take(allocator.clone()))
     })
 }

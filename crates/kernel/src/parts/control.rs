@@ -89,7 +89,7 @@ impl Control {
 
     /// Schedules the arrival of a packet, or of news without a packet, for cycle `at`.
     pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
-        assert!(self.counts.is_some(), "a policy whose agents send something says so: `Policy::control`");
+        assert!(self.counts.is_some(), "agents of this policy send control packets: declare them in `Policy::control`");
         self.arriving.push(now, at, arrival);
     }
 }
