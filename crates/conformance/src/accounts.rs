@@ -12,8 +12,8 @@ pub fn check_account(spec: &Spec, out: &Outcome) {
         assert_eq!(c.cycles.len(), spec.modes.count(), "{what}: {c:?}");
         for state in spec.modes.all().filter(|s| !states.contains(s)) {
             let (cycles, name) = (c.cycles[state], spec.modes.name(state));
-            let declared = "which `states` of the policy does not declare";
-            assert_eq!(cycles, 0, "{what}: a channel is in state {name} for {cycles} cycles, {declared}: {c:?}");
+            let declared = "a state that `states` of the policy does not declare";
+            assert_eq!(cycles, 0, "{what}: a channel is {name} for {cycles} cycles, {declared}: {c:?}");
         }
         let dark: u64 = spec.modes.all().filter(|&s| !spec.modes.carries(s)).map(|state| c.flits[state]).sum();
         assert_eq!(dark, 0, "{what}: a dark channel carries flits: {c:?}");

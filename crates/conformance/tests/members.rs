@@ -74,19 +74,19 @@ fn of_policy(name: &str) {
 
 fn of_allocator(name: &str) {
     let examples: Vec<_> = AllocatorConfig::examples().into_iter().filter(|config| config.name() == name).collect();
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     examples.iter().for_each(allocator::check);
 }
 
 fn of_queueing(name: &str) {
     let examples: Vec<_> = QueueingConfig::examples().into_iter().filter(|config| config.name() == name).collect();
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     examples.iter().for_each(queueing::check);
 }
 
 fn of_congestion(name: &str) {
     let examples: Vec<_> = CongestionConfig::examples().into_iter().filter(|config| config.name() == name).collect();
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     congestion::check(&examples);
 }
 
@@ -95,7 +95,7 @@ fn of_workload(name: &str) {
     let examples = WorkloadConfig::examples();
     let own = (0..examples.len()).filter(|&k| examples[k].name() == name);
     let ran = own.map(|k| workload::check(&examples[k], &examples[..k])).count();
-    assert!(ran > 0, "{name} runs in no test: let its `examples()` give a configuration");
+    assert!(ran > 0, "{name} runs in no test: let its `examples()` return at least one configuration");
 }
 
 fn of_recording(name: &str) {

@@ -127,7 +127,7 @@ fn what_is_not_proven_of_tables_is_said_unless_the_class_rises_with_each_hop() {
     assert!(!remark.what.contains("not checked"), "{remark:?}");
     // the part fails 40 times and returns 40 times
     let remark = unproven(&one_link(ECMP_ONE, 40)).expect("a spec").expect("a remark");
-    assert!(remark.what.contains("of 80 states of the network 16 are not checked"), "{remark:?}");
+    assert!(remark.what.contains("16 of 80 states of the network are not checked"), "{remark:?}");
     // the remedy is a class that rises with each hop
     assert!(remark.help.contains("class rises with each hop"), "{remark:?}");
     assert_eq!(unproven(&one_link(ECMP, 1)), Ok(None));

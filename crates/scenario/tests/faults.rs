@@ -297,7 +297,7 @@ fn some_router_stays() {
 fn every_pair_keeps_a_way_for_ever() {
     // of the routers 0, 1 and 2 in a row, only one is between the other two
     let text = refused("{link: [1, 4], at: 10us, until: 30us}", "{link: [1, 2], at: 10us}");
-    assert!(text.contains("no other router keeps links to both routers 1 and 2 for ever"), "{text}");
+    assert!(text.contains("no other router permanently keeps links to both routers 1 and 2"), "{text}");
 }
 
 /// A tree of 4 pods: 16 links in each class, routers 0 to 7 below, 8 to 15 in the middle, 16 to 19 on top.

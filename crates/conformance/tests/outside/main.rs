@@ -172,7 +172,7 @@ impl Routing for Astray {
 #[test]
 fn a_routing_that_names_a_port_which_is_not_there_is_stopped() {
     let said = words(|| weft_conformance::routing::<LeadsAstray>("leads_astray"));
-    assert!(said.contains("the routing names a port that the router does not have"), "{said}");
+    assert!(said.contains("the routing returned a port that the router does not have"), "{said}");
 }
 
 /// Rank 0 sends more than rank 1 expects if there are at least 5 ranks.

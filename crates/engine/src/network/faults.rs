@@ -301,8 +301,9 @@ impl Spec {
             let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));
             if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
                 let [a, b] = [a, b].map(|router| self.graph.router_name(router));
-                let what =
-                    format!("no other router keeps links to both routers {a} and {b}: packets could wait for ever");
+                let what = format!(
+                    "no other router permanently keeps links to both routers {a} and {b}: packets could wait for ever"
+                );
                 let help = "give this fault, or another fault at these routers, an `until`";
                 return Err(Refusal::new(format!("faults.{k}"), what, help));
             }
