@@ -366,7 +366,7 @@ def test_a_window_that_measures_next_to_nothing_is_reported(tmp_path: Path) -> N
     # only one of the packets created in the window was delivered, but many other packets were delivered in it
     over = {"packets": 1, "window_cycles": 50000, "saturated": True, "offered_load": 0.9, "accepted_load": 0.25}
     assert notes.lines(made(tmp_path / "over", [({}, over)]))[0] == (
-        "saturated: 1 packet of those created in the window of 50000 cycles was delivered, and the others wait; "
+        "saturated: 1 packet of those created in the window of 50000 cycles was delivered, the others wait; "
         "0.25 of 0.9 flits/terminal/cycle were accepted [too_few_packets]"
     )
     short = made(tmp_path / "short", [({}, {"packets": 500, "window_cycles": 15})])

@@ -161,7 +161,7 @@ pub static STALLED: Kind = kind(
     &STALLED_CODE,
     Group::Stalled,
     "stalled",
-    "`weft explain stall {root}` shows which packets wait for which resources; write more VCs or choose another routing",
+    "`weft explain stall {root}` shows which packets wait for which resources; write more VCs or use another routing",
 );
 pub static INTERRUPTED: Kind =
     kind(&INTERRUPTED_CODE, Group::Interrupted, "interrupted", "run the point to its end: {again} --force");
@@ -178,7 +178,7 @@ pub static PACKETS_DROPPED: Kind = kind(
     &PACKETS_DROPPED_CODE,
     Group::Dropping,
     "dropping packets (a link or router has failed)",
-    "measure without `faults` and `fault_model.random`, or compare the shares of delivered packets as well as the latencies",
+    "measure without `faults` and `fault_model.random`, or compare shares of delivered packets as well as latencies",
 );
 pub static NO_PACKET: Kind = kind(
     &NO_PACKET_CODE,

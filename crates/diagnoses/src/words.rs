@@ -236,7 +236,7 @@ pub(crate) fn few_delivered(words: &str, packets: f64, window: Option<f64>, load
     let (count, of) = (counted(packets, "packet"), of_window(window));
     let were = if packets == 1.0 { "was" } else { "were" };
     format!(
-        "{words}: {count} of those created in the window{of} {were} delivered, and the others wait; {loads} were accepted"
+        "{words}: {count} of those created in the window{of} {were} delivered, the others wait; {loads} were accepted"
     )
 }
 
@@ -368,7 +368,9 @@ pub(crate) fn replies_unsettled(what: &str) -> String {
 
 pub(crate) fn at_path_bound(bound: &str, is_near: bool) -> String {
     match is_near {
-        true => format!("not settled: {bound}: so near this limit, or above it, queues grow for as long as the run lasts"),
+        true => {
+            format!("not settled: {bound}: so near this limit, or above it, queues grow for as long as the run lasts")
+        }
         false => format!("not settled: {bound}: the run is too short to distinguish the load from this limit"),
     }
 }

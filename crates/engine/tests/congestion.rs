@@ -200,7 +200,8 @@ fn a_misfit_is_refused_with_a_remedy_that_works() {
     weft_engine::check(&spec).expect("the remedy works");
     spec.interface.queues = 64;
     let refusal = weft_engine::check(&spec).expect_err("no queue is left for notifications");
-    assert!(refusal.what.contains("are 65; an interface has only 64") && refusal.help == "write 63 or fewer", "{refusal:?}");
+    let what = "are 65; an interface has only 64";
+    assert!(refusal.what.contains(what) && refusal.help == "write 63 or fewer", "{refusal:?}");
     spec.interface.queues = 63;
     weft_engine::check(&spec).expect("the remedy works");
 }
