@@ -256,4 +256,4 @@ def test_means_of_points_that_drop_packets_have_the_legend_of_their_mark(tmp_pat
     text = out.read_text(encoding="utf-8")
     mark, around = {".md": ("#", "±"), ".tex": (r"\#", r"$\pm$")}[ending]
     assert f"21.5{mark} {around} " in text
-    assert f"{mark}: packets were dropped; the number covers only the delivered packets" in text
+    assert f"{mark}: packets were dropped, so the number covers only the delivered packets" in text

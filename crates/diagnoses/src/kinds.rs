@@ -278,7 +278,7 @@ pub static ENDED: [Mark; 3] = [
     Mark { sign: "cut", meaning: "cut off at the longest window, before its batches or programs were complete" },
 ];
 pub static DROPPING_MARK: Mark =
-    Mark { sign: "#", meaning: "packets were dropped; the number covers only the delivered packets" };
+    Mark { sign: "#", meaning: "packets were dropped, so the number covers only the delivered packets" };
 pub static UNSETTLED_MARK: Mark = Mark { sign: "~", meaning: "measured before the network had settled" };
 pub static UNJUDGED_MARK: Mark =
     Mark { sign: "?", meaning: "the run is too short to tell whether the network is saturated" };
