@@ -302,7 +302,7 @@ fn radix_too_large() {
     5 |   hyperx: {widths: [255, 255, 65], terminals_per_router: 2}
       |   ^^^^^^
       |
-      = help: take fewer terminals per router, or fewer links per router
+      = help: use fewer terminals per router, or fewer links per router
     "#);
 }
 

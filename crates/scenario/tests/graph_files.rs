@@ -117,7 +117,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
 fn a_latency_of_nothing_is_shown_in_the_graph_file() {
     let text = "router 0 node 0 router 1 0\nrouter 1 node 1\n";
     let problem = refused("zero.anynet", text, "");
-    assert_eq!(problem.what, "zero.anynet: line 1: column 26: a latency of 0 cycles, which BookSim2 refuses");
+    assert_eq!(problem.what, "zero.anynet: line 1: column 26: the latency is 0 cycles, which BookSim2 refuses");
     assert_eq!(problem.path, "topology.graph.file");
     // both remedies work
     run("zero.anynet", &text.replace(" 0\n", " 1\n"), "");
@@ -131,7 +131,7 @@ fn a_router_with_too_many_ports_is_refused_with_their_number() {
     let text = format!(r#"{{"nodes": [{}], "links": [{}]}}"#, nodes.join(", "), links.join(", "));
     let text = text.replacen(r#"{"id": 0}"#, r#"{"id": 0, "terminals": 1}"#, 1);
     let problem = refused("star.json", &text, "");
-    let what = "router 0 has 512 links and 1 terminal, which are 513 ports; a router has at most 512";
+    let what = "router 0 has 512 links and 1 terminal, which need 513 ports; a router has at most 512";
     assert!(problem.what.contains(what), "{problem}");
 }
 

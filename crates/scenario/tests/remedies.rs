@@ -180,13 +180,13 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // escape rings
     (
         &[DRAGONFLY, ABSOLUTE, OFAR],
-        "take arrangement: palm_tree and leave groups out, so that the last router of each group has the link to the first \
-         router of the next one; or give the ring wires of its own with escape_rings: 1",
+        "use arrangement: palm_tree and remove groups, so that the last router of each group has a link to the first \
+         router of the next group; or give the ring its own links with escape_rings: 1",
         &[&[("topology.dragonfly.arrangement", "palm_tree")], &[WIRES]],
     ),
     (
         &[DRAGONFLY, FIVE_GROUPS, OFAR],
-        "take arrangement: palm_tree and leave groups out,",
+        "use arrangement: palm_tree and remove groups,",
         &[&[("topology.dragonfly.groups", "null")], &[WIRES]],
     ),
     (
@@ -196,7 +196,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[DRAGONFLY, ("routing", "{dragonfly_ofar: {ring: {rings: 3}}}")],
-        "take at most 2",
+        "write at most 2",
         &[&[("routing.dragonfly_ofar.ring.rings", "2")]],
     ),
     (
@@ -268,7 +268,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[("routing", "{hyperx_ofar: {ring: {rings: 4}}}")],
-        "take at most 3",
+        "write at most 3",
         &[&[("routing.hyperx_ofar.ring.rings", "3")]],
     ),
     (&[("routing", "hyperx_ofar"), ("links.dim0.vcs", "1")], "at least 2", &[&[("links.dim0.vcs", "2")]]),

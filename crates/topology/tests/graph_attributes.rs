@@ -72,7 +72,7 @@ fn nothing_is_rounded_to_a_multiple_of_zero() {
     for round in ["0us", "0cycles"] {
         let refusal = build(&text, &keys(round)).unwrap_err();
         assert_eq!(refusal.path, "topology.graph.attributes.latency.round");
-        assert!(refusal.help.starts_with("write a time above 0, such as 1cycle, or leave it out"), "{refusal}");
+        assert!(refusal.help.starts_with("write a time above 0, such as 1cycle, or remove `round`"), "{refusal}");
     }
     build(&text, &keys("1cycle")).unwrap();
     let speed = triangle([r#", "c": 3"#, "", ""]);
@@ -91,7 +91,7 @@ fn a_number_that_is_too_small_in_its_unit_is_no_missing_unit() {
     let refusal = build(&text, &keys("Gb/s")).unwrap_err();
     assert_eq!(refusal.path, "topology.graph.attributes.bandwidth");
     let other =
-        "correct the value in the file; or, if its values are in another unit, write that one as `unit`: Tb/s, Gb/s";
+        "correct the value in the file; or, if its values have another unit, write that unit as `unit`: Tb/s, Gb/s";
     assert!(refusal.help.starts_with(other), "{refusal}");
     assert_eq!(build(&text, &keys("Tb/s")).unwrap().class_names(), ["terminal", "link", "link_100b"]);
     build(&triangle([r#", "c": 1e-9"#, "", ""]), &keys("Gb/s")).unwrap();
@@ -113,7 +113,7 @@ fn what_is_not_used_is_reported() {
     insta::assert_snapshot!(remarks(&build(text, "{}").unwrap()), @r"
     graph_attributes_unused at topology.graph.file (edges.capacity = 2, edges.latency = 2, nodes.pos = 1)
       these attributes of the file are not used: `capacity`, `latency` of its edges; `pos` of its nodes
-      to use them, write beside `file` `attributes: {bandwidth: {from: capacity, unit: UNIT}, latency: {from: latency, unit: UNIT}}`, and for UNIT the unit of `capacity` (`Gb/s`, `Mb/s` or `b/s`) and that of `latency` (`ms`, `us` or `ns`, or for lengths `km` or `m`): the file does not say it
+      to use them, write `attributes: {bandwidth: {from: capacity, unit: UNIT}, latency: {from: latency, unit: UNIT}}` next to `file`; replace UNIT by the unit of `capacity` (`Gb/s`, `Mb/s` or `b/s`) and by the unit of `latency` (`ms`, `us` or `ns`, or for lengths `km` or `m`); the file does not state it
     ");
     let keys = r#"{"attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}"#;
     let graph = build(text, keys).unwrap();
@@ -125,8 +125,8 @@ fn what_is_not_used_is_reported() {
     assert_eq!(graph.class_names(), ["terminal", "link", "link_100G"]);
     insta::assert_snapshot!(remarks(&graph), @r"
     graph_attribute_missing at topology.graph.attributes.bandwidth (edges = 3, missing = 2)
-      2 of 3 edges have no attribute `capacity`: they have the bandwidth of their link class
-      write it for them in the file, or `links.default.bandwidth` for those without
+      2 of 3 edges have no attribute `capacity`: Weft gives them the bandwidth of their link class
+      write the attribute for these edges in the file, or write `links.default.bandwidth`
     ");
 }
 
@@ -139,11 +139,12 @@ fn a_misspelt_attribute_is_refused_with_remedies_that_work() {
     };
     let text = nodes("terminal", "terminals");
     let refusal = build(&text, "{}").unwrap_err();
-    assert_eq!(refusal.what, "net.json: `terminal` of its nodes (1 have it) is not read: did you mean `terminals`?");
+    let what = "net.json: Weft does not read the attribute `terminal` of nodes (1 have it): did you mean `terminals`?";
+    assert_eq!(refusal.what, what);
     assert_eq!(
         refusal.help,
-        "rename it to `terminals` in the file, or write `attributes: {terminals: {from: terminal}}`; if it means something \
-         else, write `attributes: {terminals: {from: terminals}}`"
+        "rename it to `terminals` in the file, or write `attributes: {terminals: {from: terminal}}`; if the attribute has \
+         another meaning, write `attributes: {terminals: {from: terminals}}`"
     );
     let terminals = |keys: &str| build(&text, keys).unwrap().terminals();
     assert_eq!(terminals(r#"{"attributes": {"terminals": {"from": "terminal"}}}"#), 8);
@@ -217,8 +218,8 @@ fn hosts_that_only_the_file_calls_so_are_reported() {
     assert_eq!((graph.routers(), graph.terminals()), (2, 3));
     insta::assert_snapshot!(remarks(&graph), @r#"
     graph_hosts_found at topology.graph.file (hosts = 3, nodes = 5)
-      3 of 5 nodes have one link and are called hosts by `id`, such as "server*": they are terminals
-      write `hosts: {attribute: id, value: "server*"}` to say so, or `terminals_per_router` to have them as routers
+      3 of 5 nodes have one link and are called hosts by `id`, such as "server*"; Weft makes them terminals
+      write `hosts: {attribute: id, value: "server*"}` to confirm this, or `terminals_per_router` to make them routers
     "#);
     let rule = r#"{"hosts": {"attribute": "id", "value": "server*"}, "attributes": {"bandwidth": {"from": "bw"}}}"#;
     let asked = build(&servers("server", [""; 3]), rule).unwrap();
@@ -320,7 +321,7 @@ fn a_converted_file_is_named_as_its_author_knows_it() {
     };
     assert_eq!(
         refused(r#"{"source": 0, "target": 0}"#),
-        "50-adj.json, as NetworkX reads it: edge (0, 0): router 0 is joined to itself"
+        "50-adj.json, as NetworkX reads it: edge (0, 0): router 0 is connected to itself"
     );
     let one_way = refused(r#"{"source": 0, "target": 1}"#);
     assert!(one_way.starts_with("50-adj.json, as NetworkX reads it: edge (0, 1): "), "{one_way}");

@@ -147,12 +147,12 @@ const NOWHERE: (u32, u16) = (u32::MAX, u16::MAX);
 pub(crate) fn check_size(routers: u64, radix: u64, sum: &str, path: &str) -> Result<(), Refusal> {
     if radix > MAX_RADIX.into() {
         let what = format!("{sum} gives {radix} ports per router; a router has at most {MAX_RADIX}");
-        return Err(Refusal::new(path, what, "take fewer terminals per router, or fewer links per router"));
+        return Err(Refusal::new(path, what, "use fewer terminals per router, or fewer links per router"));
     }
     let ports = routers.saturating_mul(radix);
     if ports > MAX_PORTS {
-        let what = format!("{routers} routers of {radix} ports have {ports} ports; a graph has at most {MAX_PORTS}");
-        return Err(Refusal::new(path, what, "take fewer routers"));
+        let what = format!("{routers} routers of {radix} ports have {ports} ports; at most {MAX_PORTS} are possible");
+        return Err(Refusal::new(path, what, "use fewer routers"));
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ pub(crate) fn check_positive(counts: &[(&str, u32)], path: &str) -> Result<(), R
 }
 
 fn broken(path: &str, what: String) -> Refusal {
-    Refusal::new(path, what, "the wiring of this topology breaks a law of the graph: report it as a bug in Weft")
+    Refusal::new(path, what, "the wiring of this topology breaks a rule of all networks: report this as a bug in Weft")
 }
 
 fn attach_terminals(graph: &mut Graph, path: &str) -> Result<(), Refusal> {
@@ -177,7 +177,8 @@ fn attach_terminals(graph: &mut Graph, path: &str) -> Result<(), Refusal> {
             let port = graph.ports[base + number];
             let Peer::Terminal(terminal) = port.peer else { continue };
             if port.class != 0 {
-                return Err(broken(path, format!("terminal {terminal} is on class {}, not on class 0", port.class)));
+                let what = format!("the link of terminal {terminal} has class {}, not class 0", port.class);
+                return Err(broken(path, what));
             }
             // If the number of terminal ports equals the number of ids, "in range" and "not twice" together mean "each exactly once".
             match graph.terminal_at.get_mut(terminal as usize) {
@@ -204,7 +205,7 @@ fn check_symmetry(graph: &Graph, path: &str) -> Result<(), Refusal> {
             let answer = (far < graph.routers()).then(|| graph.ports(far).get(far_number as usize)).flatten();
             if answer.is_none_or(|answer| answer.peer != back) || far == router || port.class == 0 {
                 let here = format!("port {number} of router {router} is wired as {port:?}");
-                return Err(broken(path, format!("{here}, and port {far_number} of router {far} as {answer:?}")));
+                return Err(broken(path, format!("{here}, but port {far_number} of router {far} as {answer:?}")));
             }
         }
     }
@@ -213,7 +214,8 @@ fn check_symmetry(graph: &Graph, path: &str) -> Result<(), Refusal> {
 
 fn check_connected(graph: &Graph, path: &str) -> Result<(), Refusal> {
     if graph.routers() == 0 || graph.terminals() == 0 {
-        return Err(broken(path, format!("{} routers with {} terminals", graph.routers(), graph.terminals())));
+        let what = format!("the network has {} routers and {} terminals", graph.routers(), graph.terminals());
+        return Err(broken(path, what));
     }
     match graph.distances_from(0).iter().position(|&distance| distance == u32::MAX) {
         Some(router) => Err(broken(path, format!("no path leads from router 0 to router {router}"))),

@@ -65,14 +65,14 @@ impl Ring {
         while visited == 0 || at != 0 {
             if self.place[at as usize] != visited {
                 let place = self.place[at as usize];
-                return Err(format!("router {at} is number {visited} from router 0 on, but its place is {place}"));
+                return Err(format!("router {at} is {visited} hops after router 0, but its position is {place}"));
             }
             at = self.ends(graph, at)?.0;
             visited += 1;
         }
         match visited {
             all if all == routers => Ok(()),
-            _ => Err(format!("the ring is back at router 0 after {visited} of {routers} routers")),
+            _ => Err(format!("the ring returns to router 0 after {visited} of {routers} routers")),
         }
     }
 
@@ -101,12 +101,12 @@ impl Ring {
         let (forward, back) = (self.forward[router as usize], self.backward[next as usize]);
         if landing != back {
             return Err(format!(
-                "port {forward} of router {router} leads forward to port {landing} of router {next}, whose port backward is \
-                 {back}"
+                "the forward port {forward} of router {router} leads to port {landing} of router {next}, but the backward \
+                 port of that router is {back}"
             ));
         }
         if forward == self.backward[router as usize] {
-            return Err(format!("router {router} has one port, {forward}, for both directions"));
+            return Err(format!("router {router} has one port, {forward}, for both directions of the ring"));
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Ring {
             Some(Peer::Terminal(terminal)) => {
                 Err(format!("port {port} of router {router} leads to terminal {terminal}"))
             }
-            Some(Peer::Unused) => Err(format!("port {port} of router {router} leads nowhere")),
+            Some(Peer::Unused) => Err(format!("port {port} of router {router} is unused")),
             None => Err(format!("router {router} has no port {port}")),
         }
     }
@@ -177,21 +177,23 @@ fn refuse_few_routers(graph: &Graph, path: &str) -> Result<(), Refusal> {
     if graph.routers() >= LEAST_ROUTERS {
         return Ok(());
     }
-    let what =
-        format!("a ring over links of the network needs {LEAST_ROUTERS} routers, and it has {}", graph.routers());
-    Err(Refusal::new(path, what, "take more routers"))
+    let what = format!(
+        "a ring over links of the network needs at least {LEAST_ROUTERS} routers, but the network has {}",
+        graph.routers()
+    );
+    Err(Refusal::new(path, what, "use more routers"))
 }
 
 /// The refusal of a ring in label order: it names the missing link between two routers, and the networks that have this link.
 fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
-    let what = format!("a ring in label order needs a link from router {from} to router {to}, and there is none");
+    let what = format!("a ring in label order needs a link from router {from} to router {to}, but it does not exist");
     let Some(why) = where_groups_are_joined(graph, from, to) else {
-        let help = "take a network in which each router has a link to the next one, and the last one to router 0: a full \
-                    mesh, or a dragonfly with arrangement: palm_tree and as many groups as it can have";
+        let help = "use a network in which each router has a link to the next router, and the last router has a link to \
+                    router 0: a full mesh, or a dragonfly with arrangement: palm_tree and the largest number of groups";
         return Refusal::new(path, what, help);
     };
-    let help = "take arrangement: palm_tree and leave groups out, so that the last router of each group has the link to the \
-                first router of the next one; or give the ring wires of its own with escape_rings: 1";
+    let help = "use arrangement: palm_tree and remove groups, so that the last router of each group has a link to the \
+                first router of the next group; or give the ring its own links with escape_rings: 1";
     Refusal::new(path, format!("{what}: {why}"), help)
 }
 
@@ -211,8 +213,8 @@ fn where_groups_are_joined(graph: &Graph, from: u32, to: u32) -> Option<String> 
     let joined: Vec<_> = (0..links.per_pair()).map(|copy| (gateway(i, j, copy), gateway(j, i, copy))).collect();
     match joined[..] {
         _ if joined.contains(&(from, to)) => None,
-        [(near, far)] => Some(format!("the link from group {i} to group {j} joins routers {near} and {far}")),
-        _ => Some(format!("none of the {} links from group {i} to group {j} joins them", joined.len())),
+        [(near, far)] => Some(format!("the link from group {i} to group {j} connects routers {near} and {far}")),
+        _ => Some(format!("none of the {} links from group {i} to group {j} connects these routers", joined.len())),
     }
 }
 

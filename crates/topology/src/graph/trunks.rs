@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for TrunkWidth {
         impl<'de> Visitor<'de> for Widths {
             type Value = TrunkWidth;
             fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
-                f.write_str("a number of parallel links, or one for each link class, such as {local: 2, global: 4}")
+                f.write_str("a number of parallel links, or a number for each link class: {local: 2, global: 4}")
             }
             fn visit_u64<E: serde::de::Error>(self, width: u64) -> Result<TrunkWidth, E> {
                 Ok(TrunkWidth::Same(width.try_into().unwrap_or(u32::MAX)))
@@ -94,7 +94,7 @@ fn check(width: u32, path: &str) -> Result<(), Refusal> {
         0 => Err(Refusal::new(path, "0 is too few", "write 1 or more")),
         1..=MAX_RADIX => Ok(()),
         _ => {
-            let what = format!("{width} parallel links; a router has at most {MAX_RADIX} ports");
+            let what = format!("{width} parallel links are too many: a router has at most {MAX_RADIX} ports");
             Err(Refusal::new(path, what, "write a smaller number"))
         }
     }
@@ -102,11 +102,11 @@ fn check(width: u32, path: &str) -> Result<(), Refusal> {
 
 fn unknown(name: &str, others: &[String], path: String) -> Refusal {
     let what = match name {
-        "terminal" => "a terminal has one link".to_owned(),
+        "terminal" => "a terminal has exactly one link".to_owned(),
         _ => format!("the topology has no class `{name}` of links between routers"),
     };
     let help = match others {
-        [] => "leave trunk_width out: there are no links between routers".to_owned(),
+        [] => "remove trunk_width: the topology has no links between routers".to_owned(),
         names => format!("name one of: {}", names.join(", ")),
     };
     Refusal::new(path, what, help)
@@ -283,7 +283,7 @@ impl Graph {
         let radices = || (0..self.routers()).map(|router| ports(&counts(router)));
         let widest = (0..self.routers()).max_by_key(|&router| ports(&counts(router))).expect("a router");
         let (widest, total) = (counts(widest), radices().map(u64::from).sum::<u64>());
-        let help = "write smaller numbers, or take fewer terminals or links per router";
+        let help = "write smaller numbers, or use fewer terminals or links per router";
         if ports(&widest) > MAX_RADIX {
             let of_class = |(class, &ports): (usize, &u32)| match (class, ports) {
                 (_, 0) => None,
@@ -296,7 +296,8 @@ impl Graph {
             return Err(Refusal::new(path, what, help));
         }
         if total > MAX_PORTS {
-            let what = format!("{total} ports with all parallel links; a graph has at most {MAX_PORTS}");
+            let what =
+                format!("with all parallel links the network has {total} ports; at most {MAX_PORTS} are possible");
             return Err(Refusal::new(path, what, help));
         }
         Ok(())
@@ -330,11 +331,11 @@ mod tests {
             "8 terminals + 7 dim0 links x 37 + 7 dim1 links x 37 gives 526 ports per router; a router has at most 512";
         refused("37", "topology.trunk_width", wide, "write smaller numbers");
         assert!(hyperx("36").is_ok(), "the remedy: 8 + 14 * 36 = 512 ports");
-        let wide = "4000000000 parallel links; a router has at most 512 ports";
+        let wide = "4000000000 parallel links are too many: a router has at most 512 ports";
         refused("4000000000", "topology.trunk_width", wide, "write a smaller number");
         let unknown = "the topology has no class `global` of links between routers";
         refused(r#"{"global": 2}"#, "topology.trunk_width.global", unknown, "name one of: dim0, dim1");
-        let terminal = "a terminal has one link";
+        let terminal = "a terminal has exactly one link";
         refused(r#"{"terminal": 2}"#, "topology.trunk_width.terminal", terminal, "name one of: dim0, dim1");
     }
 

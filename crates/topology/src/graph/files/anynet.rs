@@ -10,10 +10,10 @@ use weft_units::Remark;
 
 weft_units::codes! {
     CREDITS_UNLIKE_BOOKSIM = "anynet_credits_unlike_booksim", Warning,
-        means: "Links of a BookSim file have another latency on the way back. Weft sends a credit on the way back of its flit. In \
-                BookSim a credit takes as long as its flit.",
+        means: "Links of a BookSim file have different latencies in their two directions. In Weft a credit has the latency of the \
+                direction opposite to its flit. In BookSim a credit has the same latency as its flit.",
         computed: "The number of links whose two directions have different latencies.",
-        helps: "Nothing, unless you compare with BookSim. Then exchange the credit latencies of the two link classes.";
+        helps: "Change nothing, unless you compare with BookSim. Then exchange the credit latencies of the two link classes.";
 }
 
 /// Prefix of the class name of links that state their latency.
@@ -50,7 +50,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     }
     // If ids ascend, the first gap is where id and index differ.
     if let Some((place, (id, _))) = router_of.iter().enumerate().find(|&(place, (&id, _))| place as u32 != id) {
-        let what = format!("{} nodes, and node {id} among them but no node {place}", router_of.len());
+        let what = format!("the file has {} nodes, among them node {id}, but no node {place}", router_of.len());
         return Err(Problem::new(what, format!("number the nodes 0 to {}", router_of.len() - 1)));
     }
     let router_of = (!router_of.is_empty()).then(|| router_of.into_values().map(index).collect());
@@ -101,13 +101,13 @@ fn remark(draft: &Draft) -> Option<Remark> {
     let name = |class: u32| &draft.classes[class as usize];
     let (there, back) = (name(first.class), name(class_of[&(first.to, first.from)]));
     let what = format!(
-        "{links} of the links take another latency on the way back, such as {} ({there}, and {back} back). A credit here travels on \
-         the way back of its flit. In BookSim it takes as long as its flit",
+        "{links} of the links have different latencies in their two directions, such as {} ({there} and {back}). In Weft a credit \
+         has the latency of the direction opposite to its flit. In BookSim a credit has the same latency as its flit",
         draft.place(first)
     );
     let help = format!(
-        "nothing needs to change; for the credits of BookSim set links.{back}.credit_latency to the latency of {there}, and \
-         links.{there}.credit_latency to that of {back}"
+        "change nothing; or, for the credits of BookSim, set links.{back}.credit_latency to the latency of {there}, and \
+         links.{there}.credit_latency to the latency of {back}"
     );
     let numbers = [("links".to_owned(), links as f64)].into();
     Some(Remark { code: &CREDITS_UNLIKE_BOOKSIM, path: "file".to_owned(), numbers, what, help })
@@ -131,7 +131,8 @@ impl Reading {
                     self.attach(node, router, latency)?;
                 }
                 (End::Node(a), End::Node(b)) => {
-                    return Err(Problem::new(format!("node {a} is joined to node {b}"), "join nodes to routers only"));
+                    let what = format!("node {a} is connected to node {b}");
+                    return Err(Problem::new(what, "connect nodes only to routers"));
                 }
             }
         }
@@ -146,13 +147,13 @@ impl Reading {
 
     fn attach(&mut self, node: u32, router: u32, latency: Option<u32>) -> Result<(), Problem> {
         if let Some(latency) = latency {
-            let what = format!("node {node} is joined with latency {latency}");
-            return Err(Problem::new(what, "leave the number out, and write links.terminal.latency in the scenario"));
+            let what = format!("the link of node {node} has latency {latency}, which Weft does not read from the file");
+            return Err(Problem::new(what, "remove the number, and write links.terminal.latency in the scenario"));
         }
         let before = *self.router_of.entry(node).or_insert(router);
         if before != router {
-            let what = format!("node {node} is joined to router {before} and to router {router}");
-            return Err(Problem::new(what, "join every node to one router"));
+            let what = format!("node {node} is connected to router {before} and to router {router}");
+            return Err(Problem::new(what, "connect every node to exactly one router"));
         }
         Ok(())
     }
@@ -170,8 +171,8 @@ fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
                 format!("{:?} is neither `router N` nor `node N`", [kind, id.unwrap_or_default()].join(" ").trim());
             Err(Problem::new(
                 what,
-                "write e.g. `router 0 node 0 router 1`; other formats are known by the ending of the file: .json, .graphml, \
-                 .csv (cables), .gml, .edgelist; or write `format: json`, `graphml` or `cables`",
+                "write, for example, `router 0 node 0 router 1`; Weft recognises other formats by the extension of the file: \
+                 .json, .graphml, .csv (cables), .gml, .edgelist; or write `format: json`, `graphml` or `cables`",
             ))
         }
     }
@@ -185,15 +186,15 @@ fn latency(words: &mut Peekable<SplitWhitespace>, line: &str) -> Result<Option<u
     match word.parse() {
         Ok(0) => {
             let before = word.as_ptr() as usize - line.as_ptr() as usize;
-            let what =
-                format!("column {}: a latency of 0 cycles, which BookSim2 refuses", line[..before].chars().count() + 1);
-            let help = "write 1 or more, or leave the number out and write links.link.latency in the scenario";
+            let column = line[..before].chars().count() + 1;
+            let what = format!("column {column}: the latency is 0 cycles, which BookSim2 refuses");
+            let help = "write 1 or more, or remove the number and write links.link.latency in the scenario";
             Err(Problem::new(what, help))
         }
         Ok(cycles) => Ok(Some(cycles)),
         Err(_) => {
-            let what = format!("the latency {word} is no whole number below 2^32");
-            Err(Problem::new(what, "write whole cycles, e.g. 15"))
+            let what = format!("the latency {word} is not a whole number below 2^32");
+            Err(Problem::new(what, "write a whole number of cycles, such as 15"))
         }
     }
 }

@@ -89,7 +89,7 @@ impl BandwidthFrom {
     pub fn read(&self, text: &str) -> Result<Bandwidth, Problem> {
         let read = values::bandwidth(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if matches!(read, Bandwidth::BitsPerSecond(0) | Bandwidth::Flits { flits: 0, .. }) {
-            let what = format!("`{}` is {text:?}: a link of no bandwidth", self.from);
+            let what = format!("`{}` is {text:?}, so the link has no bandwidth", self.from);
             return Err(Problem::new(what, "remove the link from the file, or correct its value"));
         }
         match (read, self.round) {
@@ -100,7 +100,7 @@ impl BandwidthFrom {
             }
             (_, Some(step)) => {
                 let what = format!("`{}` is {read}, which cannot be rounded to a multiple of {step}", self.from);
-                let help = "write `round` in bits per second, such as 1Gb/s, or leave it out";
+                let help = "write `round` in bits per second, such as 1Gb/s, or remove it";
                 Err(Problem::new(what, help).under("attributes.bandwidth.round"))
             }
         }
@@ -117,8 +117,8 @@ impl LatencyFrom {
     pub fn read(&self, text: &str) -> Result<Latency, Problem> {
         let (time, unit) = values::latency(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if let Some(step @ (Time::Cycles(0) | Time::Femtoseconds(0))) = self.round {
-            let what = format!("there is no multiple of {step} to round `{}` up to", self.from);
-            return Err(Problem::new(what, "write a time above 0, such as 1cycle, or leave it out").under(ROUND));
+            let what = format!("{step} has no multiples, so Weft cannot round `{}` up", self.from);
+            return Err(Problem::new(what, "write a time above 0, such as 1cycle, or remove `round`").under(ROUND));
         }
         let multiple = match (self.round, unit) {
             (Some(Time::Cycles(cycles)), _) => Some(cycles),
@@ -145,11 +145,11 @@ fn problem(from: &str, unread: &Unread, units: &str, example: &str) -> Problem {
     let help = match unread {
         Unread::Unit(_) => {
             format!(
-                "write `unit` beside `from`: {units}; or write the value with its unit in the file, such as {example}"
+                "write `unit` next to `from`: {units}; or write the value with its unit in the file, such as {example}"
             )
         }
         Unread::Number(_) => format!(
-            "correct the value in the file; or, if its values are in another unit, write that one as `unit`: {units}"
+            "correct the value in the file; or, if its values have another unit, write that unit as `unit`: {units}"
         ),
     };
     Problem::new(format!("`{from}` {}", unread.what()), help)

@@ -12,18 +12,19 @@ use weft_units::Remark;
 
 weft_units::codes! {
     COLUMNS_READ = "graph_columns_read", Warning,
-        means: "Weft took columns of a table of cables for the bandwidth or length of the links, by their headings.",
-        computed: "A heading with speed, bandwidth or capacity is a bandwidth. A heading with length or distance is a length. All \
-                   cells must be quantities of that kind.",
-        helps: "Nothing, if that is meant. `links` overrides a value for a link class, and `attributes` names other columns.";
+        means: "Weft recognised columns of a table of cables by their headings, and uses them as the bandwidth or length of the links.",
+        computed: "A heading that contains speed, bandwidth or capacity marks a bandwidth. A heading that contains length or distance \
+                   marks a length. All cells of the column must be quantities of that kind.",
+        helps: "Change nothing if the columns are correct. `links` overrides a value for a link class, and `attributes` names other \
+                columns.";
     PORTS_SHARED = "graph_ports_shared", Warning,
         means: "A table of cables names one port of a device in several lines. Each line is a link.",
         computed: "The number of pairs of device and port that are named more than once.",
         helps: "Correct the table, unless these are breakout cables.";
     CABLES_OPEN = "graph_cables_open", Warning,
-        means: "Lines of a table of cables name fewer than two devices. Weft leaves them out.",
-        computed: "The number of such lines.",
-        helps: "Name both devices, unless nothing is plugged in there.";
+        means: "Lines of a table of cables name fewer than two devices. Weft ignores these lines.",
+        computed: "The number of lines with fewer than two devices.",
+        helps: "Name both devices, unless an end of the cable is not plugged in.";
 }
 
 /// A cable: the two devices and their ports, the attributes of the cable, and its line in the file.
@@ -47,7 +48,7 @@ struct Table {
 pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     let lines = lines(text)?;
     let Some((heading, body)) = lines.split_first() else {
-        return Err(Problem::new("no line", "write a heading and a line per cable"));
+        return Err(Problem::new("the table is empty", "write a heading, and one line per cable"));
     };
     let columns = columns(heading)?;
     let table = Table::of(&columns, body);
@@ -169,9 +170,9 @@ impl Table {
             code: &COLUMNS_READ,
             path: "file".to_owned(),
             numbers: vec![("columns".to_owned(), found.len() as f64)],
-            what: format!("the table of cables gives {} of each link", found.join(" and ")),
-            help: "nothing is to be done if that is meant; `links` overrides it for a class, and `attributes` names other \
-                   columns"
+            what: format!("from the table of cables Weft reads {} of each link", found.join(" and ")),
+            help: "change nothing if that is correct; `links` overrides a value for a link class, and `attributes` names \
+                   other columns"
                 .to_owned(),
         });
         (attributes, remark)
@@ -194,7 +195,7 @@ fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
         path: "file".to_owned(),
         numbers: vec![("ports".to_owned(), shared.len() as f64)],
         what: format!(
-            "{} ports have more than one cable, such as {port} of {device}: each cable is a link",
+            "{} ports have more than one cable, such as {port} of {device}; each cable is a separate link",
             shared.len()
         ),
         help: "correct the table, unless these are breakout cables".to_owned(),
@@ -207,7 +208,7 @@ fn open(lines: u32) -> Option<Remark> {
         code: &CABLES_OPEN,
         path: "file".to_owned(),
         numbers: vec![("lines".to_owned(), lines.into())],
-        what: format!("{lines} lines of the table name fewer than two devices: they are left out"),
-        help: "name both devices, unless nothing is plugged in there".to_owned(),
+        what: format!("{lines} lines of the table name fewer than two devices; Weft ignores these lines"),
+        help: "name both devices, unless an end of the cable is not plugged in".to_owned(),
     })
 }

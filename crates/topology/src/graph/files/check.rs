@@ -24,7 +24,7 @@ pub struct Wiring<'a> {
 /// The number of terminals of every router; `default` is for routers without a number in the file.
 pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, Problem> {
     if draft.routers.is_empty() {
-        return Err(Problem::new("no routers", "state at least one router with a terminal"));
+        return Err(Problem::new("the file has no routers", "add at least one router with a terminal"));
     }
     let counts: Vec<u32> = match (&draft.router_of, default) {
         (Some(router_of), None) => {
@@ -33,10 +33,10 @@ pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, 
             counts
         }
         (Some(router_of), Some(_)) => {
-            let what = format!("the file places {} terminals itself", router_of.len());
+            let what = format!("the file already connects {} terminals to routers", router_of.len());
             return Err(Problem::new(
                 what,
-                "leave terminals_per_router out; or leave out `hosts`, or the nodes of the file",
+                "remove terminals_per_router; or remove `hosts`, or remove the nodes from the file",
             ));
         }
         (None, default) => draft.routers.iter().map(|router| router.terminals.or(default).unwrap_or(0)).collect(),
@@ -80,16 +80,16 @@ fn check_ports(draft: &Draft, terminals: &[u32], ends: &[Vec<End>]) -> Result<()
             let [terminals, links] = [(u64::from(terminals), "terminal"), (links, "link")].map(counted);
             let name = draft.name(router);
             let what = format!(
-                "router {name} has {links} and {terminals}, which are {ports} ports; a router has at most {MAX_RADIX}"
+                "router {name} has {links} and {terminals}, which need {ports} ports; a router has at most {MAX_RADIX}"
             );
-            return Err(Problem::new(what, "take fewer terminals or fewer links, or split the router"));
+            return Err(Problem::new(what, "use fewer terminals or fewer links, or split the router"));
         }
         total += ports;
     }
     match total > MAX_PORTS {
         true => {
-            let what = format!("{total} ports; a graph has at most {MAX_PORTS}");
-            Err(Problem::new(what, "take fewer routers or terminals"))
+            let what = format!("the network has {total} ports; at most {MAX_PORTS} are possible");
+            Err(Problem::new(what, "use fewer routers or terminals"))
         }
         false => Ok(()),
     }
@@ -121,14 +121,14 @@ pub(super) fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
     let mut names: Vec<&str> = draft.classes.iter().map(String::as_str).collect();
     names.sort_unstable();
     if let Some(reserved) = names.iter().find(|name| matches!(**name, "terminal" | "default" | "all" | "")) {
-        let what = format!("a link is of the class {reserved:?}, which has another meaning in a scenario");
+        let what = format!("a link has the class {reserved:?}, which has another meaning in a scenario");
         return Err(Problem::new(what, "give the class another name"));
     }
     if names.len() > usize::from(u8::MAX) {
-        let what = format!("{} classes of links; {} are the most", names.len(), u8::MAX);
+        let what = format!("the file has {} classes of links; at most {} are possible", names.len(), u8::MAX);
         return Err(Problem::new(
             what,
-            "give links that are alike the same class, or write `round` beside `from` in `attributes`",
+            "give similar links the same class, or write `round` next to `from` in `attributes`",
         ));
     }
     // Class 0 is "terminal".
@@ -149,8 +149,8 @@ fn check_connected(draft: &Draft, ends: &[Vec<End>]) -> Result<(), Problem> {
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
     let shown: Vec<_> = parts.iter().take(SHOWN).map(|part| shown(draft, part)).collect();
     let more = if parts.len() > SHOWN { ", ..." } else { "" };
-    let what = format!("the {} routers fall into {} parts: {}{more}", ends.len(), parts.len(), shown.join(", "));
-    Err(Problem::new(what, "add the links that join them, or write each part into a file of its own"))
+    let what = format!("the {} routers form {} separate parts: {}{more}", ends.len(), parts.len(), shown.join(", "));
+    Err(Problem::new(what, "add links that connect the parts, or write each part into a separate file"))
 }
 
 /// The size of a part and its first routers, as text.

@@ -113,13 +113,13 @@ impl Draft {
         let unused = stated.keys().find(|id| !used.contains(id));
         if let Some(unused) = unused.filter(|_| !self.routers.is_empty()) {
             let names: Vec<_> = self.routers.iter().take(SHOWN).map(|router| router.name.as_str()).collect();
-            let what = format!("no router has its terminals from `{unused}`; the first of them: {}", names.join(", "));
+            let what = format!("no router has the id `{unused}`; the first routers are {}", names.join(", "));
             return problem(what, "write the id of a router, or the beginning of ids and a star, such as `leaf*`");
         }
         match &self.router_of {
             Some(router_of) if !stated.is_empty() => {
-                let what = format!("the file places {} terminals itself", router_of.len());
-                problem(what, "leave terminals_of out, or the terminals of the file")
+                let what = format!("the file already connects {} terminals to routers", router_of.len());
+                problem(what, "remove terminals_of, or remove the terminals from the file")
             }
             _ => Ok(()),
         }
@@ -197,8 +197,8 @@ pub fn new_router(names: &mut Names, name: &str, place: impl FnOnce() -> String)
     match names.number(name) as usize == routers {
         true => Ok(()),
         false => Err(Problem::new(
-            format!("{}: the router {name} is stated twice", place()),
-            "give every node an id of its own (1 and \"1\" count as the same)",
+            format!("{}: router {name} is defined twice", place()),
+            "give every node a different id (1 and \"1\" are the same id)",
         )),
     }
 }
@@ -207,8 +207,8 @@ pub fn new_router(names: &mut Names, name: &str, place: impl FnOnce() -> String)
 pub fn known_end(names: &Names, name: &str, place: impl FnOnce() -> String) -> Result<u32, Problem> {
     names.find(name).ok_or_else(|| {
         Problem::new(
-            format!("{}: the link ends at {name}, which is none of the {} nodes", place(), names.len()),
-            "state the node, or correct its id",
+            format!("{}: the link ends at {name}, which is not one of the {} nodes", place(), names.len()),
+            "add the node to the file, or correct the id",
         )
     })
 }

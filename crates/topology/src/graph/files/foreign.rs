@@ -4,7 +4,8 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use weft_units::InputFile;
 
 /// The remedy if the program has no converter.
-const HELP: &str = "read it with the command `weft`, which asks NetworkX, or write it with networkx.write_graphml";
+const HELP: &str = "read the file with the command `weft`, which converts it with NetworkX, or write the file with \
+                    networkx.write_graphml";
 
 /// Deserialises the name of a graph file. A file in another format is converted.
 pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputFile, D::Error> {

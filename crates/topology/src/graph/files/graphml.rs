@@ -16,7 +16,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     let (of_nodes, of_edges) = (Keys::of(root, "node"), Keys::of(root, "edge"));
     let graphs: Vec<_> = elements(root).filter(|child| child.tag_name().name() == "graph").collect();
     let &[graph] = &graphs[..] else {
-        let what = format!("<{}> holds {} <graph> elements, not 1", root.tag_name().name(), graphs.len());
+        let what = format!("<{}> contains {} <graph> elements, not 1", root.tag_name().name(), graphs.len());
         return Err(Problem::new(what, "write one graph per file, inside <graphml>"));
     };
     let directed = is_directed(graph, graph.attribute("edgedefault"))?.unwrap_or(false);
@@ -32,8 +32,8 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     let mut lines = Lines { text, at: 0, line: 1 };
     for edge in elements(graph).filter(|child| child.tag_name().name() == "edge") {
         if is_directed(edge, edge.attribute("directed"))?.unwrap_or(directed) != directed {
-            let what = format!("{}: the edge is directed otherwise than the graph", line(edge));
-            return Err(Problem::new(what, "leave its attribute `directed` out"));
+            let what = format!("{}: the attribute `directed` of the edge contradicts the graph", line(edge));
+            return Err(Problem::new(what, "remove this attribute"));
         }
         let ends = [attribute(edge, "source")?, attribute(edge, "target")?];
         let place = Place { count: Count::Lines, number: lines.line_of(edge.range().start), ends };
@@ -89,7 +89,7 @@ fn is_directed(node: Node, written: Option<&str>) -> Result<Option<bool>, Proble
         Some("directed" | "true") => Ok(Some(true)),
         Some("undirected" | "false") => Ok(Some(false)),
         Some(other) => Err(Problem::new(
-            format!("{}: {other:?} says neither directed nor undirected", line(node)),
+            format!("{}: {other:?} means neither directed nor undirected", line(node)),
             "write edgedefault=\"undirected\"",
         )),
     }

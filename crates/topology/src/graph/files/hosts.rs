@@ -8,13 +8,13 @@ use weft_units::Remark;
 
 weft_units::codes! {
     HOSTS_ARE_ROUTERS = "graph_hosts_are_routers", Warning,
-        means: "Nodes of the graph file have one link and are called hosts. The scenario makes each of them a router.",
-        computed: "Nodes with one link that an attribute calls a host, in a file that has no terminals of its own.",
-        helps: "Write the rule of the message below `hosts`, and leave `terminals_per_router` out. Then they are terminals.";
+        means: "Nodes of the graph file have one link, and an attribute calls them hosts. The scenario makes each of them a router.",
+        computed: "Number of nodes with one link that an attribute calls a host, if the file does not define any terminals.",
+        helps: "Write the rule of the message under `hosts`, and remove `terminals_per_router`. Then these nodes become terminals.";
     HOSTS_FOUND = "graph_hosts_found", Warning,
-        means: "Nodes of the graph file have one link and are called hosts. Weft makes them terminals.",
-        computed: "Nodes with one link that an attribute calls a host, in a file that has no terminals of its own.",
-        helps: "Write the rule of the message below `hosts` to confirm it, or `terminals_per_router` to have them as routers.";
+        means: "Nodes of the graph file have one link, and an attribute calls them hosts. Weft makes them terminals.",
+        computed: "Number of nodes with one link that an attribute calls a host, if the file does not define any terminals.",
+        helps: "Write the rule of the message under `hosts` to confirm this, or `terminals_per_router` to make these nodes routers.";
 }
 
 /// Words that files use for a host.
@@ -70,8 +70,8 @@ pub fn settle(draft: &mut Draft, marks: &[Option<Mark>], asked: Asked, seen: &Se
             draft.routers.iter().zip(&marked).find(|(router, host)| !**host && router.terminals.unwrap_or(0) > 0);
         if let Some((router, _)) = both {
             let what =
-                format!("router {} has terminals by its attribute, and hosts become terminals, too", router.name);
-            return Err(Problem::new(what, "leave `hosts` out, or remove the attribute from the file").under("hosts"));
+                format!("an attribute gives terminals to router {}, but hosts also become terminals", router.name);
+            return Err(Problem::new(what, "remove `hosts`, or remove the attribute from the file").under("hosts"));
         }
         return take(draft, &marked);
     }
@@ -93,22 +93,25 @@ pub fn settle(draft: &mut Draft, marks: &[Option<Mark>], asked: Asked, seen: &Se
         true => remark(
             &HOSTS_ARE_ROUTERS,
             format!(
-                "{count} of {} nodes have one link and are called hosts {called}: here they are routers",
+                "{count} of {} nodes have one link and are called hosts {called}; the scenario makes them routers",
                 marks.len()
             ),
-            format!("write `{rule}` and leave `terminals_per_router` out to make them terminals"),
+            format!("write `{rule}` and remove `terminals_per_router` to make them terminals"),
         ),
         false => remark(
             &HOSTS_FOUND,
-            format!("{count} of {} nodes have one link and are called hosts {called}: they are terminals", marks.len()),
-            format!("write `{rule}` to say so, or `terminals_per_router` to have them as routers"),
+            format!(
+                "{count} of {} nodes have one link and are called hosts {called}; Weft makes them terminals",
+                marks.len()
+            ),
+            format!("write `{rule}` to confirm this, or `terminals_per_router` to make them routers"),
         ),
     });
     if asked.default_terminals { Ok(()) } else { take(draft, &leaves) }
 }
 
 fn nobody(hosts: &Hosts, seen: &Seen) -> Problem {
-    let what = format!("no node has `{}` of the value {:?}", hosts.attribute, hosts.value);
+    let what = format!("no node has the attribute `{}` with the value {:?}", hosts.attribute, hosts.value);
     let values: Vec<_> = seen.host_values.keys().map(|value| format!("{value:?}")).collect();
     let help = match values.is_empty() {
         true => "name an attribute that the nodes have, or `id` for their ids".to_owned(),
@@ -153,7 +156,7 @@ fn take(draft: &mut Draft, is_host: &[bool]) -> Result<(), Problem> {
             (true, true) => {
                 let (one, other) = (draft.name(link.from), draft.name(link.to));
                 let what = format!("{}: the hosts {one} and {other} have a link to each other", draft.place(&link));
-                return Err(Problem::new(what, "a host has a link to a router: correct `hosts`, or the file"));
+                return Err(Problem::new(what, "connect each host to a router: correct `hosts`, or the file"));
             }
         };
         count[host as usize] += 1;
@@ -161,21 +164,22 @@ fn take(draft: &mut Draft, is_host: &[bool]) -> Result<(), Problem> {
         let most = if draft.stated == Stated::Once { 1 } else { 2 };
         if before != router || count[host as usize] > most {
             let what = format!("{}: the host {} has a second link", draft.place(&link), draft.name(host));
-            return Err(Problem::new(what, "keep one link of each host, since a terminal has one"));
+            return Err(Problem::new(what, "keep one link of each host, because a terminal has one link"));
         }
         let first = *first.get_or_insert(link);
         if draft.facts[first.class as usize] != draft.facts[link.class as usize] {
             let [one, other] =
                 [first, link].map(|link| format!("{} `{}`", draft.place(&link), draft.classes[link.class as usize]));
-            let what = format!("links to hosts differ ({one}, {other}), and all links to terminals are of one class");
-            let help = "leave their bandwidth and latency out of the file, and write `links.terminal` in the scenario";
+            let what =
+                format!("links to hosts differ ({one}, {other}), but all links to terminals have the same class");
+            let help = "remove their bandwidth and latency from the file, and write `links.terminal` in the scenario";
             return Err(Problem::new(what, help));
         }
     }
     let hosts: Vec<usize> = (0..is_host.len()).filter(|&node| is_host[node]).collect();
     if let Some(&alone) = hosts.iter().find(|&&host| own[host].is_none()) {
         let what = format!("the host {} has no link", draft.name(alone as u32));
-        return Err(Problem::new(what, "give it a link to a router, or remove it"));
+        return Err(Problem::new(what, "connect the host to a router, or remove it"));
     }
     draft.router_of = Some(hosts.iter().filter_map(|&host| own[host].map(|router| new[router as usize])).collect());
     draft.terminal_facts = first.map(|link| draft.facts[link.class as usize].clone()).unwrap_or_default();

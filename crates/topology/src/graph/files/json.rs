@@ -57,12 +57,12 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
         (Some(links), None) => ("links", links),
         (Some(_), Some(_)) => return Err(Problem::new("both `links` and `edges` are given", "keep one of them")),
         (None, None) if data.adjacency.is_some() => {
-            let help = "write it with networkx.node_link_data(networkx.adjacency_graph(data))";
-            let what = "`adjacency`, where `links` or `edges` belong: the adjacency format of NetworkX";
+            let help = "write the file with networkx.node_link_data(networkx.adjacency_graph(data))";
+            let what = "the file has `adjacency` in place of `links` or `edges`: this is NetworkX's adjacency format";
             return Err(Problem::new(what, help));
         }
         (None, None) => {
-            let help = "list the links: \"edges\": [{\"source\": ..., \"target\": ...}]; a single router has none: []";
+            let help = "list the links: \"edges\": [{\"source\": ..., \"target\": ...}]; for a single router: []";
             return Err(Problem::new("neither `links` nor `edges` is given", help));
         }
     };

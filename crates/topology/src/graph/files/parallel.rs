@@ -28,7 +28,7 @@ fn pair(link: &Link) -> (u32, u32) {
 /// repeated links if the file has no parallel links.
 pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     if let Some(link) = draft.links.iter().find(|link| link.from == link.to) {
-        let what = format!("{}: router {} is joined to itself", draft.place(link), draft.name(link.from));
+        let what = format!("{}: router {} is connected to itself", draft.place(link), draft.name(link.from));
         return Err(Problem::new(what, "remove the link"));
     }
     let mut sorted = draft.links.clone();
@@ -67,11 +67,11 @@ fn check_each_way(draft: &Draft, sorted: &[Link]) -> Result<(), Problem> {
     let (from, to, pairs) = (draft.name(a.from), draft.name(a.to), sorted.len() / 2);
     let what = format!(
         "{}: an undirected graph states each of its {pairs} links from both ends, such as {from} to {to} and {to} to \
-         {from}: are they one link or two?",
+         {from}: is this one link or two?",
         draft.places(a, b)
     );
-    let help = "for one link, state it once, or write a directed graph; for two parallel links, let both lead from the \
-                same end";
+    let help = "for one link, state the link once, or write a directed graph; for two parallel links, state both from \
+                the same end";
     Err(Problem::new(what, help))
 }
 
@@ -94,13 +94,13 @@ fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [L
     }
     if there.len() != back.len() {
         let what = match (there.len(), back.len()) {
-            (1, 0) => format!("a link leads from {from} to {to}, and none back"),
-            (there, 0) => format!("{there} links lead from {from} to {to}, and none back"),
-            (there, back) => {
-                format!("from {from} to {to} the file states {there} of the links, and {back} on the way back")
-            }
+            (1, 0) => format!("a link leads from {from} to {to}, but no link leads back"),
+            (there, 0) => format!("{there} links lead from {from} to {to}, but no link leads back"),
+            (there, back) => format!(
+                "from {from} to {to} the file states {there} of the links, but {back} in the opposite direction"
+            ),
         };
-        let help = "state every link in both directions, or write an undirected graph: links carry both directions";
+        let help = "state every link in both directions, or write an undirected graph: its links have both directions";
         return Err(Problem::new(format!("{}: {what}", draft.place(first)), help));
     }
     // The links of both directions are sorted by class. A link may have another class in the opposite direction if the pairing is
@@ -111,8 +111,8 @@ fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [L
         let [there, back] = [one, other].map(|link| &draft.classes[link.class as usize]);
         let places = draft.places(one, other);
         let what = format!(
-            "{places}: several links lead from {from} to {to}, one of them of class `{there}`, and those on the way back have \
-             other classes, such as `{back}`: which belong together?"
+            "{places}: several links lead from {from} to {to}, one of them of class `{there}`, but the links in the opposite \
+             direction have other classes, such as `{back}`: Weft cannot pair the two directions"
         );
         return Err(Problem::new(what, "give the links of one direction the same class or latency"));
     }

@@ -60,7 +60,8 @@ impl<'a> Sheet<'a> {
         for (name, text) in fields {
             if name == self.asked.terminals() {
                 let number = values::whole(text).ok_or_else(|| {
-                    let what = format!("{}: {:?} terminals on router {id}", place(), values::short(text));
+                    let what =
+                        format!("{}: {:?} is not a number of terminals (router {id})", place(), values::short(text));
                     Problem::new(what, "write a whole number, 0 or more")
                 })?;
                 terminals = Some(number);
@@ -111,7 +112,8 @@ impl<'a> Sheet<'a> {
         }
         let mut known = HashSet::new();
         if let Some((twice, ..)) = classes.iter().find(|(name, ..)| !known.insert(name)) {
-            let what = format!("links of two classes have the name `{twice}` when their bandwidth or latency is added");
+            let what =
+                format!("two classes of links get the name `{twice}` when Weft adds the bandwidth or latency to names");
             return Err(Problem::new(what, "give one of the classes another name in the file"));
         }
         let mut draft = Draft {

@@ -35,8 +35,9 @@ fn new_class(draft: &mut Draft, one: u32, links: u32) -> Result<u32, Problem> {
     let class = draft.classes[one as usize].clone();
     let name = format!("{class}_x{links}");
     if draft.classes.contains(&name) {
-        let what =
-            format!("`{name}` is a class of the file, and the name of {links} links of the class `{class}` together");
+        let what = format!(
+            "`{name}` is a class of the file, but also the name for the sum of {links} links of the class `{class}`"
+        );
         return Err(Problem::new(what, "give the class of the file another name, or write `parallel_links: trunk`"));
     }
     let facts = &draft.facts[one as usize];

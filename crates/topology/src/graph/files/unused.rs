@@ -8,10 +8,10 @@ use weft_units::Remark;
 
 weft_units::codes! {
     ATTRIBUTES_UNUSED = "graph_attributes_unused", Warning,
-        means: "The graph file has attributes that nothing reads.",
-        computed: "All attributes of nodes and edges, without those that Weft knows and those that `attributes` names. The numbers \
-                   are the nodes and edges that have each.",
-        helps: "Nothing, if the attributes are not meant for Weft. Else name them in `attributes`, with their unit.";
+        means: "The graph file has attributes that Weft does not read.",
+        computed: "All attributes of nodes and edges, except the ones that Weft knows and the ones that `attributes` names. Each \
+                   number counts the nodes or edges that have the attribute.",
+        helps: "Change nothing if the attributes are not meant for Weft. Otherwise name them in `attributes`, with their unit.";
     ATTRIBUTE_MISSING = "graph_attribute_missing", Warning,
         means: "Some edges of the graph file lack an attribute that gives a bandwidth or latency to the other edges.",
         computed: "Edges without the attribute, if at least one edge has it. They get the value of their link class.",
@@ -151,16 +151,15 @@ impl Seen {
         let found = [("bandwidth", bandwidth), ("latency", latency)];
         let found: Vec<_> = found.into_iter().filter_map(|(key, found)| found.map(|found| (key, found))).collect();
         if found.is_empty() {
-            return "nothing is to be done if they mean nothing for the network; `attributes` says what is read"
-                .to_owned();
+            return "change nothing if they do not describe the network; otherwise name them in `attributes`".to_owned();
         }
         let keys: Vec<_> =
             found.iter().map(|(key, (from, _))| format!("{key}: {{from: {from}, unit: UNIT}}")).collect();
         let units: Vec<_> = found.iter().map(|(_, (from, units))| format!("of `{from}` ({units})")).collect();
         format!(
-            "to use them, write beside `file` `attributes: {{{}}}`, and for UNIT the unit {}: the file does not say it",
+            "to use them, write `attributes: {{{}}}` next to `file`; replace UNIT by the unit {}; the file does not state it",
             keys.join(", "),
-            units.join(" and that ")
+            units.join(" and by the unit ")
         )
     }
 
@@ -175,9 +174,9 @@ impl Seen {
             path: format!("attributes.{key}"),
             numbers: vec![("edges".to_owned(), edges.into()), ("missing".to_owned(), missing.into())],
             what: format!(
-                "{missing} of {edges} edges have no attribute `{from}`: they have the {key} of their link class"
+                "{missing} of {edges} edges have no attribute `{from}`: Weft gives them the {key} of their link class"
             ),
-            help: format!("write it for them in the file, or `links.default.{key}` for those without"),
+            help: format!("write the attribute for these edges in the file, or write `links.default.{key}`"),
         })
     }
 }
@@ -194,17 +193,21 @@ fn suggestion(name: &str, of: &str, names: &BTreeMap<String, u32>) -> String {
     let near = near.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0));
     let meant = near.map_or_else(String::new, |(_, other)| format!("did you mean `{other}`? "));
     let all: Vec<&str> = names.keys().map(String::as_str).collect();
-    format!("{meant}attributes of its {of}s: {}", if all.is_empty() { "none".to_owned() } else { all.join(", ") })
+    let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+    format!("{meant}attributes of {of}s in the file: {all}")
 }
 
 /// Refuses an attribute whose name differs from `key` in at most `letters` letters.
 fn misspelt(key: &str, letters: usize, of: &str, names: &BTreeMap<String, u32>) -> Result<(), Problem> {
     let near = |name: &&String| *name != key && strsim::osa_distance(&name.to_lowercase(), key) <= letters;
     let Some(name) = names.keys().find(near) else { return Ok(()) };
-    let what = format!("`{name}` of its {of} ({} have it) is not read: did you mean `{key}`?", names[name]);
+    let what = format!(
+        "Weft does not read the attribute `{name}` of {of} ({} have it): did you mean `{key}`?",
+        names[name]
+    );
     let help = format!(
-        "rename it to `{key}` in the file, or write `attributes: {{{key}: {{from: {name}}}}}`; if it means something else, \
-         write `attributes: {{{key}: {{from: {key}}}}}`"
+        "rename it to `{key}` in the file, or write `attributes: {{{key}: {{from: {name}}}}}`; if the attribute has another \
+         meaning, write `attributes: {{{key}: {{from: {key}}}}}`"
     );
     Err(Problem::new(what, help))
 }

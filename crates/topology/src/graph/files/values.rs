@@ -66,7 +66,7 @@ pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
         return in_unit(&number, unit, |text| text.parse());
     }
     let with_unit = text.parse::<Bandwidth>().ok().or_else(|| speed(text));
-    with_unit.ok_or_else(|| Unread::Unit(format!("is {:?}, no bandwidth", short(text))))
+    with_unit.ok_or_else(|| Unread::Unit(format!("is {:?}, which is not a bandwidth", short(text))))
 }
 
 /// Parses speeds of ports in the notation of inventories.
@@ -96,12 +96,13 @@ pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), Unread> {
     match (plain(text), unit) {
         (Some(number), Some(unit)) => in_unit(&number, unit, read),
         (Some(_), None) => Err(without_unit(text)),
-        (None, _) => read(text).map_err(|_| Unread::Unit(format!("is {:?}, neither a time nor a length", short(text)))),
+        (None, _) => read(text)
+            .map_err(|_| Unread::Unit(format!("is {:?}, which is neither a time nor a length", short(text)))),
     }
 }
 
 fn without_unit(number: &str) -> Unread {
-    Unread::Unit(format!("is {number:?}, a number without a unit"))
+    Unread::Unit(format!("is {number:?}, which is a number without a unit"))
 }
 
 fn in_unit<T>(number: &str, unit: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Unread> {
@@ -149,8 +150,8 @@ mod tests {
         assert_eq!(read("1e3", Some("Mb/s")), Ok("1Gb/s".to_owned()));
         assert_eq!(read("0.5", Some("flits/cycle")), Ok("0.5flits/cycle".to_owned()));
         let of_unit = |what: &str| Err(Unread::Unit(what.to_owned()));
-        assert_eq!(read("100", None), of_unit("is \"100\", a number without a unit"));
-        assert_eq!(read("100GB/s", None), of_unit("is \"100GB/s\", no bandwidth"));
+        assert_eq!(read("100", None), of_unit("is \"100\", which is a number without a unit"));
+        assert_eq!(read("100GB/s", None), of_unit("is \"100GB/s\", which is not a bandwidth"));
         assert_eq!(read("5", Some("km")), of_unit("is \"5\": \"km\" in \"5km\" is not a unit of a bandwidth"));
         // 10^-10 Gb/s are a tenth of a bit per second
         let fine = "is \"0.0000000001\": \"0.0000000001Gb/s\" is finer than the smallest unit, 1b/s or \
@@ -165,7 +166,8 @@ mod tests {
         assert_eq!(read("1.5", Some("ms")), Ok(("1.5ms".to_owned(), Unit::Time)));
         assert_eq!(read("3 m", None), Ok(("15ns".to_owned(), Unit::Length)));
         assert_eq!(read("12", Some("cycles")), Ok(("12cycles".to_owned(), Unit::Time)));
-        assert_eq!(read("long", None), Err(Unread::Unit("is \"long\", neither a time nor a length".to_owned())));
+        let long = "is \"long\", which is neither a time nor a length";
+        assert_eq!(read("long", None), Err(Unread::Unit(long.to_owned())));
         let foreign = read("5", Some("Gb/s")).unwrap_err();
         assert!(matches!(&foreign, Unread::Unit(what) if what.contains("\"Gb/s\" in \"5Gb/s\" is not a unit")));
         assert!(matches!(read("0.1", Some("fs")), Err(Unread::Number(_))), "finer than a femtosecond");

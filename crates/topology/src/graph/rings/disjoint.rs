@@ -11,13 +11,13 @@ use weft_units::Refusal;
 /// Finds `count` rings, or refuses and states how many exist.
 pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, Refusal> {
     if count == 0 {
-        return Err(Refusal::new(path, "0 rings", "take 1 or more"));
+        return Err(Refusal::new(path, "0 rings are too few", "write 1 or more"));
     }
     if let Some(palm_tree) = PalmTree::of(graph) {
         let most = palm_tree.steps();
         if count as usize > most.len() {
-            let what = format!("{count} rings, but {}", palm_tree.has(most.len()));
-            return Err(Refusal::new(path, what, format!("take at most {}", most.len())));
+            let what = format!("{count} rings are too many: {}", palm_tree.has(most.len()));
+            return Err(Refusal::new(path, what, format!("write at most {}", most.len())));
         }
         let orders = most.into_iter().take(count as usize).map(|(entry, step)| palm_tree.order(entry, step));
         let rings: Result<Vec<Ring>, _> = orders.map(|order| Ring::along(graph, &order)).collect();
@@ -35,10 +35,10 @@ pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, 
         let by_search = || left.ring().and_then(|order| Ring::along(graph, &order).ok());
         let Some(ring) = by_lines.or_else(by_search) else {
             let asked = if count == 1 { "1 ring".to_owned() } else { format!("{count} rings without a common link") };
-            let what = format!("{asked}; a search has found {}", rings.len());
+            let what = format!("the scenario needs {asked}; a search found {}", rings.len());
             let help = match rings.len() {
-                0 => "take another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
-                found => format!("take at most {found}"),
+                0 => "use another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
+                found => format!("write at most {found}"),
             };
             return Err(Refusal::new(path, what, help));
         };
@@ -62,12 +62,12 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
         return Ok(());
     }
     let what = format!(
-        "{count} rings without a common link take {} links of each router; router {least} has {links} neighbours",
+        "{count} rings without a common link need {} links of each router; router {least} has {links} neighbours",
         2 * u64::from(count)
     );
     let help = match links / 2 {
-        0 => "take another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
-        most => format!("take at most {most}"),
+        0 => "use another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
+        most => format!("write at most {most}"),
     };
     Err(Refusal::new(path, what, help))
 }
@@ -108,12 +108,12 @@ impl PalmTree {
     fn has(&self, most: usize) -> String {
         let &Self { a, h, g } = self;
         let half = a / 2;
-        let rings = format!("in a palm tree of {g} groups of {a} routers the construction has {half}");
+        let rings = format!("in a palm tree of {g} groups of {a} routers each group has {half}");
         match half as usize - most {
-            0 => format!("{rings}, one for each pair of its routers"),
+            0 => format!("{rings} pairs of routers, with one ring for each pair"),
             without => format!(
-                "{rings} pairs of routers for them, and no ring for {without}: all of the {h} steps from group to group that \
-                 such a pair can take have a factor in common with {g}"
+                "{rings} pairs of routers, with at most one ring for each pair; pairs without a ring: {without}, because all of \
+                 the {h} steps from group to group that such a pair can use have a common factor with {g}"
             ),
         }
     }

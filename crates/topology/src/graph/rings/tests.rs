@@ -86,9 +86,10 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
         let more = refusal(Ring::disjoint(&graph, h + 1, "routing.ring"));
         let (a, g) = (2 * h, 2 * h * h + 1);
         let pairs = format!(
-            "in a palm tree of {g} groups of {a} routers the construction has {h}, one for each pair of its routers"
+            "in a palm tree of {g} groups of {a} routers each group has {h} pairs of routers, with one ring for each pair"
         );
-        assert_eq!((more.what, more.help), (format!("{} rings, but {pairs}", h + 1), format!("take at most {h}")));
+        let what = format!("{} rings are too many: {pairs}", h + 1);
+        assert_eq!((more.what, more.help), (what, format!("write at most {h}")));
     }
 }
 
@@ -100,37 +101,38 @@ fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     check(&graph, &Ring::disjoint(&graph, 2, "routing.ring").expect("two rings"));
     let graph = dragonfly([8, 1, 1], "");
     check(&graph, &Ring::disjoint(&graph, 3, "routing.ring").expect("steps 1, 2 and 4"));
-    let what = "4 rings, but in a palm tree of 9 groups of 8 routers the construction has 4 pairs of routers for them, and no ring for 1: all of \
-                the 1 steps from group to group that such a pair can take have a factor in common with 9";
+    let what = "4 rings are too many: in a palm tree of 9 groups of 8 routers each group has 4 pairs of routers, with at most one \
+                ring for each pair; pairs without a ring: 1, because all of the 1 steps from group to group that such a pair can \
+                use have a common factor with 9";
     assert_eq!(refusal(Ring::disjoint(&graph, 4, "routing.ring")).what, what);
 }
 
 #[test]
 fn networks_without_the_ring_are_refused_with_what_is_missing_and_a_remedy_that_works() {
-    let remedy = "take arrangement: palm_tree and leave groups out, so that the last router of each group has the link to \
-                  the first router of the next one; or give the ring wires of its own with escape_rings: 1";
+    let remedy = "use arrangement: palm_tree and remove groups, so that the last router of each group has a link to the \
+                  first router of the next group; or give the ring its own links with escape_rings: 1";
     for (h, more, why) in [
         // router 3 to 4; absolute: port 0 of group 0 leads to group 1, to its port 0
-        (2, r#", "arrangement": "absolute""#, "the link from group 0 to group 1 joins routers 0 and 4"),
+        (2, r#", "arrangement": "absolute""#, "the link from group 0 to group 1 connects routers 0 and 4"),
         // relative: port 0 leads to the next group, to its last port
-        (2, r#", "arrangement": "relative""#, "the link from group 0 to group 1 joins routers 0 and 7"),
-        (2, r#", "arrangement": "circulant""#, "the link from group 0 to group 1 joins routers 0 and 4"),
+        (2, r#", "arrangement": "relative""#, "the link from group 0 to group 1 connects routers 0 and 7"),
+        (2, r#", "arrangement": "circulant""#, "the link from group 0 to group 1 connects routers 0 and 4"),
         // one link per pair: port g - 2 = 5 is on router 2
-        (2, r#", "groups": 7"#, "the link from group 0 to group 1 joins routers 2 and 4"),
+        (2, r#", "groups": 7"#, "the link from group 0 to group 1 connects routers 2 and 4"),
         // two links per pair: ports 3 and 7 lead to ports 0 and 4
-        (2, r#", "groups": 5"#, "none of the 2 links from group 0 to group 1 joins them"),
+        (2, r#", "groups": 5"#, "none of the 2 links from group 0 to group 1 connects these routers"),
     ] {
         let refused = refusal(Ring::in_label_order(&dragonfly([4, 2, h], more), "routing.ring"));
-        let missing = "a ring in label order needs a link from router 3 to router 4, and there is none";
+        let missing = "a ring in label order needs a link from router 3 to router 4, but it does not exist";
         assert_eq!((refused.what, refused.help.as_str()), (format!("{missing}: {why}"), remedy));
         let with_ring = dragonfly([4, 2, h], &format!(r#"{more}, "escape_rings": 1"#));
         check(&with_ring, &with_ring.structure().rings);
     }
     let grid = refusal(Ring::in_label_order(&hyperx("[4, 4]"), "routing.ring"));
-    assert_eq!(grid.what, "a ring in label order needs a link from router 3 to router 4, and there is none");
+    assert_eq!(grid.what, "a ring in label order needs a link from router 3 to router 4, but it does not exist");
     assert!(grid.help.contains("a full mesh, or a dragonfly with arrangement: palm_tree"), "{grid}");
     let pair = refusal(Ring::in_label_order(&hyperx("[2]"), "routing.ring"));
-    assert_eq!(pair.what, "a ring over links of the network needs 3 routers, and it has 2");
+    assert_eq!(pair.what, "a ring over links of the network needs at least 3 routers, but the network has 2");
 }
 
 #[test]
@@ -173,13 +175,13 @@ fn grids_whose_lines_close_have_a_ring_and_dense_networks_have_several() {
 fn more_rings_than_links_or_than_are_found_are_refused() {
     // each router has 7 + 7 links
     let refused = refusal(Ring::disjoint(&hyperx("[8, 8]"), 8, "routing.ring"));
-    let what = "8 rings without a common link take 16 links of each router; router 0 has 14 neighbours";
-    assert_eq!((refused.what.as_str(), refused.help.as_str()), (what, "take at most 7"));
-    assert_eq!(refusal(Ring::disjoint(&palm_tree(2), 0, "routing.ring")).what, "0 rings");
+    let what = "8 rings without a common link need 16 links of each router; router 0 has 14 neighbours";
+    assert_eq!((refused.what.as_str(), refused.help.as_str()), (what, "write at most 7"));
+    assert_eq!(refusal(Ring::disjoint(&palm_tree(2), 0, "routing.ring")).what, "0 rings are too few");
     // a ring visits leaves and tops alternately, so it needs the same number of both; the tree has 8 and 4
     let tree = build(r#"{"fat_tree": {"k": 4}}"#);
     let refused = refusal(Ring::disjoint(&tree, 1, "routing.ring"));
-    assert_eq!(refused.what, "1 ring; a search has found 0");
+    assert_eq!(refused.what, "the scenario needs 1 ring; a search found 0");
 }
 
 #[test]
@@ -195,15 +197,15 @@ fn a_broken_ring_is_found_out() {
     // ports: 2 terminals, 3 local, 2 global; the forward port of router 1 leads to index 2, to port 3 there
     assert_eq!(broken(&|ring| ring.forward[1] = 0), "port 0 of router 1 leads to terminal 2");
     assert_eq!(broken(&|ring| ring.forward[1] = 9), "router 1 has no port 9");
-    let elsewhere = "port 4 of router 1 leads forward to port 3 of router 3, whose port backward is 4";
+    let elsewhere = "the forward port 4 of router 1 leads to port 3 of router 3, but the backward port of that router is 4";
     assert_eq!(broken(&|ring| ring.forward[1] = 4), elsewhere);
-    let back = "port 3 of router 1 leads forward to port 3 of router 2, whose port backward is 2";
+    let back = "the forward port 3 of router 1 leads to port 3 of router 2, but the backward port of that router is 2";
     assert_eq!(broken(&|ring| ring.backward[2] = 2), back);
-    assert_eq!(broken(&|ring| ring.place.swap(4, 5)), "router 4 is number 4 from router 0 on, but its place is 5");
+    assert_eq!(broken(&|ring| ring.place.swap(4, 5)), "router 4 is 4 hops after router 0, but its position is 5");
     assert_eq!(broken(&|ring| ring.place.truncate(35)), "the ring lists 35 routers; the network has 36");
     // the network that remains after the faults
     let left = graph.without(|a, b, _| (a.min(b), a.max(b)) == (8, 9));
-    assert_eq!(whole.check(&left), Err("port 2 of router 8 leads nowhere".to_owned()));
+    assert_eq!(whole.check(&left), Err("port 2 of router 8 is unused".to_owned()));
     let others = Ring::disjoint(&left, 1, "routing.ring").expect("another way round");
     check(&left, &others);
 }
@@ -219,7 +221,7 @@ fn a_ring_that_closes_early_is_found_out() {
         backward: [&low.backward[..4], &high.backward[4..]].concat(),
         place: (0..8).collect(),
     };
-    assert_eq!(ring.check(&graph), Err("the ring is back at router 0 after 4 of 8 routers".to_owned()));
+    assert_eq!(ring.check(&graph), Err("the ring returns to router 0 after 4 of 8 routers".to_owned()));
 }
 
 #[test]

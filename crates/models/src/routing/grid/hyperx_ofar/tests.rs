@@ -96,7 +96,7 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     assert_eq!((&no_wires.path[..], &no_wires.help[..]), ("routing.hyperx_ofar.ring.kind", "write kind: embedded"));
     // each router has 6 links
     let too_many = refusal(r#"{"ring": {"rings": 4}}"#);
-    assert_eq!((&too_many.path[..], &too_many.help[..]), ("routing.hyperx_ofar.ring.rings", "take at most 3"));
+    assert_eq!((&too_many.path[..], &too_many.help[..]), ("routing.hyperx_ofar.ring.rings", "write at most 3"));
     let no_share = refusal(r#"{"most_occupancy": {"relative": 2}}"#);
     assert_eq!(no_share.path, "routing.hyperx_ofar.most_occupancy.relative");
     for small in
