@@ -132,7 +132,7 @@ def test_an_edge_without_the_attribute_has_the_default(tmp_path: Path) -> None:
         (
             "loop.json",
             '{"directed": false, "multigraph": false, "graph": [], "nodes": [{"id": 0}], "adjacency": [[{"id": 0}]]}',
-            ["loop.json, as NetworkX reads it: edge (0, 0): router 0 is connected to itself"],
+            ["loop.json, converted by NetworkX: edge (0, 0): router 0 is connected to itself"],
         ),
     ],
 )

@@ -276,20 +276,20 @@ fn width_of_zero() {
     5 |   hyperx: {widths: [4, 0], terminals_per_router: 2}
       |                    ^^^^^
       |
-      = help: change the width, or leave the dimension out
+      = help: change the width, or remove the dimension
     "#);
 }
 
 #[test]
 fn no_widths() {
     insta::assert_snapshot!(refused(&[("widths: [4, 4]", "widths: []")], &[]), @r#"
-    error: topology.hyperx.widths: 0 dimensions, not 1 to 8
+    error: topology.hyperx.widths: the number of dimensions is 0, not 1 to 8
      --> bad.yaml:5:20
       |
     5 |   hyperx: {widths: [], terminals_per_router: 2}
       |                    ^
       |
-      = help: write one width per dimension, e.g. [8, 8]
+      = help: write one width per dimension, such as [8, 8]
     "#);
 }
 
@@ -315,7 +315,7 @@ fn dragonfly_with_too_many_groups() {
     5 |   dragonfly: {groups: 10, routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}
       |                       ^^
       |
-      = help: take 2 to 9 groups, or change routers_per_group or global_links_per_router
+      = help: use 2 to 9 groups, or change routers_per_group or global_links_per_router
     "#);
 }
 

@@ -321,8 +321,8 @@ fn a_converted_file_is_named_as_its_author_knows_it() {
     };
     assert_eq!(
         refused(r#"{"source": 0, "target": 0}"#),
-        "50-adj.json, as NetworkX reads it: edge (0, 0): router 0 is connected to itself"
+        "50-adj.json, converted by NetworkX: edge (0, 0): router 0 is connected to itself"
     );
     let one_way = refused(r#"{"source": 0, "target": 1}"#);
-    assert!(one_way.starts_with("50-adj.json, as NetworkX reads it: edge (0, 1): "), "{one_way}");
+    assert!(one_way.starts_with("50-adj.json, converted by NetworkX: edge (0, 1): "), "{one_way}");
 }

@@ -201,13 +201,14 @@ mod tests {
     #[test]
     fn circulant_refuses_what_it_cannot_pair() {
         let refusal = |h, groups| dragonfly(4, 2, h, groups, Arrangement::Circulant).build("topology").unwrap_err();
-        let odd = "3 global links per router: circulant pairs a link up with a link down on each router";
+        let odd = "3 global links per router is an odd number, but circulant pairs a link up with a link down on each \
+                   router";
         assert_eq!(
             (refusal(3, None).path, refusal(3, None).what),
             ("topology.global_links_per_router".into(), odd.into())
         );
-        let even = "4 groups with floor(4 x 2 / 3) = 2 links per pair: circulant can't pair up the 3 links of a group to \
-                    the others";
+        let even = "4 groups with floor(4 x 2 / 3) = 2 links per pair of groups: circulant can't pair the 3 links from \
+                    a group to the others";
         assert_eq!((refusal(2, Some(4)).path, refusal(2, Some(4)).what), ("topology.groups".into(), even.into()));
     }
 
@@ -266,7 +267,7 @@ mod tests {
         let too_many = refusal(4, 1, 1, Some(9));
         assert_eq!(too_many.path, "topology.groups");
         assert_eq!(too_many.what, "9 groups need 8 global links per group; 4 routers x 1 links give 4");
-        assert_eq!(refusal(4, 2, 2, Some(1)).what, "1 groups, not 2 to 9");
+        assert_eq!(refusal(4, 2, 2, Some(1)).what, "the number of groups is 1, not 2 to 9");
         assert_eq!(refusal(0, 2, 2, None).path, "topology.routers_per_group");
         assert_eq!(refusal(u32::MAX, u32::MAX, u32::MAX, None).path, "topology");
         assert!(

@@ -219,7 +219,7 @@ mod tests {
         assert!(wide.starts_with("a spine router: 100 leaves + 413 global links gives 513 ports per router"), "{wide}");
         let many = refusal([2, 2, 1, 1], Some(4));
         assert_eq!(many.what, "4 groups need 3 global links per group; 2 routers x 1 links give 2");
-        assert_eq!(many.help, "take 2 to 3 groups, or change spines_per_group or global_links_per_spine");
+        assert_eq!(many.help, "use 2 to 3 groups, or change spines_per_group or global_links_per_spine");
         let circulant = new([2, 2, 1, 1], None, Arrangement::Circulant).build("topology").unwrap_err();
         assert_eq!(circulant.path, "topology.global_links_per_spine");
     }

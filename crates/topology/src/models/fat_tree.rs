@@ -37,14 +37,16 @@ use weft_units::{Refusal, Remark};
 
 weft_units::codes! {
     NEEDLESS_LEVEL = "fat_tree_needless_level", Warning,
-        means: "The terminals of the fat tree fit into fewer levels. The highest levels cost routers and give nothing.",
-        computed: "n levels hold radix x the product of the links down of the levels below the top. A single leaf holds as many terminals as it has links down.",
+        means: "The terminals of the fat tree fit into fewer levels. The highest levels need routers but have no benefit.",
+        computed: "n levels have room for as many terminals as radix x the product of the links down per router at each level below \
+                   the top. A single leaf has room for as many terminals as it has links down.",
         helps: "Write fewer `levels`, more terminals or a smaller radix.";
     OTHER_RATIO = "fat_tree_other_ratio", Warning,
-        means: "A level of the fat tree is oversubscribed by less than the scenario writes, because the ports of a router do not divide so.",
-        computed: "A router of r ports has r / (1 + ratio) links up, rounded up, and the other ports down. The warning appears if links \
-                   down per link up are 10 % below the ratio.",
-        helps: "Write a radix that is a multiple of 1 + ratio, or the ratio that the ports have.";
+        means: "A level of the fat tree has less oversubscription than the scenario states, because the ports of a router cannot be \
+                divided in that ratio.",
+        computed: "A router of r ports has r / (1 + ratio) links up, rounded up; its other ports are links down. The warning appears \
+                   if the links down per link up are more than 10 % below the ratio.",
+        helps: "Write a radix that is a multiple of 1 + ratio, or write the ratio of the ports.";
 }
 
 /// Largest number of levels: a routing packs the level and the digits into eight bytes.
@@ -141,7 +143,7 @@ impl FatTree {
         if most > MAX_DIGIT {
             let key = if self.k.is_some() { "k" } else { "radix" };
             let what = format!(
-                "{most} links of one router to another level: the position of a router has digits of a byte, for {MAX_DIGIT}"
+                "a router has {most} links to another level; its position is stored in digits of a byte, for {MAX_DIGIT} links"
             );
             return Err(Refusal::new(format!("{path}.{key}"), what, format!("write at most {MAX_DIGIT}")));
         }
@@ -153,11 +155,11 @@ impl FatTree {
             (Some(k), None) => self.of_k(k, path),
             (None, Some(radix)) => self.bought(radix, path),
             (Some(_), Some(_)) => {
-                let what = "both `k` and `radix` say how many ports a router has";
-                Err(Refusal::new(path, what, "leave k out: `radix: 16` alone builds the tree that `k: 16` does"))
+                let what = "both `k` and `radix` set the number of ports of a router";
+                Err(Refusal::new(path, what, "remove k: `radix: 16` alone builds the same tree as `k: 16`"))
             }
             (None, None) => {
-                let what = "nothing says how many ports a router has";
+                let what = "the number of ports of a router is missing";
                 Err(Refusal::new(
                     path,
                     what,
@@ -175,7 +177,7 @@ impl FatTree {
             ("terminals", self.terminals.is_some()),
         ];
         if let Some((key, _)) = others.iter().find(|(_, is_there)| *is_there) {
-            let what = format!("`{key}` beside `k`, which is a tree of three levels without oversubscription");
+            let what = format!("`{key}` does not apply to `k`, a tree of three levels without oversubscription");
             return Err(Refusal::new(
                 format!("{path}.{key}"),
                 what,
@@ -183,7 +185,7 @@ impl FatTree {
             ));
         }
         if k < 2 || k % 2 == 1 {
-            let what = format!("{k} ports per router, half of them up and half down: not an even number, 2 or more");
+            let what = format!("half of the {k} ports of a router lead up: the number must be even, and at least 2");
             return Err(Refusal::new(format!("{path}.k"), what, format!("write {}", k.saturating_add(1).max(2))));
         }
         check_size(1, k.into(), &format!("{} links down + {} up", k / 2, k / 2), &format!("{path}.k"))?;
@@ -196,26 +198,27 @@ impl FatTree {
     fn bought(&self, radix: u32, path: &str) -> Result<Plan, Refusal> {
         let levels = self.levels.unwrap_or(OF_PODS);
         if !(2..=MAX_LEVELS).contains(&levels) {
-            let what = format!("{levels} levels, not 2 to {MAX_LEVELS}");
+            let what = format!("the number of levels is {levels}, not 2 to {MAX_LEVELS}");
             return Err(Refusal::new(format!("{path}.levels"), what, "write 2 for leaves and spines, or 3"));
         }
         if self.trunk_width != TrunkWidth::default() {
-            let what = "trunks would need more ports than `radix` says";
+            let what = "trunks would need more ports than `radix` allows";
             return Err(Refusal::new(
                 format!("{path}.trunk_width"),
                 what,
-                "leave it out, or write `k` in place of `radix`",
+                "remove trunk_width, or write `k` in place of `radix`",
             ));
         }
         if radix < 2 {
-            let what = format!("routers of {radix} ports, of which some lead down and some up");
-            return Err(Refusal::new(format!("{path}.radix"), what, "write the ports of a router, such as 64"));
+            let what = format!("{radix} ports per router are too few: a router needs links down and links up");
+            let help = "write the number of ports of a router, such as 64";
+            return Err(Refusal::new(format!("{path}.radix"), what, help));
         }
         check_size(1, radix.into(), "the radix", &format!("{path}.radix"))?;
         let split = (0..levels as usize - 1).map(|level| self.split(level, radix, path));
         let (mut down, mut up): (Vec<u32>, Vec<u32>) = split.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         if let Some(extra) = self.oversubscription.get(down.len()) {
-            let what = format!("{extra} for level {}, whose routers have no links up", down.len());
+            let what = format!("the ratio is {extra} for level {}, but its routers have no links up", down.len());
             let at = format!("{path}.oversubscription.{}", down.len());
             return Err(Refusal::new(at, what, format!("write {} numbers, or more levels", down.len())));
         }
@@ -224,8 +227,10 @@ impl FatTree {
         let wanted = self.terminals.map_or(most, u64::from);
         if wanted < 2 || wanted > most {
             let ports = down.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
-            let what =
-                format!("{wanted} terminals: {levels} levels of routers with {radix} ports hold {ports} = {most}");
+            let what = format!(
+                "{wanted} terminals are not possible: {levels} levels of routers with {radix} ports have room for \
+                 {ports} = {most}"
+            );
             let help = format!("write 2 to {most}, another radix, or `levels: {}`", (levels + 1).min(MAX_LEVELS));
             return Err(Refusal::new(format!("{path}.terminals"), what, help));
         }
@@ -262,15 +267,18 @@ impl FatTree {
         let routers: u64 = (0..levels).map(|level| plan.count(level)).sum();
         let used = plan.down[levels - 1] * plan.trunk;
         let (smaller, help) = match enough {
-            1 => (format!("one leaf holds {hold}"), format!("write more than {hold} terminals, or a smaller radix")),
+            1 => (
+                format!("one leaf has room for {hold}"),
+                format!("write more than {hold} terminals, or a smaller radix"),
+            ),
             _ => (
-                format!("{enough} levels hold {hold}"),
+                format!("{enough} levels have room for {hold}"),
                 format!("write `levels: {enough}`, more than {hold} terminals, or a smaller radix"),
             ),
         };
         let what = format!(
-            "{terminals} terminals in {levels} levels take {routers} routers, and each router of the top uses {used} of its \
-             {radix} ports: {smaller}"
+            "{terminals} terminals in {levels} levels need {routers} routers, and each top router uses {used} of its {radix} \
+             ports; {smaller}"
         );
         let numbers = [
             ("terminals", f64::from(terminals)),
@@ -295,9 +303,9 @@ impl FatTree {
             }
             let rounded = (own * 1000.0).ceil() / 1000.0;
             let what = format!(
-                "{radix} ports of a router are {down} down and {up} up: {rounded} links down per link up, not {ratio}"
+                "a router of {radix} ports has {down} links down and {up} up: {rounded} links down per link up, not {ratio}"
             );
-            let help = format!("write a radix that is a multiple of {}, or {rounded} here", 1.0 + ratio);
+            let help = format!("write a radix that is a multiple of {}, or the ratio {rounded}", 1.0 + ratio);
             let numbers = [
                 ("radix", f64::from(radix)),
                 ("ports_down", f64::from(down)),
@@ -314,13 +322,14 @@ impl FatTree {
         let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
         let at = || format!("{path}.oversubscription.{level}");
         if !(ratio.is_finite() && ratio > 0.0) {
-            let what = format!("{ratio} links down per link up");
-            return Err(Refusal::new(at(), what, "write 1 for none, 3 for three links down per link up"));
+            let what = format!("the ratio of {ratio} links down per link up is not a number above 0");
+            let help = "write 1 for no oversubscription, or 3 for three links down per link up";
+            return Err(Refusal::new(at(), what, help));
         }
         let up = (f64::from(radix) / (1.0 + ratio)).ceil() as u32;
         let down = (f64::from(up) * ratio).floor().min(f64::from(radix - up.min(radix))) as u32;
         if up == 0 || down == 0 {
-            let what = format!("{ratio} links down per link up leave {down} of {radix} ports down and {up} up");
+            let what = format!("with {ratio} links down per link up, {down} of {radix} ports lead down and {up} up");
             return Err(Refusal::new(at(), what, format!("write 1 to {}", radix.saturating_sub(1).max(1))));
         }
         Ok((down, up))
@@ -427,10 +436,10 @@ mod tests {
         let refusal = |k| FatTree::of_pods(k, TrunkWidth::default()).build("topology").unwrap_err();
         assert_eq!((refusal(0).path, refusal(0).help), ("topology.k".into(), "write 2".into()));
         assert_eq!(refusal(5).help, "write 6");
-        assert!(refusal(u32::MAX).what.contains("not an even number"));
+        assert!(refusal(u32::MAX).what.contains("the number must be even, and at least 2"));
         let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
         assert_eq!(refusal(514).what, wide);
-        let pods = "258 links of one router to another level: the position of a router has digits of a byte, for 256";
+        let pods = "a router has 258 links to another level; its position is stored in digits of a byte, for 256 links";
         assert_eq!((refusal(258).what.as_str(), refusal(258).help.as_str()), (pods, "write at most 256"));
         assert!(FatTree::of_pods(256, TrunkWidth::default()).plan("topology").is_ok(), "the remedy");
     }
@@ -489,15 +498,15 @@ mod tests {
         let remarks = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [2]}"#);
         let [Remark { code, path, what, help, .. }] = &remarks[..] else { panic!("{remarks:?}") };
         assert_eq!((code.name, path.as_str()), ("fat_tree_other_ratio", "topology.oversubscription.0"));
-        assert_eq!(what, "13 ports of a router are 8 down and 5 up: 1.6 links down per link up, not 2");
-        assert_eq!(help, "write a radix that is a multiple of 3, or 1.6 here");
+        assert_eq!(what, "a router of 13 ports has 8 links down and 5 up: 1.6 links down per link up, not 2");
+        assert_eq!(help, "write a radix that is a multiple of 3, or the ratio 1.6");
         assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1.6]}"#), []);
         assert_eq!(remarks_of(r#"{"radix": 12, "levels": 2, "oversubscription": [2]}"#), []);
         // 22 up and 42 down are 1.91 to 1
         assert_eq!(remarks_of(r#"{"radix": 64, "levels": 2, "oversubscription": [2]}"#), []);
         // 7 up and 6 down: 0.858 rounds up, so the ports divide in the same way
         let odd = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1]}"#);
-        assert_eq!(odd[0].help, "write a radix that is a multiple of 2, or 0.858 here");
+        assert_eq!(odd[0].help, "write a radix that is a multiple of 2, or the ratio 0.858");
         assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [0.858]}"#), []);
     }
 
@@ -510,12 +519,12 @@ mod tests {
         assert_eq!((code.name, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));
         assert_eq!(
             what,
-            "2 terminals in 3 levels take 65 routers, and each router of the top uses 32 of its 64 ports: one leaf holds 32"
+            "2 terminals in 3 levels need 65 routers, and each top router uses 32 of its 64 ports; one leaf has room for 32"
         );
         assert_eq!(help, "write more than 32 terminals, or a smaller radix");
         // two levels of routers with 64 ports have 32 * 64 = 2,048 terminals
         let levels = remarks_of(r#"{"radix": 64, "terminals": 512}"#);
-        assert!(levels[0].what.ends_with("2 levels hold 2048"), "{levels:?}");
+        assert!(levels[0].what.ends_with("2 levels have room for 2048"), "{levels:?}");
         assert_eq!(levels[0].help, "write `levels: 2`, more than 2048 terminals, or a smaller radix");
         // the remedies in the messages are accepted
         for remedy in [
@@ -536,7 +545,10 @@ mod tests {
         let many = refusal(r#"{"radix": 8, "levels": 2, "terminals": 33}"#);
         assert_eq!(
             (many.path.as_str(), many.what.as_str()),
-            ("topology.terminals", "33 terminals: 2 levels of routers with 8 ports hold 4 x 8 = 32")
+            (
+                "topology.terminals",
+                "33 terminals are not possible: 2 levels of routers with 8 ports have room for 4 x 8 = 32"
+            )
         );
         assert!(bought(r#"{"radix": 8, "levels": 3, "terminals": 33}"#).is_ok(), "the remedy of one more level");
         assert_eq!(refusal(r#"{"k": 8, "terminals": 9}"#).help, "write `radix: 8` in place of `k: 8`");

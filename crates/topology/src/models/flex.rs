@@ -100,18 +100,19 @@ impl Flex {
         let ([x, y], layers, p) = (self.widths, self.layers, self.terminals_per_router);
         if let Some((axis, width)) = ["x", "y"].iter().zip(self.widths).find(|(_, width)| !(1..=255).contains(width)) {
             let what = format!("{width} routers along {axis}, not 1 to 255");
-            return Err(Refusal::new(format!("{path}.widths"), what, "write the routers along x and y, e.g. [6, 6]"));
+            let help = "write the numbers of routers along x and y, such as [6, 6]";
+            return Err(Refusal::new(format!("{path}.widths"), what, help));
         }
         if !(2..=255).contains(&layers) {
             let what = format!("{layers} layers, not 2 to 255: all links lead to other layers");
-            let help = format!("write 3, or take hyperx with widths [{x}, {y}] for a single layer");
+            let help = format!("write 3, or use hyperx with widths [{x}, {y}] for a single layer");
             return Err(Refusal::new(format!("{path}.layers"), what, help));
         }
         check_positive(&[("terminals_per_router", p)], path)?;
         let per_layer = x + y - 2;
         if per_layer == 0 {
             let what = "1 x 1 routers per layer have no links: a link changes either x or y";
-            return Err(Refusal::new(format!("{path}.widths"), what, "write 2 or more for one of them"));
+            return Err(Refusal::new(format!("{path}.widths"), what, "write 2 or more for x or for y"));
         }
         let (links, sum) = match layers {
             2 => (per_layer, format!("{p} terminals + {per_layer} links to the other layer")),
@@ -121,8 +122,8 @@ impl Flex {
         check_size(routers, u64::from(p) + u64::from(links), &sum, path)?;
         if x.max(y) == 2 && layers.is_multiple_of(2) {
             let what = format!(
-                "{x} x {y} x {layers} routers fall apart: each link changes the layer, and one of x and y, by one, so \
-                 x + y + layer stays even or stays odd"
+                "{x} x {y} x {layers} routers form two separate networks: each link changes the layer by one and either x \
+                 or y by one, so x + y + layer stays even or stays odd"
             );
             return Err(Refusal::new(path, what, format!("write {} layers, or a width of 3 or more", layers + 1)));
         }

@@ -43,8 +43,8 @@ impl TopologyModel for FullMesh {
         let Self { routers, terminals_per_router, .. } = *self;
         check_positive(&[("routers", routers)], path)?;
         if routers > 255 {
-            let what = format!("{routers} routers: their numbers are kept in a byte, which has room for 255");
-            return Err(Refusal::new(format!("{path}.routers"), what, "take 255 routers at most, or a hyperx"));
+            let what = format!("{routers} routers are too many: Weft stores their numbers in a byte, up to 255");
+            return Err(Refusal::new(format!("{path}.routers"), what, "use at most 255 routers, or a hyperx"));
         }
         hyperx::build("full_mesh", &[routers], terminals_per_router, &self.trunk_width, path)
     }
@@ -72,7 +72,7 @@ mod tests {
                 .expect_err("too large or too small")
         };
         assert_eq!(refusal(0, 1).path, "topology.routers");
-        assert_eq!(refusal(256, 1).what, "256 routers: their numbers are kept in a byte, which has room for 255");
+        assert_eq!(refusal(256, 1).what, "256 routers are too many: Weft stores their numbers in a byte, up to 255");
         let largest = FullMesh { routers: 255, terminals_per_router: 1, trunk_width: TrunkWidth::default() };
         assert_eq!(largest.build("topology").expect("the remedy").radix(), 255);
         assert_eq!(refusal(4, 0).path, "topology.terminals_per_router");

@@ -31,7 +31,7 @@ impl Field {
     /// The field of `q` elements; `q` must be a power of a prime. Refuses, under `path`, a field that is too large.
     pub fn of(q: u32, path: &str) -> Result<Self, Refusal> {
         Self::new(q).ok_or_else(|| {
-            let what = format!("a field of {q} elements: its tables have room for {MAX_ELEMENTS}");
+            let what = format!("a field of {q} elements is too large: its tables have room for {MAX_ELEMENTS}");
             Refusal::new(format!("{path}.q"), what, format!("write at most {MAX_ELEMENTS}"))
         })
     }

@@ -22,13 +22,13 @@ impl GlobalPorts {
             return Ok(groups);
         }
         let what = match groups {
-            0 | 1 => format!("{groups} groups, not 2 to {most}"),
+            0 | 1 => format!("the number of groups is {groups}, not 2 to {most}"),
             _ => {
                 let there_are = format!("{routers} routers x {links} links give {ports}");
                 format!("{groups} groups need {} global links per group; {there_are}", groups - 1)
             }
         };
-        let help = format!("take 2 to {most} groups, or change {routers_key} or {links_key}");
+        let help = format!("use 2 to {most} groups, or change {routers_key} or {links_key}");
         Err(Refusal::new(format!("{path}.groups"), what, help))
     }
 
@@ -39,19 +39,21 @@ impl GlobalPorts {
             return Ok(());
         }
         if links % 2 == 1 {
-            let what =
-                format!("{links} global links per router: circulant pairs a link up with a link down on each router");
-            let help = "take an even number, or another arrangement";
+            let what = format!(
+                "{links} global links per router is an odd number, but circulant pairs a link up with a link down on each \
+                 router"
+            );
+            let help = "use an even number, or another arrangement";
             return Err(Refusal::new(format!("{path}.{links_key}"), what, help));
         }
         let others = groups - 1;
         let copies = routers * links / others;
         if copies > 1 && groups.is_multiple_of(2) {
             let what = format!(
-                "{groups} groups with floor({routers} x {links} / {others}) = {copies} links per pair: circulant can't \
-                 pair up the {others} links of a group to the others"
+                "{groups} groups with floor({routers} x {links} / {others}) = {copies} links per pair of groups: circulant \
+                 can't pair the {others} links from a group to the others"
             );
-            let help = "take an odd number of groups, or another arrangement";
+            let help = "use an odd number of groups, or another arrangement";
             return Err(Refusal::new(format!("{path}.groups"), what, help));
         }
         Ok(())

@@ -235,14 +235,14 @@ impl GraphFile {
     /// The name of the original file, for a message.
     fn shown_name(&self) -> String {
         let made_of = self.file.text().ok().filter(|_| self.file.extension() == "json").and_then(json::converted_from);
-        made_of.map_or_else(|| self.file.name().to_owned(), |name| format!("{name}, as NetworkX reads it"))
+        made_of.map_or_else(|| self.file.name().to_owned(), |name| format!("{name}, converted by NetworkX"))
     }
 
     fn read(&self) -> Result<Draft, Problem> {
         let bytes = self.file.bytes().len();
         if bytes > MAX_BYTES {
-            let what = format!("{bytes} bytes; a graph file has at most {MAX_BYTES}");
-            return Err(Problem::new(what, "leave attributes out that Weft does not read"));
+            let what = format!("the file has {bytes} bytes; a graph file has at most {MAX_BYTES}");
+            return Err(Problem::new(what, "remove attributes that Weft does not read"));
         }
         let format = self.format.unwrap_or_else(|| match self.file.extension().as_str() {
             "json" => Format::Json,

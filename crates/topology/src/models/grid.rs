@@ -28,12 +28,12 @@ impl RouterGrid {
         let at_widths = format!("{path}.widths");
         let dimensions = widths.len();
         if dimensions == 0 || dimensions > MAX_DIMENSIONS {
-            let what = format!("{dimensions} dimensions, not 1 to {MAX_DIMENSIONS}");
-            return Err(Refusal::new(at_widths, what, "write one width per dimension, e.g. [8, 8]"));
+            let what = format!("the number of dimensions is {dimensions}, not 1 to {MAX_DIMENSIONS}");
+            return Err(Refusal::new(at_widths, what, "write one width per dimension, such as [8, 8]"));
         }
         if let Some((d, width)) = widths.iter().enumerate().find(|(_, width)| !(least..=255).contains(*width)) {
             let what = format!("dimension {d} has width {width}, not {least} to 255");
-            return Err(Refusal::new(at_widths, what, "change the width, or leave the dimension out"));
+            return Err(Refusal::new(at_widths, what, "change the width, or remove the dimension"));
         }
         check_positive(&[("terminals_per_router", terminals)], path)?;
         let routers = widths.iter().fold(1u64, |product, &width| product.saturating_mul(width.into()));

@@ -98,11 +98,11 @@ impl KAryNTree {
     fn check(&self, path: &str) -> Result<(), Refusal> {
         let Self { k, n, .. } = *self;
         if !(1..=MAX_LEVELS).contains(&n) {
-            let what = format!("{n} levels, not 1 to {MAX_LEVELS}");
+            let what = format!("the number of levels is {n}, not 1 to {MAX_LEVELS}");
             return Err(Refusal::new(format!("{path}.n"), what, "write 2 or 3 for most machines"));
         }
         if k < 2 {
-            let what = format!("{k} links down, not 2 or more: k^n = {k}^{n} = {k} terminals");
+            let what = format!("{k} links down are too few: k^n = {k}^{n} = {k} terminals");
             return Err(Refusal::new(format!("{path}.k"), what, "write 2 or more"));
         }
         let (down, up) = (u64::from(k), if n > 1 { u64::from(k) } else { 0 });
@@ -154,8 +154,9 @@ mod tests {
     #[test]
     fn refuses_with_the_arithmetic() {
         let refusal = |k, n| new(k, n).build("topology").unwrap_err();
-        assert_eq!((refusal(4, 0).path, refusal(4, 9).what), ("topology.n".into(), "9 levels, not 1 to 8".into()));
-        assert_eq!(refusal(1, 3).what, "1 links down, not 2 or more: k^n = 1^3 = 1 terminals");
+        let levels = "the number of levels is 9, not 1 to 8";
+        assert_eq!((refusal(4, 0).path, refusal(4, 9).what), ("topology.n".into(), levels.into()));
+        assert_eq!(refusal(1, 3).what, "1 links down are too few: k^n = 1^3 = 1 terminals");
         assert_eq!(refusal(0, 3).path, "topology.k");
         let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
         assert_eq!((refusal(257, 2).path, refusal(257, 2).what), ("topology.k".into(), wide.into()));

@@ -47,11 +47,11 @@ impl TopologyModel for Planes {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         check_positive(&[("count", self.count)], path)?;
         if self.count > MOST {
-            let what = format!("{} planes would give a node as many interfaces", self.count);
+            let what = format!("{} planes would give each node too many interfaces", self.count);
             return Err(Refusal::new(format!("{path}.count"), what, format!("write 1 to {MOST}")));
         }
         if matches!(*self.of, TopologyConfig::Planes(_)) {
-            let what = "a plane that is made of planes";
+            let what = "a plane cannot consist of planes";
             return Err(Refusal::new(format!("{path}.of"), what, "multiply the two counts, and write one `planes`"));
         }
         let plane = self.of.build(&format!("{path}.of.{}", self.of.name()))?;

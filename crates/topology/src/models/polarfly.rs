@@ -95,7 +95,7 @@ impl PolarFly {
         let (q, p) = (self.q, self.terminals_per_router);
         let fits = |q: &u32| prime_power(*q).is_some();
         if !fits(&q) {
-            let what = format!("{q} is no power of a prime, and the construction computes in the field of q elements");
+            let what = format!("{q} is not a power of a prime, but the construction needs a field of q elements");
             let smaller = (2..q).rev().find(fits);
             let larger = (q..u32::MAX).find(fits);
             let names: Vec<String> = smaller.into_iter().chain(larger).map(|q| q.to_string()).collect();
@@ -250,7 +250,7 @@ mod tests {
         let refusal = |q| build(q, 1).unwrap_err();
         assert_eq!(
             refusal(6).what,
-            "6 is no power of a prime, and the construction computes in the field of q elements"
+            "6 is not a power of a prime, but the construction needs a field of q elements"
         );
         assert_eq!((refusal(6).path, refusal(6).help), ("topology.q".into(), "write 5 or 7".into()));
         assert_eq!((refusal(0).help, refusal(1).help), ("write 2".into(), "write 2".into()));
@@ -261,6 +261,6 @@ mod tests {
         // `make test-all`: the largest network whose routers fit into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 125 } else { 27 };
         assert_eq!(build(q, 2).unwrap().radix(), q + 3);
-        assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");
+        assert_eq!(refusal(257).what, "a field of 257 elements is too large: its tables have room for 256");
     }
 }

@@ -84,8 +84,8 @@ impl SlimFly {
         let fits = |q: &u32| prime_power(*q).is_some() && q % 4 != 2;
         if !fits(&q) {
             let what = match prime_power(q) {
-                Some(_) => format!("{q} = 4 * {} + 2, and the construction needs 4w - 1, 4w or 4w + 1", q / 4),
-                None => format!("{q} is no power of a prime, and the construction computes in the field of q elements"),
+                Some(_) => format!("{q} = 4 * {} + 2, but the construction needs 4w - 1, 4w or 4w + 1", q / 4),
+                None => format!("{q} is not a power of a prime, but the construction needs a field of q elements"),
             };
             let smaller = (3..q).rev().find(fits);
             let larger = (q..u32::MAX).find(fits);
@@ -193,10 +193,10 @@ mod tests {
         let refusal = |q| build(q, 1).unwrap_err();
         assert_eq!(
             refusal(6).what,
-            "6 is no power of a prime, and the construction computes in the field of q elements"
+            "6 is not a power of a prime, but the construction needs a field of q elements"
         );
         assert_eq!((refusal(6).path, refusal(6).help), ("topology.q".into(), "write 5 or 7".into()));
-        assert_eq!(refusal(2).what, "2 = 4 * 0 + 2, and the construction needs 4w - 1, 4w or 4w + 1");
+        assert_eq!(refusal(2).what, "2 = 4 * 0 + 2, but the construction needs 4w - 1, 4w or 4w + 1");
         assert_eq!(
             (refusal(0).help, refusal(1).help, refusal(2).help),
             ("write 3".into(), "write 3".into(), "write 3".into())
@@ -207,6 +207,6 @@ mod tests {
         // `make test-all`: the largest network whose routers fit into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 83 } else { 27 };
         assert_eq!(build(q, 3).unwrap().radix(), (3 * q).div_ceil(2) + 3);
-        assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");
+        assert_eq!(refusal(257).what, "a field of 257 elements is too large: its tables have room for 256");
     }
 }
