@@ -16,18 +16,21 @@ def main() -> int:
     """Make the crate that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="name of the crate and of its Python package, such as my_models")
-    parser.add_argument("folder", type=Path, help="where to; it must not exist")
+    parser.add_argument("folder", type=Path, help="the folder to create; it must not exist")
     parser.add_argument("--git", metavar="URL", help="depend on a Git repository of Weft in place of this folder")
     parser.add_argument("--rev", metavar="COMMIT", help="the commit of that repository")
     options = parser.parse_args()
     if not re.fullmatch(r"[a-z][a-z0-9_]*", options.name) or options.name.startswith("weft"):
-        return refuse(f"{options.name!r} is no name for a crate", "use small letters, digits and _, and not weft...")
+        return refuse(
+            f"{options.name!r} is not a valid name for a crate",
+            "use lowercase letters, digits and _, and do not begin with weft",
+        )
     if options.folder.exists():
-        return refuse(f"{options.folder} exists", "name a folder that does not")
+        return refuse(f"{options.folder} exists", "name a folder that does not exist")
     if (options.git is None) != (options.rev is None):
-        return refuse("--git and --rev belong together", "give both, or neither")
+        return refuse("--git and --rev must be given together", "give both options, or neither")
     make(options.name, options.folder, (options.git, options.rev) if options.git else None)
-    print(f"{options.folder} is ready: its README.md says how to test it and how to build its wheel")
+    print(f"{options.folder} is ready: its README.md explains how to test the crate and how to build its wheel")
     return 0
 
 

@@ -111,9 +111,9 @@ def test_a_git_repository_can_take_the_place_of_the_folder(tmp_path: Path) -> No
 
 def test_bad_names_and_folders_are_refused(tmp_path: Path) -> None:
     for done, what in [
-        (made(tmp_path / "new", "--git", "https://example.org/weft.git"), "--git and --rev belong together"),
+        (made(tmp_path / "new", "--git", "https://example.org/weft.git"), "--git and --rev must be given together"),
         (made(tmp_path), "exists"),
-        (made(tmp_path / "new", name="My-Models"), "is no name for a crate"),
+        (made(tmp_path / "new", name="My-Models"), "is not a valid name for a crate"),
     ]:
         assert done.returncode == 2
         assert what in done.stderr

@@ -27,7 +27,7 @@ pub struct BowTie {
 impl TopologyModel for BowTie {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         if !(1..=100).contains(&self.triangles) {
-            let what = format!("{} triangles", self.triangles);
+            let what = format!("{} triangles are not possible", self.triangles);
             return Err(Refusal::new(format!("{path}.triangles"), what, "write 1 to 100"));
         }
         let (hub, mut builder) = (2 * self.triangles, GraphBuilder::new("bow_tie", ["side"]));

@@ -43,7 +43,7 @@ impl RoutingModel for HighestFirst {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::complete(graph)
-            .ok_or_else(|| Refusal::new("routing.highest_first", "the network is no HyperX", "choose hyperx"))?;
+            .ok_or_else(|| Refusal::new("routing.highest_first", "the network is not a HyperX", "use hyperx"))?;
         Ok(Runtime { classes: vec![1; graph.class_names().len()], grid })
     }
 

@@ -46,10 +46,10 @@ impl PatternModel for Mirror {
 
     fn build(&self, population: &Population, path: &str) -> Result<Images, Refusal> {
         if population.terminals < 2 {
-            return Err(Refusal::new(path, "a terminal alone has no mirror image", "take two terminals or more"));
+            return Err(Refusal::new(path, "a single terminal has no mirror image", "use at least two terminals"));
         }
         if !(0.0..=1.0).contains(&self.share) {
-            let what = format!("a share of {}", self.share);
+            let what = format!("a share of {} is not possible", self.share);
             return Err(Refusal::new(format!("{path}.share"), what, "write a number from 0 to 1"));
         }
         Ok(Images { terminals: population.terminals, share: self.share })

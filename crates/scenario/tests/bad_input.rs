@@ -322,7 +322,7 @@ fn dragonfly_with_too_many_groups() {
 #[test]
 fn bit_reverse_on_72_terminals() {
     insta::assert_snapshot!(refused(&[("hyperx: {widths: [4, 4], terminals_per_router: 2}", "dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}"), ("pattern: uniform", "pattern: bit_reverse")], &[]), @r#"
-    error: traffic.pattern.bit_reverse: 72 terminals are no power of two: 2^6 = 64, 2^7 = 128
+    error: traffic.pattern.bit_reverse: 72 terminals are not a power of two: 2^6 = 64, 2^7 = 128
       --> bad.yaml:10:12
        |
     10 |   pattern: bit_reverse

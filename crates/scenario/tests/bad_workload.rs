@@ -268,11 +268,13 @@ fn refused_load(load: &str) -> String {
 #[test]
 fn bursts_that_the_load_does_not_fit_at_any_point_and_in_any_job() {
     let sweep = "  injection: {on_off: {mean_on: 10cycles, peak: 0.9}}\nsweep:\n  traffic.load: [0.3, 0.95]\n";
-    let what = "error: traffic.injection.on_off.peak: an average load of 0.95 flits per cycle, and bursts of 0.9";
+    let what =
+        "error: traffic.injection.on_off.peak: the average load of 0.95 flits per cycle is above the load in bursts, 0.9";
     assert_eq!(refused_load(sweep), what);
     let job = "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {rest: {}}, \
                injection: {on_off: {mean_on: 10cycles, peak: 0.2}}}\n";
-    let what = "error: traffic.jobs.1.injection.on_off.peak: an average load of 0.3 flits per cycle, and bursts of 0.2";
+    let what = "error: traffic.jobs.1.injection.on_off.peak: the average load of 0.3 flits per cycle is above the load in \
+                bursts, 0.2";
     assert_eq!(refused_load(job), what);
 }
 

@@ -107,7 +107,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[("traffic.jobs", "[{name: a, terminals: {range: [0, 8]}, pattern: {hot_spot: {targets: [12]}}}]")],
-        "write 0 to 8: places in the job's own list of terminals",
+        "write 0 to 8: positions in the job's list of terminals",
         &[&[("traffic.jobs.0.pattern.hot_spot.targets", "[8]")]],
     ),
     // an escape ring on links that go off

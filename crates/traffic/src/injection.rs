@@ -85,7 +85,7 @@ fn in_range(load: f64, packet_flits: f64, path: &str) -> Result<(), Refusal> {
     if load > 0.0 && load <= 1.0 && packet_flits >= 1.0 {
         return Ok(());
     }
-    let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");
+    let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits is not possible");
     Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"))
 }
 

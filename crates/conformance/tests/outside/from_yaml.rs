@@ -144,7 +144,11 @@ fn parameters_of_a_model_from_outside_are_swept_and_set() {
 fn bad_parameters_of_a_model_from_outside_are_refused_at_their_place() {
     for (setting, place, words) in [
         // the constructor refuses a topology that it can't build
-        ("topology.bow_tie.triangles=0", "topology.bow_tie.triangles", ["0 triangles", "write 1 to 100"]),
+        (
+            "topology.bow_tie.triangles=0",
+            "topology.bow_tie.triangles",
+            ["0 triangles are not possible", "write 1 to 100"],
+        ),
         ("topology.bow_tie.triangles=many", "topology.bow_tie.triangles", ["many", "Triangles, 1 to 100"]),
         ("topology.bow_tie.triangle=2", "topology.bow_tie", ["triangle", "triangles"]),
         ("topology={bow_tie: {}}", "topology.bow_tie.triangles", ["is missing", "Triangles, 1 to 100"]),

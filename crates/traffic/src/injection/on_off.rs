@@ -53,11 +53,11 @@ impl OnOff {
     fn lengths(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
-            let what = format!("a peak load of {peak} flits per cycle");
+            let what = format!("a peak load of {peak} flits per cycle is not possible");
             return Err(Refusal::new(format!("{path}.peak"), what, "write a number above 0 and at most 1"));
         }
         if load > peak {
-            let what = format!("an average load of {load} flits per cycle, and bursts of {peak}");
+            let what = format!("the average load of {load} flits per cycle is above the load in bursts, {peak}");
             return Err(Refusal::new(format!("{path}.peak"), what, format!("write at least {load}, or a lower load")));
         }
         let mean_on = mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?;
@@ -66,21 +66,22 @@ impl OnOff {
         // This also limits the draws per packet: most bursts have at least one packet.
         if on * peak < flits * ROUNDED {
             let what =
-                format!("{mean_on} at {peak} flits per cycle are {} of the {flits} flits of a packet", on * peak);
+                format!("{mean_on} at {peak} flits per cycle send {} of the {flits} flits of a packet", on * peak);
             let least = (flits / peak).ceil() as u64;
             let help = match least <= MAX_CYCLES {
-                true => format!("write at least {}: a burst of one packet", mean_on.like(least)),
+                true => format!("write at least {}, the length of a burst of one packet", mean_on.like(least)),
                 false => {
-                    format!("write a peak of at least {}, so that 2^48 cycles hold a packet", flits / MAX_CYCLES as f64)
+                    format!("write a peak of at least {}, to send a packet in 2^48 cycles", flits / MAX_CYCLES as f64)
                 }
             };
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
         let off = on * (peak - load) / load;
         if load != peak && off < ROUNDED {
-            let what = format!("bursts of {mean_on} leave silences of {on} * ({peak} - {load}) / {load} = {off:.4}");
+            let what =
+                format!("bursts of {mean_on} need silences of {on} * ({peak} - {load}) / {load} = {off:.4} cycles");
             let help = format!(
-                "silences are 1 cycle or longer: write at least {}, or a load of at most {} or of {peak}",
+                "silences must last at least 1 cycle: write at least {}, or a load of at most {}, or a load of {peak}",
                 mean_on.like((load / (peak - load)).ceil() as u64),
                 on * peak / (on + 1.0),
             );

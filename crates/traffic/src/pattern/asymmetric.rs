@@ -35,9 +35,9 @@ impl PatternModel for Asymmetric {
     fn build(&self, population: &Population, path: &str) -> Result<Halves, Refusal> {
         let terminals = population.terminals;
         if terminals == 0 || terminals % 2 == 1 {
-            let what = format!("{terminals} terminals have no halves");
+            let what = format!("{terminals} terminals cannot be divided into two equal halves");
             let help = format!(
-                "take an even number: within: {{terminals: {}, pattern: asymmetric}}",
+                "use an even number: within: {{terminals: {}, pattern: asymmetric}}",
                 u64::from(terminals.max(1)) + 1
             );
             return Err(Refusal::new(path, what, help));
@@ -76,7 +76,8 @@ mod tests {
         // 6 terminals: halves of 3; 4 mod 3 = 1, so 1 or 1 + 3.
         assert_eq!(halves.distribution(4), [(1, 0.5), (4, 0.5)]);
         assert_eq!(halves.distribution(2), [(2, 0.5), (5, 0.5)]);
-        assert_eq!(Asymmetric {}.build(&Population::of(7), "p").unwrap_err().what, "7 terminals have no halves");
+        let refusal = Asymmetric {}.build(&Population::of(7), "p").unwrap_err();
+        assert_eq!(refusal.what, "7 terminals cannot be divided into two equal halves");
         assert!(Asymmetric {}.build(&Population::of(0), "p").is_err());
     }
 }

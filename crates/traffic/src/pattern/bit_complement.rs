@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn refuses_with_the_arithmetic() {
         let refusal = build(1000).unwrap_err();
-        assert_eq!(refusal.what, "1000 terminals are no power of two: 2^9 = 512, 2^10 = 1024");
+        assert_eq!(refusal.what, "1000 terminals are not a power of two: 2^9 = 512, 2^10 = 1024");
         assert!(build(0).is_err() && build(1).is_err());
     }
 }

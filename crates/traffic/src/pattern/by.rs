@@ -51,7 +51,7 @@ impl By {
                     return Err(Refusal::new(
                         by,
                         what,
-                        "take a topology whose routers form a grid, or write by: {digits: {...}}",
+                        "use a topology whose routers form a grid, or write by: {digits: {...}}",
                     ));
                 };
                 let shifted =
@@ -65,9 +65,9 @@ impl By {
                 if product < 2 || radix < 2 || product > u64::from(terminals) || (all && product < u64::from(terminals))
                 {
                     let what =
-                        format!("radix^digits = {radix}^{digits} = {product}, and there are {terminals} terminals");
-                    let help = "take a radix of 2 or more and digits that give all terminals, or shift the ids that \
-                                they give: within: {terminals: ..., pattern: ...}";
+                        format!("radix^digits = {radix}^{digits} = {product}, but there are {terminals} terminals");
+                    let help = "write a radix of 2 or more, and digits such that radix^digits is the number of \
+                                terminals; or shift radix^digits ids: within: {terminals: ..., pattern: ...}";
                     return Err(Refusal::new(by, what, help));
                 }
                 let widths = move || std::iter::repeat_n(radix, digits as usize);
@@ -112,14 +112,14 @@ mod tests {
         let permutation = By::BooksimDigits { radix: 4, digits: 1 }.shift(|_| 1, &Population::of(72), "p").unwrap();
         assert!((0..72).all(|s| permutation.image(s) == (s + 1) % 4));
         let more = By::BooksimDigits { radix: 4, digits: 4 }.shift(|_| 1, &Population::of(72), "p");
-        assert_eq!(more.unwrap_err().what, "radix^digits = 4^4 = 256, and there are 72 terminals");
+        assert_eq!(more.unwrap_err().what, "radix^digits = 4^4 = 256, but there are 72 terminals");
     }
 
     #[test]
     fn refuses_what_does_not_fit() {
         let digits = |radix, digits| By::Digits { radix, digits }.shift(|_| 1, &population(8, Some(vec![8, 8])), "p");
         assert!(digits(8, 3).is_ok());
-        assert_eq!(digits(8, 2).unwrap_err().what, "radix^digits = 8^2 = 64, and there are 512 terminals");
+        assert_eq!(digits(8, 2).unwrap_err().what, "radix^digits = 8^2 = 64, but there are 512 terminals");
         assert!(digits(0, 1).is_err() && digits(1, 1).is_err() && digits(u32::MAX, u32::MAX).is_err());
         assert_eq!(By::Routers {}.shift(|_| 1, &population(1, None), "p").unwrap_err().path, "p.by");
     }

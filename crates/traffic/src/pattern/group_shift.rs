@@ -56,7 +56,7 @@ impl PatternModel for GroupShift {
             return Err(Refusal::new(
                 path,
                 "these terminals form no groups",
-                "take a topology with groups of equal size, and not inside `within`",
+                "use a topology with groups of equal size, and do not use this pattern inside `within`",
             ));
         };
         let groups = population.terminals / per_group;
@@ -78,7 +78,7 @@ impl PatternModel for GroupShift {
 /// The remedy for a shift of `parts` groups, layers or routers that leads back to the same one.
 pub(super) fn shifts(parts: u32) -> String {
     match parts {
-        1 => "take a topology that has more of them: this one has one".into(),
+        1 => "use a topology with at least 2 of them: this topology has 1".into(),
         2 => "write 1".into(),
         _ => format!("write 1 to {}", parts - 1),
     }

@@ -115,7 +115,7 @@ impl PatternModel for HotSpot {
         ];
         for (key, part, of) in parts {
             if !(0.0..=1.0).contains(&part) {
-                let what = format!("a share of {part} {of}");
+                let what = format!("a share of {part} {of} is not possible");
                 return Err(Refusal::new(format!("{path}.{key}"), what, "write a number from 0 to 1"));
             }
         }
@@ -276,7 +276,7 @@ mod tests {
         // 5 terminals, of which 2 are targets
         let many = refused(r#"{"targets": [2, 3], "sources": {"random": {"count": 4}}}"#);
         assert_eq!(many.path, "p.sources");
-        assert!(many.what.contains("4 terminals are to be drawn, and 3 are left"), "{many}");
+        assert!(many.what.contains("4 terminals must be drawn, but only 3 are available"), "{many}");
         assert!(many.help.contains("1 to 3"), "{many}");
         // the remedies in the messages are accepted
         assert!(build(r#"{"targets": [2], "sources": {"random": {"share": 0.2}}}"#).is_ok());

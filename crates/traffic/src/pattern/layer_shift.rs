@@ -46,11 +46,12 @@ impl PatternModel for LayerShift {
     fn build(&self, population: &Population, path: &str) -> Result<FarLayer, Refusal> {
         let (Some(widths), Some(each)) = (&population.widths, population.terminals_per_router) else {
             let what = "the routers of these terminals have no coordinates";
-            return Err(Refusal::new(path, what, "take a topology whose routers form a grid, and not inside `within`"));
+            let help = "use a topology whose routers form a grid, and do not use this pattern inside `within`";
+            return Err(Refusal::new(path, what, help));
         };
         let Some(&layers) = widths.get(self.dimension as usize) else {
-            let what = format!("no dimension {}: there are {}, numbered from 0", self.dimension, widths.len());
-            return Err(Refusal::new(format!("{path}.dimension"), what, "write the number of a dimension"));
+            let what = format!("dimension {} does not exist: the grid has {}, from 0 on", self.dimension, widths.len());
+            return Err(Refusal::new(format!("{path}.dimension"), what, "write the number of an existing dimension"));
         };
         let shift = self.shift % layers;
         if shift == 0 {

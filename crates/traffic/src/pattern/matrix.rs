@@ -69,11 +69,12 @@ impl Matrix {
         match self.file.extension().as_str() {
             "npy" => npy::rows(self.file.bytes(), terminals, &mut add)?,
             "csv" | "tsv" => {
-                let text = self.file.text().map_err(|what| (what, "save it as plain text".to_owned()))?;
+                let text = self.file.text().map_err(|what| (what, "save the file as plain text".to_owned()))?;
                 csv::rows(text, terminals, &mut add)?;
             }
             _ => {
-                return Err((format!("{} is no .npy, .csv or .tsv", self.file.name()), "write a file of these".into()));
+                let what = format!("{} is not a .npy, .csv or .tsv file", self.file.name());
+                return Err((what, "name a file in one of these formats".into()));
             }
         }
         rows.scale()
@@ -85,10 +86,10 @@ fn expect_square(rows: usize, columns: usize, terminals: u32) -> Result<(), Wron
     if (rows, columns) == (terminals as usize, terminals as usize) {
         return Ok(());
     }
-    let what = format!("{rows} rows of {columns} numbers, and there are {terminals} terminals");
+    let what = format!("the matrix has {rows} rows of {columns} numbers, but there are {terminals} terminals");
     let help = match rows == columns {
-        true => format!("write a row and a column per terminal, or within: {{terminals: {rows}, pattern: ...}}"),
-        false => "write a row and a column per terminal".into(),
+        true => format!("write one row and one column per terminal, or within: {{terminals: {rows}, pattern: ...}}"),
+        false => "write one row and one column per terminal".into(),
     };
     Err((what, help))
 }
@@ -137,7 +138,8 @@ impl Rows {
     fn scale(mut self) -> Result<Self, Wrong> {
         let largest = self.relative.iter().copied().fold(0.0, f64::max);
         if largest == 0.0 {
-            return Err(("all numbers are 0: nobody sends".into(), "write what at least one terminal sends".into()));
+            let help = "write a number above 0 for at least one terminal";
+            return Err(("all numbers are 0, so no terminal sends".into(), help.into()));
         }
         self.relative.iter_mut().for_each(|sum| *sum /= largest);
         self.columns.shrink_to_fit();
@@ -195,13 +197,13 @@ mod tests {
     #[test]
     fn refuses_what_is_no_matrix() {
         let what = |name: &str, text: &str| build(name, text.as_bytes(), 2).unwrap_err().to_string();
-        insta::assert_snapshot!(what("a.txt", "1,2"), @"p.file: a.txt is no .npy, .csv or .tsv (write a file of these)");
+        insta::assert_snapshot!(what("a.txt", "1,2"), @"p.file: a.txt is not a .npy, .csv or .tsv file (name a file in one of these formats)");
         insta::assert_snapshot!(what("a.csv", "0,-1\n0,0"), @"p.file: row 0, column 1 (from 0) is -1 (write numbers of 0 or more)");
         insta::assert_snapshot!(what("a.csv", "0,inf\n0,0"), @"p.file: row 0, column 1 (from 0) is inf (write numbers of 0 or more)");
         insta::assert_snapshot!(what("a.csv", "1e308,1e308\n0,0"), @"p.file: the sum of row 0 (from 0) is too large (write smaller numbers)");
-        insta::assert_snapshot!(what("a.csv", "0,0\n0,0"), @"p.file: all numbers are 0: nobody sends (write what at least one terminal sends)");
-        insta::assert_snapshot!(what("a.csv", "0,1,1\n1,0,1\n1,1,0\n"), @"p.file: 3 rows of 3 numbers, and there are 2 terminals (write a row and a column per terminal, or within: {terminals: 3, pattern: ...})");
-        insta::assert_snapshot!(what("a.csv", "0,1,1\n1,0,1\n"), @"p.file: 2 rows of 3 numbers, and there are 2 terminals (write a row and a column per terminal)");
+        insta::assert_snapshot!(what("a.csv", "0,0\n0,0"), @"p.file: all numbers are 0, so no terminal sends (write a number above 0 for at least one terminal)");
+        insta::assert_snapshot!(what("a.csv", "0,1,1\n1,0,1\n1,1,0\n"), @"p.file: the matrix has 3 rows of 3 numbers, but there are 2 terminals (write one row and one column per terminal, or within: {terminals: 3, pattern: ...})");
+        insta::assert_snapshot!(what("a.csv", "0,1,1\n1,0,1\n"), @"p.file: the matrix has 2 rows of 3 numbers, but there are 2 terminals (write one row and one column per terminal)");
         assert!(build("a.csv", b"0,\xFF", 1).unwrap_err().what.contains("not UTF-8"));
     }
 }

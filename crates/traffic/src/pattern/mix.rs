@@ -52,7 +52,7 @@ impl PatternModel for Mix {
         }
         for (i, part) in self.0.iter().enumerate() {
             if !(part.weight > 0.0 && part.weight.is_finite()) {
-                let what = format!("a weight of {}", part.weight);
+                let what = format!("a weight of {} is not possible", part.weight);
                 return Err(Refusal::new(format!("{path}.{i}.weight"), what, "write a number above 0"));
             }
         }

@@ -48,7 +48,7 @@ pub(crate) fn bits(population: &Population, path: &str) -> Result<u32, Refusal> 
         return Ok(bits);
     }
     let (below, above) = (1u64 << bits, 2u64 << bits);
-    let what = format!("{terminals} terminals are no power of two: 2^{bits} = {below}, 2^{} = {above}", bits + 1);
+    let what = format!("{terminals} terminals are not a power of two: 2^{bits} = {below}, 2^{} = {above}", bits + 1);
     // the remedy contains text that the user can copy
     let pattern = path.rsplit('.').next().unwrap_or(path);
     let help = format!(

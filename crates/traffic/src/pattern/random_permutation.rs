@@ -48,7 +48,7 @@ impl PatternModel for RandomPermutation {
         let terminals = population.terminals;
         if terminals == 0 || (terminals == 1 && !self.fixed_points) {
             let what = format!("{terminals} terminals: a source has no other terminal to send to");
-            return Err(Refusal::new(path, what, "take 2 terminals or more, or write fixed_points: true"));
+            return Err(Refusal::new(path, what, "use at least 2 terminals, or write fixed_points: true"));
         }
         let mut rng = stream(population.seed, self.draw.into(), PERMUTATION);
         let mut image: Vec<u32> = (0..terminals).collect();

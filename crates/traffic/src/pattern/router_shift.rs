@@ -45,7 +45,7 @@ impl PatternModel for RouterShift {
             return Err(Refusal::new(
                 path,
                 "the routers of these terminals form no groups, or have different numbers of terminals",
-                "take a topology with groups of equal routers, and not inside `within`",
+                "use a topology with groups of equal routers, and do not use this pattern inside `within`",
             ));
         };
         let routers = per_group / each;

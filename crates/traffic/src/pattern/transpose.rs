@@ -35,8 +35,8 @@ impl PatternModel for Transpose {
     fn build(&self, population: &Population, path: &str) -> Result<Permutation, Refusal> {
         let bits = bits(population, path)?;
         if bits % 2 == 1 {
-            let what = format!("{} = 2^{bits} terminals: ids of {bits} bits have no halves", population.terminals);
-            return Err(Refusal::new(path, what, "take a power of four of terminals, or another pattern"));
+            let what = format!("{} = 2^{bits} terminals: an id has {bits} bits, an odd number", population.terminals);
+            return Err(Refusal::new(path, what, "use a power of four as number of terminals, or another pattern"));
         }
         let half = bits / 2;
         let low = (1 << half) - 1;
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn refuses_ids_without_halves() {
-        assert_eq!(build(512).unwrap_err().what, "512 = 2^9 terminals: ids of 9 bits have no halves");
+        assert_eq!(build(512).unwrap_err().what, "512 = 2^9 terminals: an id has 9 bits, an odd number");
         assert!(build(1000).unwrap_err().what.contains("no power of two"));
     }
 }

@@ -41,7 +41,7 @@ impl PatternModel for Uniform {
         let terminals = population.terminals;
         if terminals == 0 || (terminals == 1 && !self.include_self) {
             let what = format!("{terminals} terminals: a source has no other terminal to send to");
-            return Err(Refusal::new(path, what, "take 2 terminals or more, or write include_self: true"));
+            return Err(Refusal::new(path, what, "use at least 2 terminals, or write include_self: true"));
         }
         Ok(Others { terminals, include_self: self.include_self })
     }

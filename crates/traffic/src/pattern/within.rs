@@ -48,7 +48,7 @@ impl PatternModel for Within {
     fn build(&self, population: &Population, path: &str) -> Result<Subset, Refusal> {
         let (ids, terminals) = (self.terminals, population.terminals);
         if ids == 0 || u64::from(ids) > u64::from(terminals) * u64::from(MAX_DRAWS) {
-            let what = format!("{ids} ids for {terminals} terminals");
+            let what = format!("{ids} ids are not possible with {terminals} terminals");
             let help = format!("write 1 to {MAX_DRAWS} times the number of terminals");
             return Err(Refusal::new(format!("{path}.terminals"), what, help));
         }
@@ -63,9 +63,10 @@ impl PatternModel for Within {
             let share = pattern.share_below(source, terminals);
             *is_silent = share == 0.0;
             if share > 0.0 && share * f64::from(MAX_DRAWS) < 1.0 {
-                let what =
-                    format!("only {share} of the packets of terminal {source} go to one of {terminals} terminals");
-                let help = format!("write fewer ids: at least 1 in {MAX_DRAWS} destinations should exist");
+                let what = format!(
+                    "only a share of {share} of the packets of terminal {source} goes to one of the {terminals} terminals"
+                );
+                let help = format!("write fewer ids: at least 1 in {MAX_DRAWS} destinations must exist");
                 return Err(Refusal::new(format!("{path}.terminals"), what, help));
             }
         }
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn refuses_what_would_draw_for_ever() {
         let refused = |ids, pattern| build(ids, pattern, 5).unwrap_err();
-        assert_eq!(refused(0, r#"{"uniform": {}}"#).what, "0 ids for 5 terminals");
-        assert_eq!(refused(321, r#"{"uniform": {}}"#).what, "321 ids for 5 terminals");
+        assert_eq!(refused(0, r#"{"uniform": {}}"#).what, "0 ids are not possible with 5 terminals");
+        assert_eq!(refused(321, r#"{"uniform": {}}"#).what, "321 ids are not possible with 5 terminals");
         // 0.01 of the packets are for one of 7 other ids, of which 4 are terminals.
         let rare = refused(8, r#"{"hot_spot": {"targets": [7], "share": 0.99}}"#);
         assert!(rare.what.starts_with("only 0.0057"), "{rare}");

@@ -116,7 +116,7 @@ impl Amount {
                 ("share", exact.round() as u32, format!("a share of {share} of {terminals} terminals is {exact}"))
             }
             Self::Share(share) => {
-                let what = format!("a share of {share} of the terminals");
+                let what = format!("a share of {share} of the terminals is not possible");
                 return Err(Refusal::new(format!("{path}.random.share"), what, "write a number above 0, up to 1"));
             }
         };
@@ -144,12 +144,12 @@ fn drawn(
     if count as usize > free.len() {
         let (all, left) = (population.terminals, free.len());
         let what = format!(
-            "{count} terminals are to be drawn, and {left} are left: {all} terminals less {} that are named or drawn \
-             already",
+            "{count} terminals must be drawn, but only {left} are available: {all} terminals minus {} that are already \
+             named or drawn",
             all as usize - left
         );
         let help = match left {
-            0 => "name or draw fewer of the others".to_owned(),
+            0 => "name or draw fewer of the other terminals".to_owned(),
             most => format!("draw 1 to {most} terminals"),
         };
         return Err(Refusal::new(path, what, help));
@@ -182,14 +182,15 @@ fn members(list: &[u32], terminals: u32, path: &str) -> Result<(), Refusal> {
             Some(member) if !*member => *member = true,
             Some(_) => {
                 let what = format!("terminal {terminal} is listed twice");
-                return Err(Refusal::new(path, what, "list each terminal once: all of them weigh the same"));
+                return Err(Refusal::new(path, what, "list each terminal once: all have the same weight"));
             }
             None => {
                 let what = format!(
-                    "no terminal {terminal}: a pattern numbers the terminals of its job from 0, and this job has {terminals}"
+                    "terminal {terminal} does not exist: a pattern numbers the terminals of its job from 0 on, and this \
+                     job has {terminals}"
                 );
                 let help = match terminals.checked_sub(1) {
-                    Some(last) => format!("write 0 to {last}: places in the job's own list of terminals"),
+                    Some(last) => format!("write 0 to {last}: positions in the job's list of terminals"),
                     None => "give the job terminals".to_owned(),
                 };
                 return Err(Refusal::new(path, what, help));

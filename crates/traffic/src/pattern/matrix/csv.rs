@@ -88,13 +88,13 @@ fn check_name(line: &StringRecord, number: usize, names: &StringRecord) -> Resul
     match column.and_then(|column| names.get(column)) {
         Some(name) if name != &line[0] => {
             let what = format!(
-                "line {} is the row {:?}, and column {} is {:?}",
+                "line {} is the row of {:?}, but column {} is the column of {:?}",
                 place(line),
                 short(&line[0]),
                 number + 1,
                 short(name)
             );
-            Err((what, "write rows and columns in one order, that of the terminals".to_owned()))
+            Err((what, "write rows and columns in the same order, by terminal".to_owned()))
         }
         _ => Ok(()),
     }
@@ -105,10 +105,10 @@ fn place(line: &StringRecord) -> u64 {
 }
 
 fn no_number(line: &StringRecord, at: usize, terminals: u32) -> Wrong {
-    let what = format!("line {}, number {} is {:?}, no number", place(line), at + 1, short(&line[at]));
+    let what = format!("line {}, cell {} is {:?}, which is not a number", place(line), at + 1, short(&line[at]));
     let help = format!(
-        "write {terminals} rows of {terminals} numbers, one per terminal, between commas, semicolons or tabs; a line of \
-         names above them and a column of names before them are skipped"
+        "write {terminals} rows of {terminals} numbers, one per terminal, with commas, semicolons or tabs between them; Weft \
+         skips a line of names above the numbers and a column of names before them"
     );
     (what, help)
 }
@@ -136,10 +136,11 @@ mod tests {
     fn reads_lines_of_numbers() {
         let expected = vec![vec![0.0, 1.5], vec![1000.0, 0.0]];
         assert_eq!(read("0, 1.5\r\n1e3 ,0\n\n", 2), Ok(expected));
-        assert_eq!(read("0,a\n1,0", 2).unwrap_err().0, "line 1, number 2 is \"a\", no number");
-        assert_eq!(read("0,1\n,0", 2).unwrap_err().0, "line 2, number 1 is \"\", no number");
-        assert_eq!(read("0,1\n1", 2).unwrap_err().0, "2 rows of 1 numbers, and there are 2 terminals");
-        assert_eq!(read("0,1,2,3", 2).unwrap_err().0, "1 rows of 4 numbers, and there are 2 terminals");
+        assert_eq!(read("0,a\n1,0", 2).unwrap_err().0, "line 1, cell 2 is \"a\", which is not a number");
+        assert_eq!(read("0,1\n,0", 2).unwrap_err().0, "line 2, cell 1 is \"\", which is not a number");
+        assert_eq!(read("0,1\n1", 2).unwrap_err().0, "the matrix has 2 rows of 1 numbers, but there are 2 terminals");
+        let wide = "the matrix has 1 rows of 4 numbers, but there are 2 terminals";
+        assert_eq!(read("0,1,2,3", 2).unwrap_err().0, wide);
         assert!(read("", 2).is_err() && read("1,0", 2).is_err());
     }
 
@@ -163,13 +164,14 @@ mod tests {
             assert_eq!(read(text, 2).as_ref(), Ok(&expected), "{text:?}");
         }
         let (what, help) = read(",a,b\nb,0,1\na,1,0", 2).unwrap_err();
-        assert_eq!(what, "line 2 is the row \"b\", and column 1 is \"a\"");
-        assert_eq!(help, "write rows and columns in one order, that of the terminals");
+        assert_eq!(what, "line 2 is the row of \"b\", but column 1 is the column of \"a\"");
+        assert_eq!(help, "write rows and columns in the same order, by terminal");
         for text in ["a,b,c\n0,1,1\n1,0,1\n1,1,0", ",a,b,c\na,0,1,1\nb,1,0,1\nc,1,1,0"] {
-            assert_eq!(read(text, 2).unwrap_err().0, "3 rows of 3 numbers, and there are 2 terminals");
+            let what = "the matrix has 3 rows of 3 numbers, but there are 2 terminals";
+            assert_eq!(read(text, 2).unwrap_err().0, what);
         }
         let (what, help) = read("0,1\n1,x", 2).unwrap_err();
-        assert_eq!(what, "line 2, number 2 is \"x\", no number");
+        assert_eq!(what, "line 2, cell 2 is \"x\", which is not a number");
         assert!(help.starts_with("write 2 rows of 2 numbers, one per terminal"));
     }
 

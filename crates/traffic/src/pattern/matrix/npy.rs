@@ -20,7 +20,7 @@ pub(super) fn rows(
     terminals: u32,
     add: &mut dyn FnMut(&[f64]) -> Result<(), Wrong>,
 ) -> Result<(), Wrong> {
-    let (header, data) = split(bytes).ok_or_else(|| broken("it has no whole header"))?;
+    let (header, data) = split(bytes).ok_or_else(|| broken("its header is incomplete"))?;
     let kind = kind(header)?;
     let is_fortran = match field(header, "'fortran_order':") {
         Some(value) if value.starts_with("False") => false,
@@ -46,7 +46,7 @@ pub(super) fn rows(
 }
 
 fn broken(what: &str) -> Wrong {
-    (format!("this is no file of numpy.save: {what}"), "save a 2-D array of numbers with numpy.save".into())
+    (format!("this is not a file of numpy.save: {what}"), "save a 2-D array of numbers with numpy.save".into())
 }
 
 /// The header as text, and the bytes after it.
@@ -82,10 +82,10 @@ fn kind(header: &str) -> Result<Kind, Wrong> {
         }
         _ => {
             let what = match name {
-                "" => "its elements are no plain numbers".to_owned(),
+                "" => "its elements are not plain numbers".to_owned(),
                 name => format!("its elements are of type {name:?}"),
             };
-            Err((what, "save it as floats of 4 or 8 bytes: numpy.save(file, matrix.astype(float))".into()))
+            Err((what, "save the array as floats of 4 or 8 bytes: numpy.save(file, matrix.astype(float))".into()))
         }
     }
 }
@@ -169,12 +169,12 @@ mod tests {
     #[test]
     fn refuses_other_files() {
         let what = |bytes: &[u8]| read(bytes, 2).unwrap_err().0;
-        insta::assert_snapshot!(what(b"1,2"), @"this is no file of numpy.save: it has no whole header");
+        insta::assert_snapshot!(what(b"1,2"), @"this is not a file of numpy.save: its header is incomplete");
         insta::assert_snapshot!(what(&file("<c16", "False", "(2, 2)", &[0; 64])), @r#"its elements are of type "<c16""#);
         insta::assert_snapshot!(what(&file("|u1", "False", "(4,)", &[0; 4])), @"the array has the shape (4,)");
-        insta::assert_snapshot!(what(&file("|u1", "False", "(2, 3)", &[0; 6])), @"2 rows of 3 numbers, and there are 2 terminals");
-        insta::assert_snapshot!(what(&file("<f8", "False", "(2, 2)", &[0; 31])), @"this is no file of numpy.save: its numbers have 31 bytes, not 2 * 2 * 8 = 32");
-        insta::assert_snapshot!(what(&file("<f8", "Maybe", "(2, 2)", &[0; 32])), @"this is no file of numpy.save: its header has no fortran_order");
+        insta::assert_snapshot!(what(&file("|u1", "False", "(2, 3)", &[0; 6])), @"the matrix has 2 rows of 3 numbers, but there are 2 terminals");
+        insta::assert_snapshot!(what(&file("<f8", "False", "(2, 2)", &[0; 31])), @"this is not a file of numpy.save: its numbers have 31 bytes, not 2 * 2 * 8 = 32");
+        insta::assert_snapshot!(what(&file("<f8", "Maybe", "(2, 2)", &[0; 32])), @"this is not a file of numpy.save: its header has no fortran_order");
     }
 
     proptest! {
