@@ -32,7 +32,7 @@ int64_t number_of(MPI_Comm comm, struct clocks start)
         PMPI_Comm_get_attr(comm, key, &value, &is_known);
     if (is_known)
         return (int64_t)(intptr_t)value;
-    refuse("a call on a communicator that no recorded call has made", start);
+    refuse("a call on a communicator that no recorded call created", start);
     return NOBODY;
 }
 

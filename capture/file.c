@@ -72,7 +72,7 @@ static void write_out(void)
     while (done < used) {
         ssize_t bytes = write(file, buffer + done, used - done);
         if (bytes < 0 && errno != EINTR) {
-            fprintf(stderr, "weft capture: a file can't be written: %s\n", strerror(errno));
+            fprintf(stderr, "weft capture: the file of records can't be written: %s\n", strerror(errno));
             _exit(2);
         }
         done += bytes > 0 ? (size_t)bytes : 0;
@@ -102,7 +102,7 @@ void open_file(void)
         folder = "weft-capture";
     char path[4096];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "weft capture: the folder %s can't be made: %s\n", folder, strerror(errno));
+        fprintf(stderr, "weft capture: the folder %s can't be created: %s\n", folder, strerror(errno));
         _exit(2);
     }
     snprintf(path, sizeof path, "%s/rank-%05d.wcap", folder, rank);
@@ -155,7 +155,7 @@ void start_record(enum record kind, size_t words)
 {
     pthread_mutex_lock(&lock);
     if (file < 0)
-        fail("MPI is called before MPI_Init or after MPI_Finalize");
+        fail("the program calls MPI before MPI_Init or after MPI_Finalize");
     write_polls();
     make_room(HEAD_BYTES + 8 * words);
     head = used;
@@ -215,7 +215,7 @@ void close_file(void)
     end_record(start);
     write_out();
     if (close(file) != 0)
-        fail("a file can't be closed");
+        fail("the file of records can't be closed");
     file = -1;
     free(buffer);
 }

@@ -10,20 +10,20 @@
 
 /* Programs in Fortran call the MPI library by names of their own, with the interfaces `mpif.h`, `mpi` and `mpi_f08`. fortran.c
    records those of Open MPI, except calls whose arguments have texts or functions, and those of MPI 4. */
-#define FORTRAN_NAME(SYMBOL, NAME, HELP) ENDS(SYMBOL, NAME, "the program calls " NAME " from Fortran, which is not recorded: ", HELP)
+#define FORTRAN_NAME(SYMBOL, NAME, HELP) ENDS(SYMBOL, NAME, "the program calls " NAME " from Fortran, which Weft cannot record: ", HELP)
 #define FORTRAN(NAME, HELP) \
     FORTRAN_NAME(NAME##_, #NAME "_", HELP) FORTRAN_NAME(NAME##_f08_, #NAME "_f08_", HELP) \
     FORTRAN_NAME(NAME##_f08ts_, #NAME "_f08ts_", HELP)
 #ifdef OPEN_MPI
-FORTRAN_NAME(mpi_init_f08ts_, "mpi_init_f08ts_", "record it with sst-dumpi")
-FORTRAN_NAME(mpi_init_thread_f08ts_, "mpi_init_thread_f08ts_", "record it with sst-dumpi")
-#define FORTRAN_TEXTS(NAME) FORTRAN(NAME, "run it without this call")
+FORTRAN_NAME(mpi_init_f08ts_, "mpi_init_f08ts_", "record the program with sst-dumpi")
+FORTRAN_NAME(mpi_init_thread_f08ts_, "mpi_init_thread_f08ts_", "record the program with sst-dumpi")
+#define FORTRAN_TEXTS(NAME) FORTRAN(NAME, "run the program without this call")
 FORTRAN_TEXTS(mpi_comm_spawn)
 FORTRAN_TEXTS(mpi_comm_spawn_multiple)
 FORTRAN_TEXTS(mpi_comm_accept)
 FORTRAN_TEXTS(mpi_comm_connect)
 FORTRAN_TEXTS(mpi_grequest_start)
-#define FORTRAN_4(NAME) FORTRAN(NAME, "build it with MPI 3")
+#define FORTRAN_4(NAME) FORTRAN(NAME, "build the program with MPI 3")
 FORTRAN_4(mpi_isendrecv)
 FORTRAN_4(mpi_isendrecv_replace)
 FORTRAN_4(mpi_psend_init)
@@ -55,7 +55,7 @@ FORTRAN_4(mpi_comm_idup_with_info)
 FORTRAN_4(mpi_comm_create_from_group)
 FORTRAN_4(mpi_intercomm_create_from_groups)
 #else
-#define FORTRAN_ELSEWHERE(NAME) FORTRAN(NAME, "record it under Open MPI, or with sst-dumpi")
+#define FORTRAN_ELSEWHERE(NAME) FORTRAN(NAME, "record the program under Open MPI, or with sst-dumpi")
 FORTRAN_ELSEWHERE(mpi_init)
 FORTRAN_ELSEWHERE(mpi_init_thread)
 FORTRAN_ELSEWHERE(mpi_send)
@@ -82,7 +82,7 @@ FORTRAN_ELSEWHERE(mpi_reduce_scatter)
 
 /* Calls of MPI 4: large counts, persistent collectives, partitioned messages, sessions. */
 #define MPI_4(NAME) \
-    ENDS(NAME, "MPI_" #NAME, "the program calls MPI_" #NAME ", which is not recorded: ", "build it with MPI 3")
+    ENDS(NAME, "MPI_" #NAME, "the program calls MPI_" #NAME ", which Weft cannot record: ", "build the program with MPI 3")
 #define LARGE(NAME) MPI_4(NAME##_c)
 MPI_4(Isendrecv)
 MPI_4(Isendrecv_replace)
