@@ -20,7 +20,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BowTie {
-    /// Triangles, 1 to 100.
+    /// Number of triangles, 1 to 100.
     pub triangles: u32,
 }
 

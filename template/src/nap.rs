@@ -1,4 +1,4 @@
-//! Nap: a channel that was idle goes off, and the first packet that wants it brings it back.
+//! Nap: a channel that was idle turns off, and the first packet that needs the channel turns it on again.
 //!
 //! # Source
 //! An example; `idle_timeout` of Weft is the complete model.
@@ -24,11 +24,11 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// A channel that was idle goes off, and the first packet that wants it brings it back.
+/// A channel that was idle turns off, and the first packet that needs the channel turns it on again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nap {
-    /// Time for which a channel must be idle before it goes off.
+    /// Time for which a channel must be idle before it turns off.
     pub idle: Time,
     /// Time from the first packet that requests the channel until it is on.
     pub wake: Time,

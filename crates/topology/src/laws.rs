@@ -22,7 +22,7 @@ pub fn check(graph: &Graph) {
     structure.levels.iter().for_each(|levels| check_levels(graph, levels));
     structure.crossed.iter().for_each(|crossed| check_crossed(graph, crossed));
     check_rings(graph);
-    assert_eq!(graph.routers() % structure.grain(), 0, "routers are whole blocks");
+    assert_eq!(graph.routers() % structure.grain(), 0, "the grain divides the number of routers");
 }
 
 /// Checks that each plane is a copy of the network of one plane, including ports and classes.
@@ -76,7 +76,7 @@ fn check_wiring(graph: &Graph) {
         ports += graph.ports(router).len() as u32;
         for (number, port) in graph.ports(router).iter().enumerate() {
             let for_terminal = number < graph.terminals_of(router) as usize;
-            assert_eq!(for_terminal, matches!(port.peer, Peer::Terminal(_)), "terminals come first");
+            assert_eq!(for_terminal, matches!(port.peer, Peer::Terminal(_)), "terminals have the first ports");
             let Peer::Router { router: far, port: far_port } = port.peer else { continue };
             link_ends += 1;
             let back = Port { peer: Peer::Router { router, port: number as u16 }, class: port.class };
@@ -118,7 +118,7 @@ fn check_trunks(graph: &Graph) {
             seen.extend(trunk.members());
         }
         seen.sort_unstable();
-        assert!(seen.into_iter().eq(0..graph.ports(router).len() as u16), "each port is in one trunk");
+        assert!(seen.into_iter().eq(0..graph.ports(router).len() as u16), "each port is in exactly one trunk");
     }
 }
 
@@ -133,7 +133,8 @@ fn check_layers(graph: &Graph) {
         assert_eq!(graph.layers().iter().filter(|other| other.name == part.name).count(), 1, "{}", part.name);
         let mut found: Vec<u8> = part.routers.iter().flat_map(|&r| graph.ports(r)).map(|port| port.class).collect();
         found.sort_unstable();
-        assert!(part.classes.iter().all(|class| found.binary_search(class).is_ok()), "{} has no such port", part.name);
+        let exists = part.classes.iter().all(|class| found.binary_search(class).is_ok());
+        assert!(exists, "the layer {} lists a class that none of its ports has", part.name);
     }
 }
 
@@ -149,7 +150,7 @@ fn check_distances(graph: &Graph) {
     assert_eq!(Some(graph.diameter()), reached().copied().max(), "{}", graph.topology_name());
     let pairs = f64::from(graph.routers()) * f64::from(graph.plane().routers() - 1);
     let mean = reached().map(|&distance| f64::from(distance)).sum::<f64>() / pairs.max(1.0);
-    assert!((graph.mean_distance() - mean).abs() < 1e-9, "{}: {mean}", graph.topology_name());
+    assert!((graph.mean_distance() - mean).abs() < 1e-9, "{}: mean distance {mean}", graph.topology_name());
     let profile = graph.distances();
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
     reached().for_each(|&distance| by_distance[distance as usize] += 1);
@@ -273,7 +274,7 @@ fn check_rings(graph: &Graph) {
     for link in graph.links() {
         let [(near, port), (far, landing)] = link.ends;
         let is_of_one = is_of_a_ring(graph, near, port);
-        assert_eq!(is_of_one, is_of_a_ring(graph, far, landing), "both ends of a link are of the ring, or none");
+        assert_eq!(is_of_one, is_of_a_ring(graph, far, landing), "a ring has both ends of a link, or none");
         let places = graph.structure().groups.as_ref().map(|groups| [near, far].map(|r| groups.places[r as usize].0));
         let crosses = places.is_some_and(|[near, far]| near != far);
         if is_of_one { of_rings.push((link.class, crosses)) } else { of_others.push(link.class) }
@@ -282,7 +283,7 @@ fn check_rings(graph: &Graph) {
     assert!(of_rings.iter().all(|(class, _)| !of_others.contains(class)));
     of_rings.sort_unstable();
     of_rings.dedup();
-    assert!(of_rings.is_sorted_by(|(class, _), (next, _)| class < next), "a class is of one kind of links");
+    assert!(of_rings.is_sorted_by(|(class, _), (next, _)| class < next), "each class has one kind of links");
 }
 
 fn check_crossed(graph: &Graph, crossed: &CrossedLayers) {

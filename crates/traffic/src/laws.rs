@@ -31,14 +31,14 @@ fn check_distributions(pattern: &Pattern, config: &dyn Debug) {
     for source in 0..64 {
         let distribution = pattern.distribution(source);
         let destinations: BTreeSet<_> = distribution.iter().map(|&(destination, _)| destination).collect();
-        assert_eq!(destinations.len(), distribution.len(), "{config:?}: each destination once");
+        assert_eq!(destinations.len(), distribution.len(), "{config:?}: a destination occurs twice");
         assert!(destinations.iter().all(|&destination| destination < 64), "{config:?}");
         assert!(distribution.iter().all(|&(_, probability)| probability > 0.0), "{config:?}");
         let total: f64 = distribution.iter().map(|&(_, probability)| probability).sum();
         let load = pattern.relative_load(source);
-        assert!((0.0..=1.0).contains(&load), "{config:?}: {load}");
+        assert!((0.0..=1.0).contains(&load), "{config:?}: relative load {load}");
         let expected = if load > 0.0 { 1.0 } else { 0.0 };
-        assert!((total - expected).abs() < 1e-12, "{config:?}: {total}");
+        assert!((total - expected).abs() < 1e-12, "{config:?}: the probabilities sum to {total}");
     }
 }
 
@@ -61,7 +61,7 @@ fn check_draws(pattern: &Pattern, config: &dyn Debug) {
             // Binomial: standard deviation sqrt(n p (1 - p)). The limit is 6 standard deviations, because this test has 8,000 cells.
             let n = f64::from(DRAWS);
             let bound = 6.0 * (n * probability * (1.0 - probability)).sqrt();
-            assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: {counts:?}");
+            assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: counts {counts:?}");
         }
     }
 }
@@ -76,10 +76,10 @@ pub fn check_process(process: &Process, config: &dyn Debug) {
     let counts: Vec<f64> = (0..400).map(|run| creations(process, 4000, &mut stream(6, run, 0)).len() as f64).collect();
     let mean = counts.iter().sum::<f64>() / 400.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
-    assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: {mean}, variance {variance}");
+    assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: mean {mean}, variance {variance}");
     // the test for saturation computes the size of chance from this value; the standard deviation of a variance over 400 runs is 7 %
     let said = process.dispersion() * mean;
-    assert!(said > 0.7 * variance, "{config:?}: {said}, measured {variance}");
+    assert!(said > 0.7 * variance, "{config:?}: stated variance {said}, measured {variance}");
 }
 
 /// The cycles below `end` in which a source creates packets.

@@ -47,7 +47,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Groups of fully connected routers, every two groups joined.
+/// Groups of fully connected routers; every two groups have at least one link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dragonfly {
@@ -66,7 +66,7 @@ pub struct Dragonfly {
     /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
-    /// Number of rings through all routers in the order of their numbers. Each ring has its own wires and two ports of every router
+    /// Number of rings through all routers in the order of their numbers. Each ring has its own links and two ports of every router
     /// (link classes `ring_local` and `ring_global`). The routing must use them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub escape_rings: u32,

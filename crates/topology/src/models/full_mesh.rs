@@ -25,13 +25,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every two routers joined.
+/// Every two routers have a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FullMesh {
     /// Number of routers, 1 to 255.
     pub routers: u32,
-    /// Terminals on each router, 1 or more.
+    /// Number of terminals on each router, 1 or more.
     pub terminals_per_router: u32,
     /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]

@@ -29,13 +29,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Routers on a grid, every two routers of a row joined.
+/// Routers on a grid; every two routers of a row have a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperX {
     /// Number of routers in each dimension: 1 to 8 dimensions of 1 to 255 routers.
     pub widths: Vec<u32>,
-    /// Terminals on each router, 1 or more.
+    /// Number of terminals on each router, 1 or more.
     pub terminals_per_router: u32,
     /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]

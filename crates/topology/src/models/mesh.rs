@@ -30,7 +30,7 @@ use weft_units::Refusal;
 pub struct Mesh {
     /// Number of routers in each dimension: 1 to 8 dimensions of 2 to 255 routers.
     pub widths: Vec<u32>,
-    /// Terminals on each router, 1 or more.
+    /// Number of terminals on each router, 1 or more.
     pub terminals_per_router: u32,
     /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]

@@ -40,7 +40,7 @@ use weft_units::Refusal;
 const SOURCES: u64 = 0x736f_7572;
 const TARGETS: u64 = 0x7461_7267;
 
-/// A share of the packets of some sources to a few targets; the rest uniform.
+/// Some sources send a share of their packets to a few targets; the rest is uniform.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpot {

@@ -33,7 +33,7 @@ const PERMUTATION: u64 = 0x7065_726D;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomPermutation {
-    /// May a terminal send to itself?
+    /// Allows a terminal to send to itself.
     #[serde(default)]
     pub fixed_points: bool,
     /// Number of the permutation. Permutations with different numbers are independent (default 0).

@@ -25,11 +25,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every packet to a random terminal.
+/// Every packet goes to a random terminal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// Lets a terminal draw itself as the destination.
+    /// Allows a terminal to send to itself.
     #[serde(default)]
     pub include_self: bool,
 }

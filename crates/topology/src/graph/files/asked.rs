@@ -39,7 +39,7 @@ pub struct From {
 pub struct BandwidthFrom {
     /// Name of the attribute in the file.
     pub from: String,
-    /// Unit of its numbers: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle. Values such as `100Gb/s` or `100G` already have a unit.
+    /// Unit of the numbers: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle. Values such as `100Gb/s` or `100G` already have a unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// Rounds to the nearest multiple of this bandwidth, and to at least one multiple. Default: values stay as they are.
@@ -53,7 +53,7 @@ pub struct BandwidthFrom {
 pub struct LatencyFrom {
     /// Name of the attribute in the file.
     pub from: String,
-    /// Unit of its numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is converted into a latency
+    /// Unit of the numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is converted into a latency
     /// of 5 ns per metre, the speed of light in a fibre. Leave the unit out if the values have their own unit, such as `2us` or `3m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
