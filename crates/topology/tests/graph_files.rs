@@ -310,7 +310,8 @@ fn deep_nesting_is_refused_and_many_parts_are_named_shortly() {
     assert!(graph_file("g.graphml", &nested).build("topology").is_err());
     let apart: String = (0..100).map(|router| format!("router {router} node {router}\n")).collect();
     let refusal = graph_file("g", &apart).build("topology").unwrap_err();
-    assert_eq!(refusal.what, "g: the 100 routers form 100 separate parts: 1 router (0), 1 router (1), 1 router (2), ...");
+    let what = "g: the 100 routers form 100 separate parts: 1 router (0), 1 router (1), 1 router (2), ...";
+    assert_eq!(refusal.what, what);
 }
 
 /// Words of the three formats, and random characters.

@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for TrunkWidth {
         impl<'de> Visitor<'de> for Widths {
             type Value = TrunkWidth;
             fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
-                f.write_str("a number of parallel links, or a number for each link class: {local: 2, global: 4}")
+                f.write_str("a number of parallel links, or a number per link class, such as {local: 2, global: 4}")
             }
             fn visit_u64<E: serde::de::Error>(self, width: u64) -> Result<TrunkWidth, E> {
                 Ok(TrunkWidth::Same(width.try_into().unwrap_or(u32::MAX)))

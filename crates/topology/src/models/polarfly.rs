@@ -248,10 +248,7 @@ mod tests {
     #[test]
     fn refuses_what_has_no_construction() {
         let refusal = |q| build(q, 1).unwrap_err();
-        assert_eq!(
-            refusal(6).what,
-            "6 is not a power of a prime, but the construction needs a field of q elements"
-        );
+        assert_eq!(refusal(6).what, "6 is not a power of a prime, but the construction needs a field of q elements");
         assert_eq!((refusal(6).path, refusal(6).help), ("topology.q".into(), "write 5 or 7".into()));
         assert_eq!((refusal(0).help, refusal(1).help), ("write 2".into(), "write 2".into()));
         assert!([2, 5, 7].into_iter().all(|q| build(q, 1).is_ok()), "the remedies work");

@@ -191,10 +191,7 @@ mod tests {
     #[test]
     fn refuses_what_has_no_construction() {
         let refusal = |q| build(q, 1).unwrap_err();
-        assert_eq!(
-            refusal(6).what,
-            "6 is not a power of a prime, but the construction needs a field of q elements"
-        );
+        assert_eq!(refusal(6).what, "6 is not a power of a prime, but the construction needs a field of q elements");
         assert_eq!((refusal(6).path, refusal(6).help), ("topology.q".into(), "write 5 or 7".into()));
         assert_eq!(refusal(2).what, "2 = 4 * 0 + 2, but the construction needs 4w - 1, 4w or 4w + 1");
         assert_eq!(

@@ -100,7 +100,7 @@ impl BandwidthFrom {
             }
             (_, Some(step)) => {
                 let what = format!("`{}` is {read}, which cannot be rounded to a multiple of {step}", self.from);
-                let help = "write `round` in bits per second, such as 1Gb/s, or remove it";
+                let help = "write `round` in bits per second, such as 1Gb/s, or remove `round`";
                 Err(Problem::new(what, help).under("attributes.bandwidth.round"))
             }
         }

@@ -113,7 +113,7 @@ impl Draft {
         let unused = stated.keys().find(|id| !used.contains(id));
         if let Some(unused) = unused.filter(|_| !self.routers.is_empty()) {
             let names: Vec<_> = self.routers.iter().take(SHOWN).map(|router| router.name.as_str()).collect();
-            let what = format!("no router has the id `{unused}`; the first routers are {}", names.join(", "));
+            let what = format!("`{unused}` gives terminals to no router; the first routers are {}", names.join(", "));
             return problem(what, "write the id of a router, or the beginning of ids and a star, such as `leaf*`");
         }
         match &self.router_of {

@@ -33,7 +33,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     for edge in elements(graph).filter(|child| child.tag_name().name() == "edge") {
         if is_directed(edge, edge.attribute("directed"))?.unwrap_or(directed) != directed {
             let what = format!("{}: the attribute `directed` of the edge contradicts the graph", line(edge));
-            return Err(Problem::new(what, "remove this attribute"));
+            return Err(Problem::new(what, "remove the attribute `directed` of the edge"));
         }
         let ends = [attribute(edge, "source")?, attribute(edge, "target")?];
         let place = Place { count: Count::Lines, number: lines.line_of(edge.range().start), ends };

@@ -201,10 +201,8 @@ fn suggestion(name: &str, of: &str, names: &BTreeMap<String, u32>) -> String {
 fn misspelt(key: &str, letters: usize, of: &str, names: &BTreeMap<String, u32>) -> Result<(), Problem> {
     let near = |name: &&String| *name != key && strsim::osa_distance(&name.to_lowercase(), key) <= letters;
     let Some(name) = names.keys().find(near) else { return Ok(()) };
-    let what = format!(
-        "Weft does not read the attribute `{name}` of {of} ({} have it): did you mean `{key}`?",
-        names[name]
-    );
+    let what =
+        format!("Weft does not read the attribute `{name}` of {of} ({} have it): did you mean `{key}`?", names[name]);
     let help = format!(
         "rename it to `{key}` in the file, or write `attributes: {{{key}: {{from: {name}}}}}`; if the attribute has another \
          meaning, write `attributes: {{{key}: {{from: {key}}}}}`"

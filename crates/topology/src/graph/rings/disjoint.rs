@@ -110,10 +110,10 @@ impl PalmTree {
         let half = a / 2;
         let rings = format!("in a palm tree of {g} groups of {a} routers each group has {half}");
         match half as usize - most {
-            0 => format!("{rings} pairs of routers, with one ring for each pair"),
+            0 => format!("{rings} pairs of entry and exit routers, with one ring for each pair"),
             without => format!(
-                "{rings} pairs of routers, with at most one ring for each pair; pairs without a ring: {without}, because all of \
-                 the {h} steps from group to group that such a pair can use have a common factor with {g}"
+                "{rings} pairs of entry and exit routers, with at most one ring for each pair; pairs without a ring: {without}, \
+                 because all of the {h} steps from group to group that such a pair can use have a common factor with {g}"
             ),
         }
     }

@@ -86,7 +86,8 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
         let more = refusal(Ring::disjoint(&graph, h + 1, "routing.ring"));
         let (a, g) = (2 * h, 2 * h * h + 1);
         let pairs = format!(
-            "in a palm tree of {g} groups of {a} routers each group has {h} pairs of routers, with one ring for each pair"
+            "in a palm tree of {g} groups of {a} routers each group has {h} pairs of entry and exit routers, with one ring for \
+             each pair"
         );
         let what = format!("{} rings are too many: {pairs}", h + 1);
         assert_eq!((more.what, more.help), (what, format!("write at most {h}")));
@@ -101,8 +102,8 @@ fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     check(&graph, &Ring::disjoint(&graph, 2, "routing.ring").expect("two rings"));
     let graph = dragonfly([8, 1, 1], "");
     check(&graph, &Ring::disjoint(&graph, 3, "routing.ring").expect("steps 1, 2 and 4"));
-    let what = "4 rings are too many: in a palm tree of 9 groups of 8 routers each group has 4 pairs of routers, with at most one \
-                ring for each pair; pairs without a ring: 1, because all of the 1 steps from group to group that such a pair can \
+    let what = "4 rings are too many: in a palm tree of 9 groups of 8 routers each group has 4 pairs of entry and exit routers, with at \
+                most one ring for each pair; pairs without a ring: 1, because all of the 1 steps from group to group that such a pair can \
                 use have a common factor with 9";
     assert_eq!(refusal(Ring::disjoint(&graph, 4, "routing.ring")).what, what);
 }
