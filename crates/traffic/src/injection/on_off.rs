@@ -81,7 +81,7 @@ impl OnOff {
             let what =
                 format!("bursts of {mean_on} need silences of {on} * ({peak} - {load}) / {load} = {off:.4} cycles");
             let help = format!(
-                "silences must last at least 1 cycle: write at least {}, or a load of at most {}, or a load of {peak}",
+                "silences must be 1 cycle or longer: write at least {}, or a load of at most {}, or a load of {peak}",
                 mean_on.like((load / (peak - load)).ceil() as u64),
                 on * peak / (on + 1.0),
             );
