@@ -66,6 +66,6 @@ mod tests {
     #[test]
     fn refuses_ids_without_halves() {
         assert_eq!(build(512).unwrap_err().what, "512 = 2^9 terminals: an id has 9 bits, an odd number");
-        assert!(build(1000).unwrap_err().what.contains("no power of two"));
+        assert!(build(1000).unwrap_err().what.contains("not a power of two"));
     }
 }
