@@ -202,7 +202,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
     shown = capsys.readouterr().out
     assert "energy cost" in shown.splitlines()[0]
     assert "watts: catalogue, 100Gb/s, dac between switches, dac to terminals" in shown
-    assert "in the results themselves energy and power are priced by: links of the TCEP paper" in shown
+    assert "in the results of the run, energy and power are priced by: links of the TCEP paper" in shown
     assert main(["analyse", "machine", folder, "--reference", "7x64"]) == 0
     assert main(["analyse", "machine", folder, "--node-idle", "0.5"]) == 0
 

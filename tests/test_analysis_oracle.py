@@ -275,7 +275,7 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["analyse", "oracle", str(file), "--out", str(tmp_path / "blocked" / "x.yaml")]) == 2
     errors = capsys.readouterr().err
     assert "can't be written" in errors
-    assert "help: name another place" in errors
+    assert "help: choose another folder" in errors
 
 
 @pytest.mark.parametrize("hub", [0, 3])

@@ -71,7 +71,7 @@ def test_each_episode_has_a_row_and_each_dash_a_reason(faulty: Results, capsys: 
     assert main(["analyse", "recovery", str(faulty.root)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert early["note"] in lines
-    assert "-: not known, for these reasons:" in lines
+    assert "-: unknown, for these reasons:" in lines
 
 
 def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> None:

@@ -157,7 +157,7 @@ def test_a_price_that_no_source_names_is_left_open_and_named(
         (["--cables", "dr"], "add `--catalogue 400Gb/s`"),
         (["--catalogue", "100Gb/s", "--cables", "dr"], "write sr, fr, dac, aoc"),
         (["--catalogue", "300Gb/s", "--cables", "dr"], "300Gb/s"),
-        (["--catalogue", "400Gb/s", "--cables", "dr", "--port-power", "3"], "leave out one of the two"),
+        (["--catalogue", "400Gb/s", "--cables", "dr", "--port-power", "3"], "remove one of the two"),
     ],
 )
 def test_hardware_that_is_not_known_is_refused(

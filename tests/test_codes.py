@@ -252,7 +252,7 @@ def test_a_run_as_json_writes_its_tables_and_the_report(tmp_path: Path, capsys: 
     assert page.exists()
     assert {"table.csv", "jobs.csv"} <= {each.name for each in (tmp_path / "out").iterdir()}
     assert main([*run, "--watch", "0:0"]) == 2
-    assert "--json does not go with --watch" in capsys.readouterr().err
+    assert "--json can't be combined with --watch" in capsys.readouterr().err
 
 
 def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,7 +264,7 @@ def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "code", "satured"]) == 2
     assert "did you mean `saturated`?" in capsys.readouterr().err
     assert main(["explain", "code", "saturated", "--set", "a=1"]) == 2
-    assert "explain code takes no --set" in capsys.readouterr().err
+    assert "explain code has no --set" in capsys.readouterr().err
 
 
 # Files that use regular expressions, and the texts that these expressions read: never a sentence of Weft.

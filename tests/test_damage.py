@@ -158,11 +158,11 @@ def test_a_table_that_is_damaged_inside_is_reported_and_left_out(
     opened = weft.open_results(whole.root)
     with pytest.raises(weft.ResultsError, match=r"channels.parquet was changed: its checksum differs"):
         opened.channels(3)
-    with pytest.warns(UserWarning, match=r"left out: .*channels.parquet was changed"):
+    with pytest.warns(UserWarning, match=r"omitted: .*channels.parquet was changed"):
         assert opened.query(sql).equals(before)
     for words in (["query", str(whole.root), sql], ["export", str(whole.root), "--table", "channels"]):
         assert main(words) == 0
-        assert capsys.readouterr().err.count("warning: left out: ") == 1
+        assert capsys.readouterr().err.count("warning: omitted: ") == 1
     statuses: list[Status] = []
     again = sweep.run(whole.root, watch=statuses.append)
     assert statuses[0].reused == 11
@@ -242,7 +242,7 @@ def use_all(root: Path) -> None:
         results.query(f"select * from {name}")
 
 
-@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.filterwarnings("ignore:omitted")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_damage_gives_anything_but_an_error_of_weft(sweep: Sweep, tmp_path: Path, seed: int, copies: Path) -> None:
     """A random file is cut off, emptied, overwritten in places or removed."""

@@ -265,7 +265,7 @@ def test_a_point_that_two_runs_have_run_is_reported(
     assert (note["hash"], note["same"]) == (points[0], True)
     assert len(status_of(tmp_path, capsys)["run_twice"]) == 1
     main(["status", str(tmp_path)])
-    assert "1 points were run by two runs" in capsys.readouterr().out
+    assert "1 points were run twice" in capsys.readouterr().out
 
 
 def test_another_version_on_a_worker_is_refused(small: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_hyperx_is_as_the_formulas_say(small: Path) -> None:
 def test_the_topology_in_words(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "topology", str(small)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("the first of 12 points: traffic.pattern = uniform")
+    assert lines[0].startswith("first of 12 points: traffic.pattern = uniform")
     assert "  bisection          16 links" in lines
     assert "                     0.5 of the injection bandwidth of the terminals of one half" in lines
     # The most frequent distance has the longest bar, with 40 characters. The others are in proportion: 1536 of 2304
@@ -57,7 +57,7 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "ring.yaml"
     file.write_text(json.dumps(scenario), encoding="utf-8")
     assert main(["explain", "topology", str(file)]) == 0
-    assert "1, each over every router once, on links of its own" in capsys.readouterr().out
+    assert "1, each over every router once, on its own links" in capsys.readouterr().out
     # links of rings are only for routings that use rings: no other packet takes one
     assert (
         main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"])
@@ -174,7 +174,7 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
     assert f"{32 / 3 + 1 + 2 + 1 + 1.5:.4g}, of requests and replies\n" in replies
     assert "requests and replies share all VCs. They can't deadlock in Weft" in replies
     adaptive = checked("traffic.workload=null", "traffic.pattern=transpose", "routing=minimal_adaptive")
-    assert " 0.5, of the best choice of minimal paths: what queues choose carries less\n" in adaptive
+    assert " 0.5, of the best choice of minimal paths: a choice by queues carries less\n" in adaptive
     assert "replies" not in adaptive
 
 
@@ -220,7 +220,7 @@ def test_a_link_of_two_classes_is_reported_with_both(tmp_path: Path, capsys: pyt
     )
     file = tmp_path / "one.yaml"
     file.write_text(ONE_WAY)
-    text = "1 link of latency1 in one direction and latency15 in the other: counted in both"
+    text = "1 link of latency1 in one direction and latency15 in the other, listed under both"
     for command in (["check", str(file)], ["explain", "topology", str(file)]):
         assert main(command) == 0
         assert text in capsys.readouterr().out.splitlines()

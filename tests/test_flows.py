@@ -82,7 +82,7 @@ def test_check_names_the_bound_only_where_a_destination_is_sent_too_much(
     hot: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(hot.folder(0) / "scenario.yaml")
-    head = "most that the destinations accept of the load"
+    head = "load that the destinations can accept"
     # 9 sources of 0.2 and 26/35 of 0.2 from the others exceed 1: the target accepts 1, and the others receive all their
     # flits
     others = 0.2 / 35 * (9 * 27 + 26 * 26)

@@ -116,7 +116,7 @@ def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
     assert "4 other points lie in results/net/points: the scenario had more" in capsys.readouterr().out
     assert main(["status", "results/net"]) == 0
     assert "4 of 4 done\n" in (output := capsys.readouterr().out)
-    assert "4 in the folder that the sweep no longer has" in output
+    assert "4 in the folder are no longer in the sweep" in output
     # the points are not run again
     Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
     run = before.folder(1) / "run.json"

@@ -73,7 +73,7 @@ def test_check_names_the_map_ideal_and_gives_the_memory_of_a_port(
 ) -> None:
     assert main(["check", str(torus)]) == 0
     output = capsys.readouterr().out
-    assert "queues of voqnet: 32; ideal: a queue for each of 32 destinations, which no router has" in output
+    assert "queues of voqnet: 32; ideal: a queue for each of 32 destinations, as in no real router" in output
     # 32 destinations with 8 flits each, in 2 VC classes of the routing
     assert "512 flits" in output
 

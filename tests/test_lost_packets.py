@@ -195,7 +195,7 @@ def test_a_network_that_drops_its_packets_carries_no_load(tmp_path: Path, capsys
     output = capsys.readouterr().out
     assert re.search(r"carries no load: at 0.1, [\d.]+ % dropped", output)
     assert "carries every load" not in output
-    assert "search from a lower one" not in output, "a lower load loses as much"
+    assert "start from a lower load" not in output, "a lower load loses as much"
     # the remedy
     file.write_text(TREE.partition("sweep:")[0], encoding="utf-8")
     assert main(["saturation", *arguments, "--out", str(tmp_path / "whole")]) == 0

@@ -88,6 +88,6 @@ def test_a_system_that_can_not_pin_is_refused(monkeypatch: pytest.MonkeyPatch, s
 
 def test_pinning_is_for_this_process(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(small), "--pin", "--on", "slurm", "--out", str(tmp_path / "out")]) == 2
-    assert "--pin does not go with --on slurm" in capsys.readouterr().err
+    assert "--pin can't be combined with --on slurm" in capsys.readouterr().err
     with ThreadPoolExecutor(1) as pool, pytest.raises(WeftError, match="pin is for points in this process"):
         weft.load(small).run(tmp_path / "out", executor=pool, pin=True)

@@ -89,7 +89,7 @@ def test_a_notebook_shows_a_figure(made_up: Results) -> None:
 
 REFUSED = {
     "plot pie {root}": "there is no kind of figure 'pie'(.|\n)*the kinds are load, latency_accepted",
-    "plot {root}": "where the kind of figure belongs(.|\n)*weft plot load ",
+    "plot {root}": "but the first argument is the kind of figure(.|\n)*weft plot load ",
     "plot load": "no results are named(.|\n)*weft plot load results/",
     "plot load nowhere": "nowhere holds no results of a sweep(.|\n)*`weft run`",
     "plot load {root} --out x.pdf --format png": "--out x.pdf and --format png disagree",
@@ -100,9 +100,9 @@ REFUSED = {
     "plot series {root} --point 0": "measure.series=",
     "plot link_states {root} --point 0": "measure.link_states=",
     "plot power {root}": "no point has power_mean_w",
-    "explain stall {root} --set seed=2": "explain stall takes no --set(.|\n)*explain topology and routing",
-    "explain routing x.yaml --from 0 --to 1 --out x.png": "explain routing takes no --out",
-    "explain stall {root}": "no point that is chosen got stuck \\(0 of 16 did\\)",
+    "explain stall {root} --set seed=2": "explain stall has no --set(.|\n)*explain topology and routing",
+    "explain routing x.yaml --from 0 --to 1 --out x.png": "explain routing has no --out",
+    "explain stall {root}": "no chosen point got stuck \\(0 of 16 points did\\)",
 }
 
 

@@ -95,7 +95,7 @@ def test_a_check_says_that_the_program_decides_and_a_search_for_saturation_is_re
 
     checked = done("check")
     assert checked.returncode == 0
-    assert "none: what terminals send follows from their program" in checked.stdout
+    assert "none: programs determine the packets of terminals" in checked.stdout
     assert "warning" not in checked.stdout + checked.stderr
     searched = done("saturation")
     assert searched.returncode == 2

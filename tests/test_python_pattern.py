@@ -426,4 +426,5 @@ def test_an_interruption_in_a_function_ends_the_command_as_any_other(
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
     out = ["--out", str(tmp_path / "out")] if command == "run" else []
     assert main([command, str(tmp_path / "a.yaml"), *out]) == 130
-    assert capsys.readouterr().err.strip() == "interrupted; the same command goes on with what is missing"
+    words = "interrupted; run the same command again to continue with the missing points"
+    assert capsys.readouterr().err.strip() == words

@@ -296,7 +296,7 @@ def test_an_oracle_and_a_bill_are_refused(sleepy: Results, tmp_path: Path, capsy
     assert main(["analyse", "oracle", str(loaded), *pattern]) == 0
     capsys.readouterr()
     assert main(["analyse", "bill", str(sleepy.root)]) == 2
-    assert "a bill is over loads, and a program has none" in capsys.readouterr().err
+    assert "a bill needs loads, but a program has no load" in capsys.readouterr().err
     assert main(["query", str(sleepy.root), "select solution_seconds, energy_total_j from points"]) == 0
 
 

@@ -107,7 +107,7 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
     before = finished(out)
     assert count <= len(before) < 12, "the signal came too late to test anything"
     assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130), shown
-    assert ("interrupted; the same command goes on" in shown) == (how != signal.SIGKILL)
+    assert ("interrupted; run the same command again" in shown) == (how != signal.SIGKILL)
     assert "Traceback" not in shown
     store = Store(out)
     assert all(store.sound(hash) for hash in before), "no partial folder is taken for whole"

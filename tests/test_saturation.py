@@ -285,7 +285,7 @@ def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
     assert "carries the lowest" not in text
     settled = row | {"unsettled_loads": 0, "flaw": None}
     text = "\n".join(_text(pl.DataFrame([settled], schema_overrides={"flaw": pl.String}), results, 0.1))
-    assert "the network carries the lowest and the highest load of the search; those between were not run" in text
+    assert "the network carries the lowest and the highest load of the search; loads between were not run" in text
     assert "not settled" not in text
 
 

@@ -112,7 +112,7 @@ def test_a_check_shows_bounds_in_both(tmp_path: Path, capsys: pytest.CaptureFixt
     lines = capsys.readouterr().out.splitlines()
     (cycles,) = [float(line.split()[-1]) for line in lines if line.strip().startswith("zero-load latency [cycles]")]
     (head,) = [line for line in lines if line.startswith("link_speed ")]
-    heads = ["what a channel carries [Gb/s]", "most that one VC carries [Gb/s]", "zero-load latency [us]"]
+    heads = ["bandwidth of a channel [Gb/s]", "limit of a single VC [Gb/s]", "zero-load latency [us]"]
     assert all(each in head for each in [*heads, "channel-load bound [Gb/s per terminal]"])
     for ns, gbps in zip(NS, GBPS, strict=True):
         (row,) = [line.split() for line in lines if line.startswith(f"{gbps:g}Gb/s ")]

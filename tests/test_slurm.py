@@ -174,11 +174,11 @@ def test_points_that_are_with_jobs_are_not_handed_over_again(
     (slurm / "hold").touch()
     assert main(command) == 0
     assert main(command) == 0
-    assert "submitted nothing: 12 points are with jobs that were submitted before" in capsys.readouterr().out
+    assert "submitted nothing: 12 points belong to jobs that were submitted before" in capsys.readouterr().out
     (array,) = status_of(out, capsys)["arrays"]
     assert (array["pending"], array["running"], array["reasons"]) == (array["jobs"], 0, ["Priority"])
     assert main(["run", str(small), "--out", str(out), "--no-picture"]) == 0
-    assert "were handed to Slurm (array 1)" in capsys.readouterr().err
+    assert "were submitted to Slurm (array 1)" in capsys.readouterr().err
 
 
 def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
@@ -191,7 +191,7 @@ def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
         f"job 1, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
     ]
     main(["status", str(out)])
-    go_on = capsys.readouterr().out.partition("go on     weft ")[2]
+    go_on = capsys.readouterr().out.partition("continue  weft ")[2]
     (slurm / "hold").unlink()
     assert main(shlex.split(go_on)) == 0
     wait_for_the_end(slurm)
@@ -213,7 +213,7 @@ def test_cancelled_jobs_end_and_keep_what_is_finished(
     assert main(["cancel", str(out)]) == 0
     text = capsys.readouterr().out
     assert "cancelled array 1" in text
-    assert "Slurm was not told" in text
+    assert "Slurm did not receive the request" in text
     (slurm / "down").unlink()
     wait_for_the_end(slurm)
     kept = finished(out)
@@ -255,9 +255,9 @@ def test_what_can_not_be_submitted_is_refused(
     assert "Slurm refuses the jobs: Batch job submission failed: Invalid partition name specified" in said
     assert not (tmp_path / "refused" / "jobs").exists()
     for more, words in (
-        (["--jobs", "2"], "--cpus says"),
+        (["--jobs", "2"], "--cpus sets"),
         (["--force"], "another folder"),
-        (["--watch", "0:0"], "here"),
+        (["--watch", "0:0"], "on this machine"),
     ):
         assert words in refused("--no-picture", *more)
     monkeypatch.setenv("PATH", "/nowhere")
@@ -266,7 +266,7 @@ def test_what_can_not_be_submitted_is_refused(
 
 def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(small), "--partition", "main"]) == 2
-    assert "write --on slurm as well" in capsys.readouterr().err
+    assert "also write --on slurm" in capsys.readouterr().err
 
 
 def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
@@ -402,8 +402,8 @@ def test_what_a_search_can_not_use_is_refused(
 ) -> None:
     command = ["saturation", str(small), *SEARCH, "--out", str(tmp_path / "out"), "--on", "slurm"]
     for more, words in [
-        (["--job-time", "1h"], "leave --job-time out"),
-        (["--jobs", "2"], "--cpus says"),
+        (["--job-time", "1h"], "remove --job-time"),
+        (["--jobs", "2"], "--cpus sets"),
         (["--threads", "4", "--cpus", "2"], "can't run points of 4 threads"),
         (["--memory", "100MB"], "give jobs more (--memory"),
     ]:
@@ -427,7 +427,7 @@ def test_jobs_of_another_cluster_are_not_taken_for_dead(
     assert "on the cluster 'here'" in array["unasked"]
     remedy = said.partition("first, with `weft ")[2].partition("`")[0]
     assert main(shlex.split(remedy)) == 0
-    assert "Slurm was not told: array 1 was submitted on the cluster 'here'" in capsys.readouterr().out
+    assert "Slurm did not receive the request: array 1 was submitted on the cluster 'here'" in capsys.readouterr().out
     (slurm / "hold").unlink()
     assert main(command) == 0
     wait_for_the_end(slurm)

@@ -560,7 +560,7 @@ def test_changes_at_set_times_are_no_chance(tmp_path: Path, capsys: pytest.Captu
     assert main(["compare", str(tmp_path / "1" / "a"), str(tmp_path / "1" / "b")]) == 0
     output = capsys.readouterr().out
     assert "+1000.0 %  not judged: changes in the window (the links that are on) are not chance" in output
-    assert "not told apart" not in output
+    assert "not significantly different" not in output
     assert "sweep the seed (seed: [1, 2, 3]) in both" in output
     # a column of notes has no heading and no rule
     assert not any(line.endswith("  -") for line in output.splitlines())

@@ -45,7 +45,7 @@ def test_a_finished_sweep(small: Path, tmp_path: Path, capsys: pytest.CaptureFix
     text = capsys.readouterr().out
     assert "12 of 12 done" in text
     assert "11 drained, 1 saturated" in text
-    assert "go on" not in text
+    assert "\n  continue " not in text
 
 
 def test_stalled_missing_and_damaged_points_are_counted(
@@ -64,7 +64,7 @@ def test_stalled_missing_and_damaged_points_are_counted(
     text = capsys.readouterr().out
     assert "1 of 3 done, 1 missing, 1 damaged" in text
     assert "traffic.load = 0.01: " in text
-    assert f"go on     {results.command}" in text
+    assert f"continue  {results.command}" in text
 
 
 def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,11 +136,11 @@ def test_a_second_run_in_a_folder_is_warned(small: Path, tmp_path: Path, capsys:
         beacon(Status(3, 1, 0, 0.0))
         assert main(["run", str(small), "--out", str(store.root), "--no-picture"]) == 0
     printed = capsys.readouterr()
-    assert f"process {os.getpid()}, is at work in {store.root}" in printed.err
+    assert f"process {os.getpid()}, also runs points in {store.root}" in printed.err
     assert "picture" not in printed.out
     assert not (store.root / "plot.png").exists()
     assert main(["run", str(small), "--out", str(store.root)]) == 0
-    assert "at work" not in capsys.readouterr().err
+    assert "also runs points" not in capsys.readouterr().err
 
 
 def test_a_search_for_saturation_has_status_queries_and_comparisons(

@@ -175,7 +175,7 @@ def test_the_point_is_reported_where_there_are_several(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["timeline", str(small), "--packets", "1", "--out", str(tmp_path / "x.json")]) == 0
-    assert "traffic.load = 0.05, the first of 12 points" in capsys.readouterr().out
+    assert "traffic.load = 0.05, first of 12 points" in capsys.readouterr().out
     trace = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
     assert trace["otherData"]["link_states_complete"] is True
 
@@ -223,8 +223,8 @@ def test_cycles_that_are_no_whole_nanoseconds_are_drawn_as_one(small: Path) -> N
             r"the run ended after \d+ cycles: nothing is from cycle 999999 on\n  = help: write",
         ),
         (["--packets", "10001"], "10001 packets are more than can be watched\n  = help: watch at most 10000"),
-        (["--out", "/no/such/folder/x.json"], "there is no folder /no/such/folder\n  = help: make it first"),
-        (["--out", "."], r"--out: \. is no file\n  = help: name a file"),
+        (["--out", "/no/such/folder/x.json"], "there is no folder /no/such/folder\n  = help: create it first"),
+        (["--out", "."], r"--out: \. is not a file\n  = help: name a file"),
     ],
 )
 def test_what_can_not_be_drawn_is_refused(
@@ -322,7 +322,7 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     assert {name.split(" (")[0] for name in links} == {"link 0 -> 1", "link 1 -> 0", "link 0 -> 2", "link 2 -> 0"}
     capsys.readouterr()
     assert len(marks(trace_of(tmp_path, talk, "--control-packets", "1"))) == 2
-    assert "3 control packets left out" in capsys.readouterr().out
+    assert "3 control packets omitted" in capsys.readouterr().out
     # a packet in flight at the end has no arrow
     cut = trace_of(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
     assert marks(cut) == [(2, "ack, to 1", 500)]

@@ -90,7 +90,7 @@ def test_an_old_result_comes_back_if_the_new_one_can_not_take_its_place(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(WriteError, match="your share of the disk"):
+    with pytest.raises(WriteError, match="your disk quota is used up"):
         sweep.run(tmp_path, force=True, jobs=1)
     monkeypatch.undo()
     assert weft.open_results(tmp_path).frame.equals(before)
@@ -113,7 +113,7 @@ def test_a_file_where_a_folder_belongs_is_named(
         assert main(words) == 2
         errors = capsys.readouterr().err
         assert errors.count("error: ") == errors.count("= help: ") == 1
-        assert "is no folder" in errors or "Not a directory" in errors, errors
+        assert "is not a folder" in errors or "Not a directory" in errors, errors
         assert str(out) in errors
     assert (tmp_path / "file").read_bytes() == b""
 
@@ -148,7 +148,7 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
     ("number", "words"),
     [
         (errno.ENOSPC, "the disk is full"),
-        (errno.EACCES, "you may not write there"),
+        (errno.EACCES, "you have no permission to write there"),
         (errno.EROFS, "the disk is read-only"),
         (errno.ENAMETOOLONG, "the name is too long"),
         (errno.EIO, os.strerror(errno.EIO)),

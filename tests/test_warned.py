@@ -81,7 +81,8 @@ def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, caps
     assert "warning: power.policy.idle_timeout.idle: a link goes off after 60cycles" in printed.err
     assert "\nnot at 0.05, 0.9 " in printed.out
     assert "only the loads 0.05, 0.9 were run" in printed.out
-    assert "others, also between them or below, may not be carried: sweep traffic.load" in printed.out
+    words = "other loads, also lower ones or loads between them, may saturate the network: sweep traffic.load"
+    assert words in printed.out
     assert "every load" not in printed.out
     (row,) = pl.read_csv(tmp_path / "out" / "saturation.csv").rows(named=True)
     assert (row["loads_run"], row["warned_of"]) == ("0.05 0.9", "power.policy.idle_timeout.idle")

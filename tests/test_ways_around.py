@@ -75,7 +75,7 @@ def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_no
     capsys.readouterr()
     assert main(["check", str(file)]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fails: ")]
-    assert line.startswith("fails: 1 of 16 pairs of routers joined by level1 links (2 of 32 links; 5%): ")
+    assert line.startswith("fails: 1 of 16 pairs of routers connected by level1 links (2 of 32 links; 5%): ")
 
 
 def test_a_fault_in_the_warm_up_has_a_command_with_a_longer_one(

@@ -158,7 +158,7 @@ def _parameters(schema: parameters.Schema, family: str, name: str) -> Iterator[s
     """The table of the parameters, where there are any."""
     target = parameters.model(schema, family, name)
     if "items" in target:
-        yield "It takes a list; for each item:"
+        yield "Its value is a list; each item has:"
         target = parameters.target(schema, target["items"])
     keys = []
     for key in parameters.keys(schema, target):

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ELSEWHERE = "name another place (with --out; in Python by its path)"
+_ELSEWHERE = "choose another folder (with --out; in Python by its path)"
 _ALLOWED = f"{_ELSEWHERE}, or change its permissions"
 # Reasons why the operating system refuses a file, with the remedy, by its error number.
 _REASONS = {
-    errno.ENOSPC: ("the disk is full", "free some space and give the same command again: finished points stay"),
-    errno.EDQUOT: ("your share of the disk is used up", "free some space and give the same command again"),
+    errno.ENOSPC: ("the disk is full", "free some space and run the same command again: finished points stay"),
+    errno.EDQUOT: ("your disk quota is used up", "free some space and run the same command again"),
     errno.EFBIG: ("the file is larger than the system allows", "raise the limit (`ulimit -f`) and try again"),
-    errno.EACCES: ("you may not write there", _ALLOWED),
-    errno.EPERM: ("you may not write there", _ALLOWED),
+    errno.EACCES: ("you have no permission to write there", _ALLOWED),
+    errno.EPERM: ("you have no permission to write there", _ALLOWED),
     errno.EROFS: ("the disk is read-only", _ELSEWHERE),
     errno.ENAMETOOLONG: ("the name is too long", "choose a shorter one"),
     errno.EISDIR: ("it is a folder", "name a file, such as one in this folder"),
@@ -124,10 +124,10 @@ def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
     place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
     number = problem.errno
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
-        return f"{place} is no folder", f"{_ELSEWHERE}, or move that file away"
+        return f"{place} is not a folder", f"{_ELSEWHERE}, or move that file away"
     folder = place if place.is_dir() else place.parent
     if number in (errno.ENOENT, errno.EACCES, errno.EPERM) and _has_no_disk(folder):
-        return f"{folder} belongs to the system, which lets nobody make files there", _ELSEWHERE
+        return f"{folder} belongs to the system, and nobody can create files in it", _ELSEWHERE
     return _REASONS.get(number or 0, (problem.strerror or str(problem), _ELSEWHERE))
 
 
@@ -142,8 +142,8 @@ def _has_no_disk(folder: Path) -> bool:
 def writing(path: str | Path) -> Iterator[None]:
     """Turn an error of the operating system into a `WriteError` while a file or folder is written."""
     if "\0" in str(path):
-        what = f"{str(path)!r} is no name of a file: it holds a null character"
-        raise WriteError.saying(what, "leave that character out")
+        what = f"{str(path)!r} is not a file name: it contains a null character"
+        raise WriteError.saying(what, "remove that character")
     try:
         yield
     except OSError as problem:

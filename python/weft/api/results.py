@@ -91,7 +91,7 @@ class Results(ResultSet):
         with Database([self]) as database:
             answer = database.frame(sql)
         for line in database.damage:
-            warnings.warn(f"left out: {line}", stacklevel=2)
+            warnings.warn(f"omitted: {line}", stacklevel=2)
         return answer
 
     def report(self, path: str | Path | None = None, *, units: str | None = None) -> Path:

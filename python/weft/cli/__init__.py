@@ -48,7 +48,7 @@ def _status(arguments: Sequence[str]) -> int:
     except WeftError as problem:
         return _refused(problem)
     except KeyboardInterrupt:
-        print("interrupted; the same command goes on with what is missing", file=sys.stderr)
+        print("interrupted; run the same command again to continue with the missing points", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         return DONE

@@ -80,7 +80,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "analyse",
-        "count, bound and estimate without a simulation, or from a finished one",
+        "compute counts, bounds and estimates, without a simulation or from a finished run",
         "weft analyse bound --routers 32 --terminals 1024",
     )
     kinds = parser.add_subparsers(required=True, metavar="KIND")
@@ -121,15 +121,15 @@ def _kind(
 
 
 def _add_paths(kinds: Commands) -> None:
-    about = "paths between all pairs of a subnetwork, links concentrated against placed at random (TCEP, Figs. 3, 4)"
+    about = "paths between all pairs of a subnetwork, for concentrated links and for random links (TCEP, Figs. 3, 4)"
     parser = _kind(kinds, "paths", about, "--routers 8 --more 6 --exact", _paths)
     number = arguments.positive
     parser.add_argument("--routers", metavar="R", type=number, default=32, help="routers (default: 32)")
     parser.add_argument("--hub", metavar="ROUTER", type=int, default=0, help="centre of the star (default: 0)")
-    more = "links beyond the star, e.g. 6,12 (default: as many as 0, 1, 2, ... further hubs have)"
+    more = "links in addition to the star, e.g. 6,12 (default: the number of links of 0, 1, 2, ... more hubs)"
     parser.add_argument("--more", metavar="N,...", type=_wholes, help=more)
     samples = parser.add_mutually_exclusive_group()
-    samples.add_argument("--samples", metavar="N", type=number, default=1000, help="placements (default: 1000)")
+    samples.add_argument("--samples", metavar="N", type=number, default=1000, help="random placements (default: 1000)")
     samples.add_argument("--exact", action="store_true", help="count all placements")
     parser.add_argument(
         "--seed", metavar="N", type=arguments.seed, default=1, help="seed of the placements (default: 1)"
@@ -141,7 +141,7 @@ def _paths(options: argparse.Namespace) -> Answered:
 
     samples = None if options.exact else options.samples
     frame = paths.over_fraction(options.routers, samples, options.seed, hub=options.hub, more=options.more)
-    notes = ["mean, min, max: paths of placements at random; ratios: concentrated to these"]
+    notes = ["mean, min, max: paths with random placements; ratios: concentrated placement to each of these"]
     return frame, [*notes, *(f"{name}: {words}" for name, words in paths.COUNTS.items())]
 
 
@@ -159,14 +159,14 @@ def _bound(options: argparse.Namespace) -> Answered:
     from weft.analysis import bound
 
     notes = [
-        "active: uniform traffic; non_minimal: traffic that takes two hops whatever is active",
-        "-: all links together are too few",
+        "active: for uniform traffic; non_minimal: for traffic that takes two hops whichever links are active",
+        "-: all links together do not suffice",
     ]
     return bound.over_load(options.load, options.routers, options.terminals), notes
 
 
 def _add_overhead(kinds: Commands) -> None:
-    about = "storage and control packets that TCEP needs in a router (TCEP, section VI-D)"
+    about = "storage and control packets that TCEP needs per router (TCEP, section VI-D)"
     parser = _kind(kinds, "overhead", about, "--radix 48 --counter-bits 24", _overhead)
     number = arguments.positive
     parser.add_argument("--radix", metavar="PORTS", type=number, default=64, help="ports of a router (default: 64)")
@@ -177,7 +177,7 @@ def _add_overhead(kinds: Commands) -> None:
     )
     parser.add_argument("--counter-bits", metavar="N", type=number, default=16, help="bits of a counter (default: 16)")
     parser.add_argument("--id-bits", metavar="N", type=number, default=8, help="bits of a router's number (default: 8)")
-    storage = "storage of the router [B] (default: what the paper's 0.7 %% implies of YARC)"
+    storage = "storage of the router [B] (default: the value for YARC that the paper's 0.7 %% implies)"
     parser.add_argument("--router-storage", metavar="BYTES", type=number, help=storage)
 
 
@@ -198,7 +198,7 @@ def _overhead(options: argparse.Namespace) -> Answered:
     )
     notes = [f"router_share: of {options.router_storage or IMPLIED_YARC_BYTES:.0f} B"]
     if options.router_storage is None:
-        notes[0] += ", which the paper's 0.7 % implies of YARC; name a router's own with --router-storage"
+        notes[0] += ", the value for YARC that the paper's 0.7 % implies; for another router, use --router-storage"
     rows = [{"quantity": name, "value": float(value)} for name, value in asdict(cost).items()]
     return pl.DataFrame(rows), notes
 
@@ -222,21 +222,21 @@ def _examples(_: argparse.Namespace) -> Answered:
     values["outer utilisation"] = parted.outer_utilisation
     rows += [{"figure": "6", "case": "R3", "quantity": name, "value": float(of)} for name, of in values.items()]
     notes = [
-        "5: R0 drops its least used link (naive), or that with the least minimal traffic (type_aware)",
-        "6: links are inner, from the hub on, until their budget is that of the outer ones; high-water mark 1",
+        "5: R0 turns off its least used link (naive), or the link with the least minimal traffic (type_aware)",
+        "6: links from the hub on are inner until their budget equals that of the outer links; high-water mark 1",
     ]
     return pl.DataFrame(rows), notes
 
 
 def _add_dvfs(kinds: Commands) -> None:
-    about = "energy of a finished run had each channel run at the lowest rate that carries its traffic"
+    about = "energy of a finished run if each channel had used the lowest rate that carries its traffic"
     parser = _kind(kinds, "dvfs", about, "results/quickstart", _dvfs)
     parser.add_argument("results", metavar="DIR", help="folder of results, usually of links that are always on")
     rates = "shares of the full rate (default: 0.25,0.5,1)"
     parser.add_argument("--rates", metavar="R,...", type=_numbers, default=[0.25, 0.5, 1.0], help=rates)
     powers = "power at each rate (default: 0.54,0.69,1)"
     parser.add_argument("--powers", metavar="P,...", type=_numbers, default=[0.54, 0.69, 1.0], help=powers)
-    over_time = "choose rates anew in each sample of measure.series, in place of once for the window"
+    over_time = "choose rates again in each sample of measure.series, instead of once for the window"
     parser.add_argument("--over-time", action="store_true", help=over_time)
 
 
@@ -250,21 +250,21 @@ def _dvfs(options: argparse.Namespace) -> Answered:
     frame = opened.rate_scaled(rates, over_time=options.over_time)
     notes = [
         *price_source.lines(opened.summaries),
-        "energies are of the links between routers per delivered flit, as they were and scaled; ratio: of the two",
-        "baseline: hash of the point they come from; rate: share of the powered cycles at each rate",
+        "energies: of the links between routers per delivered flit, as measured and scaled; ratio: scaled to measured",
+        "baseline: hash of the measured point; rate: share of the powered cycles at each rate",
     ]
     return frame, notes
 
 
 def _add_oracle(kinds: Commands) -> None:
-    about = "links of a HyperX or full mesh that suffice for the traffic of a scenario, in a fluid model"
+    about = "links of a HyperX or full mesh that suffice for the traffic of a scenario, by a fluid model"
     parser = _kind(kinds, "oracle", about, "examples/quickstart.yaml --target 0.75 --out oracle.yaml", _oracle)
     arguments.add_scenario(parser)
     target = "highest load of a channel, as a share of its bandwidth (default: 0.75)"
     parser.add_argument("--target", metavar="LOAD", type=float, default=0.75, help=target)
     hub = "coordinate of the routers whose star stays on (default: 0)"
     parser.add_argument("--hub", metavar="N", type=int, default=0, help=hub)
-    parser.add_argument("--out", metavar="FILE", help="write a scenario in which just these links are on")
+    parser.add_argument("--out", metavar="FILE", help="write a scenario in which only these links are on")
 
 
 def _oracle(options: argparse.Namespace) -> Answered:
@@ -274,20 +274,20 @@ def _oracle(options: argparse.Namespace) -> Answered:
 
     points = overrides.sweep(options).points
     if any(point.imply()["runs_programs"] for point in points):
-        what = "the oracle needs a pattern and a load, and a job runs a program"
-        raise ScenarioError.saying(what, "write a pattern and a load in place of the program", "traffic")
+        what = "the oracle needs a pattern and a load, but a job runs a program"
+        raise ScenarioError.saying(what, "replace the program by a pattern and a load", "traffic")
     answers = static.answers(points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
     notes = ["busiest_channel: share of its bandwidth; carried: no channel is above the target"]
     if options.out is None:
-        return frame, [*notes, "name a file with --out for a scenario in which just these links are on"]
+        return frame, [*notes, "to write a scenario in which only these links are on, name a file with --out"]
     return frame, [*notes, f"scenario {static.write(answers, options.out)}"]
 
 
 def _add_recovery(kinds: Commands) -> None:
-    about = "how the points of a finished run recover from faults, named or at random"
+    about = "recovery of a finished run from faults, named or random"
     parser = _kind(kinds, "recovery", about, "results/faults", _recovery)
-    parser.add_argument("results", metavar="DIR", help="folder of results in whose points links or routers fail")
+    parser.add_argument("results", metavar="DIR", help="folder of results with failures of links or routers")
 
 
 def _recovery(options: argparse.Namespace) -> Answered:
@@ -296,25 +296,26 @@ def _recovery(options: argparse.Namespace) -> Answered:
 
     frame = recovery.table(folders.opened(options.results))
     notes = [
-        "a row per time from a first failure until all is whole again [cycles]",
+        "one row per period from the first failure until the last repair [cycles]",
         "before, during, after: mean latency [cycles] of the packets delivered before the first fault of the point, in",
-        "  this one, and while all is whole again",
-        "delivered: share of the packets delivered or dropped meanwhile; dropped: packets",
-        "recovery: cycles from the failure until packets are as before while it is broken: as fast, as many, none lost",
-        "return: the same from the end of the fault on; earliest, latest: how far chance may shift these times",
-        "-: not known, for these reasons:",
+        "  this one, and after the last repair",
+        "delivered: delivered packets / (delivered + dropped packets) in this period; dropped: packets",
+        "recovery: cycles from the failure until latency and deliveries are as before and no packet is lost, although",
+        "  the failure lasts",
+        "return: the same, from the end of the fault; earliest, latest: range of these times due to chance",
+        "-: unknown, for these reasons:",
     ]
     why = list(dict.fromkeys(frame["note"].drop_nulls()))
     return frame, [*notes[: None if why else -1], *why]
 
 
 def _add_bill(kinds: Commands) -> None:
-    about = "kilowatts, kilowatt-hours and money per year of a finished run, over a profile of loads or phases"
+    about = "power [kW], energy [kWh] and cost per year of a finished run, over a profile of loads or phases"
     parser = _kind(kinds, "bill", about, "results/bill", _bill)
     parser.add_argument("results", metavar="DIR", help="folder of results")
-    bill = "file with the keys of `bill`, or with a section `bill:` (default: that of the scenario)"
+    bill = "file with the keys of `bill`, or with a section `bill:` (default: the `bill` of the scenario)"
     parser.add_argument("--bill", metavar="FILE", help=bill)
-    parser.add_argument("--parts", action="store_true", help="with --json or --csv: a row per part of the profile")
+    parser.add_argument("--parts", action="store_true", help="with --json or --csv: one row per part of the profile")
     parser.set_defaults(table=lambda _: [])
 
 
@@ -326,8 +327,8 @@ def _bill(options: argparse.Namespace) -> Answered:
 
     results = folders.opened(options.results)
     if program_table.are_some(results):
-        what = f"{results.root}: a bill is over loads, and a program has none"
-        remedy = f"`{shell.command('query', results.root)}` has the energy of each run; bill a scenario with loads"
+        what = f"{results.root}: a bill needs loads, but a program has no load"
+        remedy = f"`{shell.command('query', results.root)}` shows the energy of each run; bill a scenario with loads"
         raise ResultsError.saying(what, remedy)
     yearly = results.bill(options.bill)
     return (yearly.parts if options.parts else yearly.frame), lines(yearly)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.analysis.machine_watts import Hardware
     from weft.results.result_set import ResultSet
 
-ABOUT = "power and energy of the whole machine, switches and nodes, of finished runs beside a reference network"
+ABOUT = "power and energy of the whole machine, switches and nodes, of finished runs, relative to a reference network"
 EXAMPLE = "results/quickstart --reference 0"
 
 
@@ -24,34 +24,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the kind."""
     parser.add_argument("results", metavar="DIR", help="folder of results")
     reference = (
-        "what all is relative to: number or coordinates of a point, or PORTSxSWITCHES such as 7x64 (default: the "
+        "reference of all ratios: number or coordinates of a point, or PORTSxSWITCHES such as 7x64 (default: the "
         "network and policy of the first point)"
     )
     parser.add_argument("--reference", metavar="WHICH", help=reference)
-    parser.add_argument("--reference-results", metavar="DIR", help="folder of results that has the reference")
-    idle = "power of an idle node as a share of a busy one (default: 0,0.25,0.5,0.75,1)"
+    parser.add_argument("--reference-results", metavar="DIR", help="folder of results that contains the reference")
+    idle = "power of an idle node as a share of the power of a busy node (default: 0,0.25,0.5,0.75,1)"
     parser.add_argument("--node-idle", metavar="S,...", type=_numbers, help=idle)
-    asleep = "power of a port that sleeps as a share of one that is on (default: 0.1)"
+    asleep = "power of a sleeping port as a share of the power of a port that is on (default: 0.1)"
     parser.add_argument("--port-asleep", metavar="S", type=float, default=0.1, help=asleep)
     parser.add_argument(
-        "--ports", metavar="S", type=float, default=0.65, help="power of all ports in that of a switch (default: 0.65)"
+        "--ports",
+        metavar="S",
+        type=float,
+        default=0.65,
+        help="share of all ports in the power of a switch (default: 0.65)",
     )
     network = parser.add_mutually_exclusive_group()
-    share = "power of the reference network in that of the machine (default: 0.15)"
+    share = "share of the reference network in the power of the machine (default: 0.15)"
     network.add_argument("--network", metavar="S", type=float, default=0.15, help=share)
     network.add_argument(
-        "--node-power", metavar="WATTS", type=float, help="power of a node at work [W], in place of --network"
+        "--node-power", metavar="WATTS", type=float, help="power of a busy node [W], instead of --network"
     )
-    cores = "cores of a node (default: as many as there are ranks at the fullest terminal)"
+    cores = "cores of a node (default: the largest number of ranks at a terminal)"
     parser.add_argument("--cores-per-terminal", metavar="N", type=arguments.positive, help=cores)
-    state = "power of a port in a state such as half, as a share of one that is on (repeatable)"
+    state = "power of a port in a state such as half, as a share of the power of a port that is on (repeatable)"
     parser.add_argument("--state", metavar="NAME=S", action="append", default=[], type=_state, help=state)
     catalogue = (
-        "speed of the switches in the catalogue, such as 100Gb/s: adds watts, kilowatt-hours and money (default: "
+        "speed of the switches in the catalogue, such as 100Gb/s: adds watts, kilowatt-hours and cost (default: "
         "`power.catalogue` of the scenario, if all points have the same)"
     )
     parser.add_argument("--catalogue", metavar="SPEED", help=catalogue)
-    cables = "cables {} (default: those of `power.catalogue`, else dac)"
+    cables = "cables {} (default: the cables of `power.catalogue`, else dac)"
     parser.add_argument("--cables", metavar="KIND", help=cables.format("between switches"))
     parser.add_argument("--terminal-cables", metavar="KIND", help=cables.format("of terminals"))
     price = "price of electricity per kilowatt-hour, in any currency"
@@ -85,7 +89,7 @@ def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) 
         return []
     cables = f"{hardware.cables} between switches, {hardware.terminal_cables} to terminals"
     own = price_source.lines(summaries)
-    apart = [f"in the results themselves {own[0]}"] if own else []
+    apart = [f"in the results of the run, {own[0]}"] if own else []
     return [f"watts: catalogue, {hardware.speed}, {cables} (`--cables`, `--terminal-cables`)", *apart]
 
 
@@ -95,15 +99,15 @@ def notes(frame: pl.DataFrame) -> list[str]:
         f"reference: {frame['reference'].unique(maintain_order=True).to_list()[0]}"
         if frame["reference"].n_unique() == 1
         else "reference: the point with the same other coordinates",
-        "w_ports, w_sw: power of ports and of a switch, as shares of the most that they draw",
-        "w_net: power of the network, as a share of the reference with all ports on; e_net: that times the run time",
+        "w_ports, w_sw: power of ports and of a switch, as shares of their maximum power",
+        "w_net: power of the network, as a share of the reference with all ports on; e_net: w_net times the run time",
         "run_task: share of the run time in which a core does not wait for messages, mean over all cores",
-        "idle: power of an idle node as a share of a busy one; w_nodes, w_cluster: power of nodes and of the machine",
-        "e_cluster: w_cluster times the run time; ratio: to that of the reference",
-        "saves: the idle shares at which this machine takes less energy than the reference",
+        "idle: power of an idle node / power of a busy node; w_nodes, w_cluster: power of nodes and of the machine",
+        "e_cluster: w_cluster times the run time; ratio: e_cluster to that of the reference",
+        "saves: the idle shares at which this machine needs less energy than the reference",
     ]
     if frame["e_net"].null_count():
-        lines.append("-: the point runs no programs and no batches, or the reference is a size: there is no run time")
+        lines.append("-: no run time: the point runs no programs and no batches, or the reference is only a size")
     return lines
 
 
@@ -129,8 +133,8 @@ def _hardware(options: argparse.Namespace, of_scenario: Mapping[str, str]) -> Ha
             if value is not None
         ]
         if named:
-            what = f"{' and '.join(named)} without the switches that go with it"
-            raise WeftError.saying(what, "name their speed as well, such as --catalogue 100Gb/s")
+            what = f"{' and '.join(named)} without the speed of the switches"
+            raise WeftError.saying(what, "also name the speed, such as --catalogue 100Gb/s")
         return None
     cables = options.cables or of_scenario.get("cables", "dac")
     terminal_cables = options.terminal_cables or of_scenario.get("terminal_cables", "dac")

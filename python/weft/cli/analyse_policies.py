@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-ABOUT = "the policy of the least energy to solution that costs little run time, and how far it is from a floor"
+ABOUT = "the policy with the least energy to solution that adds little run time, and its distance from a floor"
 EXAMPLE = "results/trunk_fabrics --slower 0.01"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the kind."""
     parser.add_argument("results", metavar="DIR", help="folder of results of a sweep over power policies")
-    slower = "more run time than with links always on that a policy may cost, as a share of it (default: 0.01)"
+    slower = "extra run time allowed for a policy, as a share of the run time with links always on (default: 0.01)"
     parser.add_argument("--slower", metavar="S", type=float, default=0.01, help=slower)
-    for name, does in (("wake", "wake"), ("sleep", "go off")):
-        about = f"how long a member of a trunk takes to {does}, for the reference that pays for changes, such as 4160ns"
+    for name, does in (("wake", "wake"), ("sleep", "turn off")):
+        about = f"time of a link of a trunk to {does}, for the reference that pays for changes, such as 4160ns"
         parser.add_argument(f"--{name}", metavar="TIME", type=arguments.short_time, help=about)
 
 
@@ -33,15 +33,15 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
     from weft.cli import folders
 
     if (options.wake is None) != (options.sleep is None):
-        raise WeftError.saying("--wake and --sleep belong together", "write both, or neither")
+        raise WeftError.saying("--wake and --sleep are only valid together", "write both, or neither")
     changes = None if options.wake is None else (options.wake, options.sleep)
     frame = least_energy.table(folders.opened(options.results), options.slower, changes)
     notes = [
-        f"policy: of the least energy to solution among those of at most {100 * options.slower:g} % more run time",
-        "time, energy: beside links that are always on, means over seeds; +-: half of the 95 % confidence interval",
-        "floor: as always on, but all members of a trunk except one cost no static energy; above: energy beside it",
+        f"policy: least energy to solution among the policies with at most {100 * options.slower:g} % more run time",
+        "time, energy: relative to links always on, means over seeds; +-: half of the 95 % confidence interval",
+        "floor: as always on, but all links of a trunk except one need no static energy; above: energy / floor",
     ]
     if changes is None:
         return frame, notes
-    oracle = "oracle: knows the traffic of each sample, keeps the members that carry it, and pays for each change"
+    oracle = "oracle: knows the traffic of each sample, keeps the links that carry it, and pays for each change"
     return frame, [*notes, oracle]

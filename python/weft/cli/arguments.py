@@ -50,14 +50,14 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
         action="append",
         default=[],
         dest="sets",
-        help="override a value before the sweep expands, e.g. --set traffic.load=0.3 (repeatable; null takes it away)",
+        help="override a value before the sweep expands, e.g. --set traffic.load=0.3 (repeatable; null removes it)",
     )
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
     """Add the options for concurrent points, threads, blocks, memory and checkpoints."""
     parser.add_argument(
-        "--jobs", metavar="N", type=positive, help="points that run at the same time (default: as many as cores)"
+        "--jobs", metavar="N", type=positive, help="points that run at the same time (default: number of cores)"
     )
     parser.add_argument(
         "--threads", metavar="N", type=positive, default=1, help="threads that work on one point (default: 1)"
@@ -74,15 +74,15 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         "--checkpoint-every",
         metavar="TIME",
         type=interval,
-        help="let each point that runs write a checkpoint so often, such as 10min or 1000000cycles (s, min, h, d, "
-        "cycles); if the run is killed, the same command goes on from there (default: none is written)",
+        help="interval of the checkpoints of each running point, such as 10min or 1000000cycles (s, min, h, d, "
+        "cycles); if the run is killed, the same command continues from the last one (default: no checkpoints)",
     )
 
 
 def add_force_memory(parser: argparse.ArgumentParser) -> None:
     """Add the option that runs points although they need too much memory."""
     parser.add_argument(
-        "--force-memory", action="store_true", help="go on even if the points need more memory than there is left"
+        "--force-memory", action="store_true", help="run even if the points need more memory than is left"
     )
 
 
@@ -102,7 +102,7 @@ def add_units(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
     """Add the option for the units of latencies and loads, in the form that `weft.results.si_units` reads."""
     units = (
         "units of latencies and loads: cycles and flits, or us and Gb/s, from `cycle` and `flit` "
-        "(default: cycles; si where the points differ in the length of a cycle)"
+        "(default: cycles; si if the points differ in the length of a cycle)"
     )
     parser.add_argument("--units", choices=("cycles", "si"), help=units)
 
@@ -137,21 +137,21 @@ def _no_scenario(text: str) -> str:
 def natural(text: str) -> int:
     """A number from 0 on."""
     if not text.isdecimal() or int(text) >= 1 << 32:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to {_MOST}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def seed(text: str) -> int:
     """A seed of random numbers."""
     if not text.isdecimal() or int(text) > _MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: write a whole number from 0 to {_MOST}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a seed: write a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def cycle(text: str) -> int:
     """The number of a cycle."""
     if not text.isdecimal() or int(text) >= 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text!r} is no cycle: write a whole number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a cycle: write a whole number of 0 or more")
     return int(text)
 
 
@@ -174,7 +174,7 @@ def _quantity(text: str, units: Mapping[str, float], what: str, example: str) ->
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)", text)
     if found is None or found[2] not in units or not 0 < float(found[1]) * units[found[2]] < _MOST * 1e6:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no {what}: write a number above 0 with {', '.join(units)}, such as {example}"
+            f"{text!r} is not a {what}: write a number above 0 with {', '.join(units)}, such as {example}"
         )
     return float(found[1]) * units[found[2]]
 
@@ -193,5 +193,5 @@ def interval(text: str) -> str:
 def positive(text: str) -> int:
     """A whole number from 1 on."""
     if not text.isdecimal() or not 0 < int(text) <= _MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to {_MOST}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {_MOST}")
     return int(text)

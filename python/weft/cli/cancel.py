@@ -18,7 +18,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "cancel",
-        "end the jobs of a cluster that run the points of a sweep; finished points stay",
+        "end the cluster jobs that run the points of a sweep; finished points stay",
         "weft cancel results/quickstart",
     )
     parser.add_argument("folder", metavar="DIR", help="folder of the results")
@@ -34,12 +34,12 @@ def main(options: argparse.Namespace) -> int:
     for array in cancelled.arrays:
         print(f"cancelled array {array.job} of {array.submitted_utc}")
     if cancelled.others:
-        print(f"told the workers of {cancelled.others} other run(s) to stop")
+        print(f"asked the workers of {cancelled.others} other run(s) to stop")
     if cancelled.unasked:
-        print(f"Slurm was not told: {cancelled.unasked}")
-        print("  jobs that run stop within seconds, and those that wait as soon as they begin")
+        print(f"Slurm did not receive the request: {cancelled.unasked}")
+        print("  running jobs stop within seconds, and waiting jobs stop as soon as they start")
     if not cancelled.arrays and not cancelled.others:
-        print("nothing to cancel: no jobs of a cluster run points of this sweep")
+        print("nothing to cancel: no cluster jobs run points of this sweep")
         for who in at_work(root):
-            print(f"{who['host']}, process {who['pid']}, runs some: press Ctrl-C there, or end it with `kill`")
+            print(f"{who['host']}, process {who['pid']}, runs some points: press Ctrl-C there, or end it with `kill`")
     return DONE

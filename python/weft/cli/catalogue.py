@@ -23,11 +23,11 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "list",
-        "list the models that a scenario can name, and the parameters of one",
+        "list the models that a scenario can name, or the parameters of one model",
         "weft list routing ugal_p",
     )
     parser.add_argument("family", metavar="FAMILY", nargs="?", help="only this family")
-    parser.add_argument("model", metavar="MODEL", nargs="?", help="the parameters of this model")
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="show the parameters of this model")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -62,12 +62,12 @@ def lines(schema: dict[str, Any], every: dict[str, list[dict[str, Any]]], family
     target = parameters.model(schema, family, name)
     head = [f"{family}: {name}", f"  {summaries[name]}"]
     if "items" in target:
-        head += ["", "It takes a list; for each item:"]
+        head += ["", "Its value is a list; each item has:"]
         target = parameters.target(schema, target["items"])
     families = [{model["name"] for model in models} for models in every.values()]
     rows = [row for parameter in parameters.keys(schema, target) for row in _rows(schema, parameter, families)]
     if not rows:
-        return [*head, "", "It takes no parameters."]
+        return [*head, "", "It has no parameters."]
     return [*head, "", *columns(["parameter", "value", "default", "meaning"], _wrapped(rows), left=4)]
 
 

@@ -30,24 +30,24 @@ _HEADS = {
     "diameter_hops": "diameter [hops]",
     "mean_distance_hops": "mean distance of routers [hops]",
     "vc_classes": "VC classes",
-    "bandwidth": "what a channel carries [flits/cycle]",
-    "vc_limit": "most that one VC carries: its buffer over the round trip of a credit [flits/cycle]",
+    "bandwidth": "bandwidth of a channel [flits/cycle]",
+    "vc_limit": "limit of a single VC: its buffer / round trip of a credit [flits/cycle]",
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
     "channel_load_bound": "channel-load bound [flits/terminal/cycle]",
-    "accepted_load_bound": "most that the destinations accept of the load [flits/terminal/cycle]",
-    "memory_at_load_bytes": "memory of a run at its load, as long as it does not saturate",
-    "memory_most_bytes": "memory of a run at most: saturated, with all buffers full",
+    "accepted_load_bound": "load that the destinations can accept [flits/terminal/cycle]",
+    "memory_at_load_bytes": "memory of a run at its load, without saturation",
+    "memory_most_bytes": "maximum memory of a run: saturated, with all buffers full",
 }
 # Facts that only some scenarios have.
 _RARE = ("accepted_load_bound",)
 # Facts in SI units, each by the fact after which it is listed.
 _SI_HEADS = {
-    "bandwidth": "what a channel carries [Gb/s]",
-    "vc_limit": "most that one VC carries [Gb/s]",
+    "bandwidth": "bandwidth of a channel [Gb/s]",
+    "vc_limit": "limit of a single VC [Gb/s]",
     "zero_load_latency_cycles": "zero-load latency [us]",
     "channel_load_bound": "channel-load bound [Gb/s per terminal]",
-    "accepted_load_bound": "most that the destinations accept of the load [Gb/s per terminal]",
+    "accepted_load_bound": "load that the destinations can accept [Gb/s per terminal]",
 }
 _SI = "si: "
 # The error of a fact that is computed from a sample of paths.
@@ -56,9 +56,9 @@ _ERRORS = {
     "zero_load_latency_cycles": "zero_load_latency_standard_error_cycles",
 }
 _SAMPLED = (
-    "There are too many paths to follow all of them: hops, latency and bound come from a sample of {:,} or more, from "
-    "every\nrouter that sends to some of its destinations, over some of the intermediates that it may draw. Hops and "
-    "latency come\nwith their standard errors, the bound with its 95 % confidence interval."
+    "Weft does not follow all paths, because there are too many. Hops, latency and bound come from a sample of at "
+    "least {:,}\npaths: from every router that sends to some of its destinations, over some of its possible "
+    "intermediates. Hops and\nlatency are given with standard errors, the bound with its 95 % confidence interval."
 )
 # Maximum number of links or routers that are listed for a share that fails.
 _LISTED = 100
@@ -66,10 +66,10 @@ _LISTED = 100
 _BOUND_OF = {
     "fixed_paths": "",
     "empty_queues": ", of the paths chosen with empty queues",
-    "best_choice": ", of the best choice of minimal paths: what queues choose carries less",
+    "best_choice": ", of the best choice of minimal paths: a choice by queues carries less",
 }
-_NOBODY_SENDS = "none: no terminal sends when the run begins"
-_PROGRAMS_SEND = "none: what terminals send follows from their program"
+_NOBODY_SENDS = "none: no terminal sends at the start of the run"
+_PROGRAMS_SEND = "none: programs determine the packets of terminals"
 
 
 def add(commands: Commands) -> None:
@@ -77,7 +77,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "check",
-        "check a scenario; print it with all defaults and what it implies",
+        "check a scenario; print it with all defaults, and the facts that follow from it",
         "weft check examples/torus.yaml --set routing.dimension_order.dateline=entry",
     )
     arguments.add_scenario(parser)
@@ -85,19 +85,19 @@ def add(commands: Commands) -> None:
         "--jobs",
         metavar="N",
         type=arguments.positive,
-        help="points that would run at the same time, for their memory (default: as many as cores)",
+        help="points that would run at the same time, to check their memory (default: number of cores)",
     )
     parser.add_argument(
         "--threads",
         metavar="N",
         type=arguments.positive,
-        help="also count how evenly N threads share the work, in the first 1,000 cycles of a run",
+        help="also show the balance of the work of N threads, in the first 1,000 cycles of a run",
     )
     arguments.add_force_memory(parser)
     parser.add_argument(
         "--estimate",
         action="store_true",
-        help="also estimate the run time of programs of more than 3,000,000 operations, which takes long",
+        help="also estimate the run time of programs of more than 3,000,000 operations (slow)",
     )
     arguments.add_units(parser)
     parser.add_argument("--json", action="store_true", help="print the facts and the warnings as JSON")
@@ -107,7 +107,7 @@ def main(options: argparse.Namespace) -> int:
     """Check and print; returns the exit status."""
     with slowly("reading the scenario and building its networks"):
         sweep = overrides.sweep(options)
-    with slowly("proving that packets can't wait in a circle, and following their paths"):
+    with slowly("proving that packets can't wait for each other in a cycle, and following their paths"):
         implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory, threads=options.threads)
     if options.json:
         print(json.dumps(_document(sweep, implied), indent=1))
@@ -161,7 +161,7 @@ def _work(facts: dict[str, Any]) -> list[str]:
         return ["", head, "  no flit moves in these cycles"]
     rows = {
         "busiest thread, above the mean": work["imbalance"],
-        f"the same with whole rows, groups or routers, {work['units']} in all": work["imbalance_of_whole_units"],
+        f"the same with whole rows, groups or routers ({work['units']})": work["imbalance_of_whole_units"],
     }
     width = max(map(len, rows))
     return ["", head, *(f"  {name.ljust(width)}  {share:.1%}" for name, share in rows.items())]
@@ -200,14 +200,14 @@ def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
 def _sweep(sweep: Sweep) -> list[str]:
     """Lines with the number of points and the values of each coordinate."""
     if not sweep.points[0].coordinates:
-        return ["1 point, sound"]
+        return ["1 point, without errors"]
     values: dict[str, dict[str, None]] = {}
     for point in sweep.points:
         for path, value in point.coordinates.items():
             values.setdefault(path, {})[label(value, path)] = None
     width = max(map(len, values))
     lines = [f"  {path.ljust(width)}  {', '.join(taken)}" for path, taken in values.items()]
-    return [f"{len(sweep)} points, all sound (above: the first)", *lines]
+    return [f"{len(sweep)} points, all without errors (above: the first)", *lines]
 
 
 def _implied(implied: list[Implied], units: str) -> list[str]:
@@ -217,7 +217,7 @@ def _implied(implied: list[Implied], units: str) -> list[str]:
     heads = {key: head for key, head in heads.items() if any(key in row for row in rows)}
     shared = [key for key in heads if len({row.get(key) for row in rows}) == 1]
     width = max((len(heads[key]) for key in shared), default=0)
-    lines = ["implied", *(f"  {heads[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
+    lines = ["facts", *(f"  {heads[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
     if paths := [each.facts["sampled"]["paths"] for each in implied if each.facts["sampled"]]:
         lines += ["", _SAMPLED.format(min(paths))]
     if len(shared) == len(heads):
@@ -281,7 +281,7 @@ def _modes(facts: dict[str, Any]) -> list[str]:
         [*name, mode["mode"], "nothing" if mode["rate"] == "0" else mode["rate"], mode["static"], mode["per_bit"]]
         for name, mode in zip(classes, modes, strict=True)
     ]
-    head = [*(["link class"] if own else []), "mode", "carries, of the bandwidth", "static", "per bit sent"]
+    head = [*(["link class"] if own else []), "mode", "share of the bandwidth", "static", "per bit sent"]
     return ["", f"modes of links under {modes[0]['policy']}", *columns(head, rows, left=2 if own else 1)]
 
 
@@ -295,7 +295,7 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
         whole, used = link["port_memory_flits"], link["used_memory_flits"]
         starts = link["lanes_from_terminals"]
         ends = " + ".join(str(lanes) for lanes in link["lanes"])
-        lanes = ends if starts is None else f"{starts} from, {ends} to terminals"
+        lanes = ends if starts is None else f"{starts} from terminals, {ends} to terminals"
         memory = f"{used:,} flits" if whole is None else f"{used:,} of {whole:,} flits"
         parts = "-" if link["parts"] is None else str(link["parts"])
         rows.append([name, lanes, str(link["vcs"]), parts, f"{link['vc_buffer_flits']:,} flits", memory])
@@ -304,7 +304,7 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
     head = ["link class", "lanes, by VC class", "VCs", "parts", each, "memory of a port"]
     title = f"queues of {shown['scheme']}: {shown['queues']}"
     if ideal is not None:
-        title += f"; ideal: a queue for each of {ideal} destinations, which no router has"
+        title += f"; ideal: a queue for each of {ideal} destinations, as in no real router"
     return ["", title, *columns(head, rows, left=2)]
 
 
@@ -314,7 +314,7 @@ def _marking(facts: dict[str, Any]) -> list[str]:
     if shown is None:
         return []
     first = shown["first_mark"]
-    rows = [["the first mark", f"{first['flits']:,} flits", f"{first['bytes']:,} B", f"{first['packets']:,.1f}", "-"]]
+    rows = [["first mark", f"{first['flits']:,} flits", f"{first['bytes']:,} B", f"{first['packets']:,.1f}", "-"]]
     memories = {f"a full {name} port": memory for name, memory in shown["port_memory"].items()}
     for name, queue in {**memories, "all ports of a router": shown["most_queued"]}.items():
         size = [f"{queue['flits']:,} flits", f"{queue['bytes']:,} B", f"{queue['packets']:,.1f}"]
@@ -333,7 +333,7 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
         count = f"{len(failing)} of {each['candidates']} {what} ({each['share']})"
         links, of_all = each["links"]
         if of_all > each["candidates"]:  # parallel links fail together
-            pairs = f"{len(failing)} of {each['candidates']} pairs of routers joined by {what}"
+            pairs = f"{len(failing)} of {each['candidates']} pairs of routers connected by {what}"
             count = f"{pairs} ({links} of {of_all} links; {each['share']})"
         values += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
     return values

@@ -21,7 +21,7 @@ def add(commands: Commands) -> None:
         "print BibTeX of Weft and of the papers whose models and prices a scenario uses",
         "weft cite examples/dragonfly.yaml > models.bib",
     )
-    which = "scenarios, or folders of results; without any, Weft alone"
+    which = "scenarios, or folders of results; without any, only Weft itself is cited"
     parser.add_argument("sources", metavar="FILE|DIR", nargs="*", type=Path, help=which)
 
 

@@ -31,18 +31,18 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "compare",
-        "line two result sets up: differences against their 95 % confidence intervals",
+        "compare two result sets: differences with their 95 % confidence intervals",
         "weft compare results/quickstart:policy=always_on results/quickstart:policy=tcep",
     )
     chosen = "folder of results, or some of its points: DIR:path=value,..."
     parser.add_argument("a", metavar="A", help=chosen)
     parser.add_argument("b", metavar="B", help="the result set to compare it with, written in the same way")
-    on = "pair points by this coordinate (repeatable; default: all that have values in common)"
+    on = "pair points by this coordinate (repeatable; default: all coordinates with common values)"
     parser.add_argument("--on", metavar="PATH", action="append", help=on)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--csv", action="store_true", help="print comma-separated values, a row per point and quantity")
-    out = f"write FILE ({', '.join(ENDINGS)}); .tex is for the package booktabs"
+    out = f"write FILE ({', '.join(ENDINGS)}); .tex needs the package booktabs"
     form.add_argument("--out", metavar="FILE", type=Path, help=out)
 
 
@@ -101,7 +101,7 @@ def _text(compared: Comparison) -> list[str]:
         rows = [[path, label(a, path), label(b, path)] for path, (a, b) in list(compared.differ.items())[:_LISTED]]
         lines += ["", *columns(["differ in", "A", "B"], rows, left=3)]
         if len(compared.differ) > _LISTED:
-            lines.append(f"and in {len(compared.differ) - _LISTED} more keys of the scenario")
+            lines.append(f"and {len(compared.differ) - _LISTED} more keys of the scenario")
     for quantity in compared.quantities:
         lines += ["", compared.shown(quantity).axis, *_table(compared, quantity)]
     for name, only in (("A", compared.only_a), ("B", compared.only_b)):
@@ -169,7 +169,8 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
         return []
     higher = sum(row["significant"] and row["difference"] > 0 for row in judged)
     lower = sum(row["significant"] and row["difference"] < 0 for row in judged)
-    text = f"B is higher in {higher}, lower in {lower}, and not told apart in {len(judged) - higher - lower}"
+    equal = len(judged) - higher - lower
+    text = f"B is higher in {higher}, lower in {lower}, and not significantly different in {equal}"
     return [f"{text}; {left_out} left out" if left_out else text]
 
 
@@ -181,12 +182,12 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
     lines = [f"{half}: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["unjudged"] for row in rows):
         lines.append(
-            "not judged: the interval of a single run is of parts of its window, between which such changes lie; "
-            "sweep the seed (seed: [1, 2, 3]) in both"
+            "not judged: the interval of a single run comes from parts of its window, and changes of this size occur "
+            "between them; sweep the seed (seed: [1, 2, 3]) in both"
         )
     if any(row["significant"] is None and not row["unequal"] and not row["unjudged"] for row in rows):
         lines.append(
-            "?: A or B is a single run, which gives no confidence interval for this; "
+            "?: A or B is a single run, which has no confidence interval for this quantity; "
             "sweep the seed (seed: [1, 2, 3]) in both"
         )
     same = not any(path.partition(".")[0] in _OF_TRAFFIC for path in compared.differ)

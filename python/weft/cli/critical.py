@@ -40,7 +40,7 @@ def _of_folder(options: argparse.Namespace) -> int:
 
     if options.sets:
         raise ScenarioError.saying(
-            "explain program of a folder takes no --set", "name the scenario in place of the folder"
+            "explain program with a folder has no --set", "name the scenario instead of the folder"
         )
     results = folders.opened(options.file)
     spot = Choice.of([results], options.points).spot()
@@ -49,7 +49,7 @@ def _of_folder(options: argparse.Namespace) -> int:
         print(json.dumps({"paths": _as_json(paths)}, indent=1))
         return DONE
     print(f"{spot.name}\n\n{_text(paths, spot.summary)}")
-    print("\n`weft explain program` with the scenario runs the point again, and says which links the path used")
+    print("\n`weft explain program` with the scenario runs the point again, and shows the links of the path")
     return DONE
 
 
@@ -59,7 +59,7 @@ def _of_scenario(options: argparse.Namespace) -> int:
     from weft.runs import path_packets
 
     if options.points:
-        what = "explain program of a scenario takes no --point"
+        what = "explain program with a scenario has no --point"
         raise ScenarioError.saying(what, "choose a point with --set, or name a folder of results")
     named, sets = overrides.scenario(options)
     kept = named.points(sets)[0].resolved["measure"]
@@ -107,7 +107,7 @@ def _links(found: Found) -> list[str]:
     before, inside = (si(cycles * cycle, "s", 4) for cycles in (found.interface_cycles, found.network_cycles))
     return [
         "",
-        f"{found.watched} transfers{of_all}: {before} until the last packet was in the network, {inside} in it",
-        f"links that the last packets crossed, {len(found.crossed)} in all, those of the most transfers first",
+        f"{found.watched} transfers{of_all}: {before} until the last packet entered the network, {inside} inside",
+        f"{len(found.crossed)} links that the last packets crossed; links with the most transfers first",
         *columns(["from", "to router", "link", "transfers", "mean time at the router"], rows, left=3),
     ]

@@ -43,7 +43,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _add_compare(kinds: Commands) -> None:
-    about = "designs of files, or topologies of scenarios, side by side"
+    about = "compare designs from files, or topologies from scenarios"
     parser = arguments.command(
         kinds, "compare", about, "weft design compare examples/designs/thousand.yaml --out designs.html"
     )
@@ -75,21 +75,21 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _add_search(kinds: Commands) -> None:
-    about = "the best designs for so many terminals: the Pareto front over cost, power, diameter and bisection"
+    about = "the best designs for a number of terminals: the Pareto front over cost, power, diameter and bisection"
     parser = arguments.command(kinds, "search", about, "weft design search --terminals 1000 --radix 36 --budget 4e6")
     number = arguments.positive
-    parser.add_argument("--terminals", metavar="N", type=number, required=True, help="terminals, at least")
+    parser.add_argument("--terminals", metavar="N", type=number, required=True, help="minimum number of terminals")
     parser.add_argument(
-        "--most-terminals", metavar="N", type=number, help="terminals, at most (default: larger designs count as well)"
+        "--most-terminals", metavar="N", type=number, help="maximum number of terminals (default: no limit)"
     )
-    parser.add_argument("--radix", metavar="PORTS", type=number, required=True, help="ports of a router, at most")
-    parser.add_argument("--budget", metavar="$", type=_amount, help="cost of routers and cables, at most [$]")
-    parser.add_argument("--power", metavar="W", type=_amount, help="power of all routers, at most [W]")
-    parser.add_argument("--diameter", metavar="HOPS", type=number, help="links on the longest shortest path, at most")
-    parser.add_argument("--bisection", metavar="LINKS", type=number, help="links between two halves, at least")
-    families = "only these, e.g. flex,hyperx (default: all whose numbers are known by formula)"
+    parser.add_argument("--radix", metavar="PORTS", type=number, required=True, help="maximum ports of a router")
+    parser.add_argument("--budget", metavar="$", type=_amount, help="maximum cost of routers and cables [$]")
+    parser.add_argument("--power", metavar="W", type=_amount, help="maximum power of all routers [W]")
+    parser.add_argument("--diameter", metavar="HOPS", type=number, help="maximum links on the longest shortest path")
+    parser.add_argument("--bisection", metavar="LINKS", type=number, help="minimum number of links between two halves")
+    families = "only these topologies, e.g. flex,hyperx (default: all topologies with formulas)"
     parser.add_argument("--topologies", metavar="NAME,...", help=families)
-    shown = "the page shows the cheapest N of the front in full (default: 8)"
+    shown = "number of designs of the front that the page shows in full, the cheapest first (default: 8)"
     parser.add_argument("--shown", metavar="N", type=arguments.positive, default=8, help=shown)
     _add_common(parser)
     parser.set_defaults(analyse=_search)
@@ -123,10 +123,10 @@ def _search(options: argparse.Namespace) -> int:
 
 
 def _add_prices(kinds: Commands) -> None:
-    about = "the lines that are fitted to a price list"
+    about = "lines fitted to a price list"
     parser = arguments.command(kinds, "prices", about, "weft design prices")
-    parser.add_argument("file", metavar="FILE", nargs="?", help="price list (CSV; default: the one that Weft brings)")
-    parser.add_argument("--list", action="store_true", help="print the price list that Weft brings, to start from")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="price list (CSV; default: the list in Weft)")
+    parser.add_argument("--list", action="store_true", help="print the price list in Weft, as a template")
     parser.set_defaults(analyse=_prices)
 
 
@@ -138,8 +138,8 @@ def _prices(options: argparse.Namespace) -> int:
 
     if options.list:
         if options.file is not None:
-            what = f"--list prints the list that Weft brings, and {options.file} is named besides"
-            raise WeftError.saying(what, "leave out one of the two")
+            what = f"--list prints the list in Weft, but the command also names {options.file}"
+            raise WeftError.saying(what, "remove one of the two")
         print(files("weft.design").joinpath("assets", "edr.csv").read_text(encoding="utf-8"), end="")
         return DONE
     found = price_list.read(options.file)
@@ -162,18 +162,18 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     lengths = {
         "--pitch": (
             "1",
-            "from one rack to the next [m] (default: 1); on a grid without rack sizes from router to router",
+            "distance between neighbouring racks [m] (default: 1); on a grid without rack sizes: between routers",
         ),
-        "--overhead": ("2", "what a cable between racks is longer than their distance [m] (default: 2)"),
-        "--inside": ("1", "a cable inside a rack [m] (default: 1)"),
-        "--terminal-cable": ("1", "the cable of a terminal [m] (default: 1)"),
+        "--overhead": ("2", "extra length of a cable between racks, in addition to their distance [m] (default: 2)"),
+        "--inside": ("1", "length of a cable inside a rack [m] (default: 1)"),
+        "--terminal-cable": ("1", "length of the cable of a terminal [m] (default: 1)"),
     }
     for name, (default, words) in lengths.items():
         parser.add_argument(name, metavar="M", type=_from_zero, default=float(default), help=words)
     for what in ("routers", "terminals"):
-        most = f"{what} of a rack, at most (default: what belongs together shares a rack, whatever its size)"
+        most = f"maximum {what} of a rack (default: routers that belong together share a rack of any size)"
         parser.add_argument(f"--{what}-per-rack", metavar="N", type=arguments.positive, help=most)
-    power = "of a port that is wired [W] (default: 2.8)"
+    power = "power of a wired port [W] (default: 2.8)"
     parser.add_argument("--port-power", metavar="W", type=_from_zero, help=power)
     speed = (
         "power and prices of hardware of this speed, such as 400Gb/s, from the catalogue (`weft catalogue`; default: "
@@ -185,17 +185,17 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--terminal-cables", metavar="KIND", help="with --catalogue: cables of terminals (default: dac)"
     )
-    nodes = "with --catalogue: routers are parts of nodes, as in a torus of nodes, and not priced as switches"
+    nodes = "with --catalogue: routers are parts of nodes, as in a torus of nodes, and have no price as switches"
     parser.add_argument("--routers-are-nodes", action="store_true", help=nodes)
-    seeds = "seeds of the partitioner (default: 20)"
+    seeds = "number of seeds of the partitioner (default: 20)"
     parser.add_argument("--seeds", metavar="N", type=arguments.positive, default=20, help=seeds)
-    step = "share of links that fail from step to step (default: 0.05)"
+    step = "share of links that fail in each step (default: 0.05)"
     parser.add_argument("--step", metavar="SHARE", type=_share, default=0.05, help=step)
-    trials = "random orders in which links fail (default: 100)"
+    trials = "number of random orders in which links fail (default: 100)"
     parser.add_argument("--trials", metavar="N", type=arguments.positive, default=100, help=trials)
-    confidence = "of the intervals of failures (default: 0.95)"
+    confidence = "confidence level of the intervals of failures (default: 0.95)"
     parser.add_argument("--confidence", metavar="SHARE", type=_share, default=0.95, help=confidence)
-    parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="of the failures (default: 1)")
+    parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="seed of the failures (default: 1)")
     parser.add_argument("--out", metavar="FILE", type=arguments.page, help="page to write (HTML)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_const", const="json", dest="form", help="print a JSON list of rows")
@@ -238,12 +238,12 @@ def _hardware(options: argparse.Namespace) -> Hardware | None:
 
     if options.catalogue is None:
         if options.cables is not None or options.terminal_cables is not None or options.routers_are_nodes:
-            raise WeftError.saying("cables are named, and no catalogue", "add `--catalogue 400Gb/s`")
+            raise WeftError.saying("cables are named, but no catalogue", "add `--catalogue 400Gb/s`")
         return None
     if options.cables is None:
         raise WeftError.saying("no cables between routers are named", "add `--cables dr`; `weft catalogue` lists them")
     if options.port_power is not None:
-        raise WeftError.saying("--port-power and --catalogue both give a power", "leave out one of the two")
+        raise WeftError.saying("--port-power and --catalogue both set the power", "remove one of the two")
     routers = "nodes" if options.routers_are_nodes else "switches"
     return Hardware.of(options.catalogue, options.cables, options.terminal_cables or "dac", routers)
 
@@ -259,21 +259,21 @@ def _number(text: str) -> float:
 def _amount(text: str) -> float:
     """An amount above 0, such as 4e6."""
     if not 0 < (value := _number(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0: write a number such as 4e6")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount above 0: write a number such as 4e6")
     return value
 
 
 def _from_zero(text: str) -> float:
     """A number from 0 on, such as 0.5."""
     if not 0 <= (value := _number(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on: write one such as 0.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more: write a number such as 0.5")
     return value
 
 
 def _share(text: str) -> float:
     """A number between 0 and 1."""
     if not 0 < (value := _number(text)) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1: write a share such as 0.05")
+        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and 1: write a share such as 0.05")
     return value
 
 

@@ -36,10 +36,10 @@ def add(commands: Commands) -> None:
     parser.add_argument("subject", choices=["topology", "routing", "program", "stall", "code"], help="what to explain")
     arguments.add_scenario(parser, "scenario (YAML); folder of results (program, stall); code of a diagnosis (code)")
     parser.add_argument(
-        "--from", metavar="N", type=arguments.natural, dest="source", help="terminal that sends (routing)"
+        "--from", metavar="N", type=arguments.natural, dest="source", help="source terminal (routing)"
     )
     parser.add_argument(
-        "--to", metavar="N", type=arguments.natural, dest="target", help="terminal that receives (routing)"
+        "--to", metavar="N", type=arguments.natural, dest="target", help="destination terminal (routing)"
     )
     arguments.add_points(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, help="picture to write (stall; default: stall.png in FILE)")
@@ -57,7 +57,7 @@ def main(options: argparse.Namespace) -> int:
         return critical.explain(options)
     routing = options.subject == "routing"
     if routing and (options.source is None or options.target is None):
-        what = "a routing is explained between two terminals"
+        what = "explain routing needs two terminals"
         raise ScenarioError.saying(what, "name them, e.g. --from 0 --to 5")
     sweep = overrides.sweep(options)
     point = sweep.points[0]
@@ -98,8 +98,8 @@ def _refuse_strange(options: argparse.Namespace) -> None:
     }
     for name, (there, subjects) in given.items():
         if there and options.subject not in subjects:
-            what = f"explain {options.subject} takes no {name}"
-            raise ScenarioError.saying(what, f"leave it out: it belongs to explain {' and '.join(subjects)}")
+            what = f"explain {options.subject} has no {name}"
+            raise ScenarioError.saying(what, f"remove it: it is an option of explain {' and '.join(subjects)}")
 
 
 def _topology(facts: dict[str, Any]) -> list[str]:
@@ -112,16 +112,16 @@ def _topology(facts: dict[str, Any]) -> list[str]:
             (f"{part['name']} routers", f"{part['routers']}, {' and '.join(part['links'])} links")
             for part in facts["layers"]
         ),
-        *([("rings", f"{facts['rings']}, each over every router once, on links of its own")] if facts["rings"] else []),
+        *([("rings", f"{facts['rings']}, each over every router once, on its own links")] if facts["rings"] else []),
         ("terminals", f"{facts['terminals']}"),
-        ("ports of a router", f"{facts['radix_ports']} at most"),
+        ("ports of a router", f"at most {facts['radix_ports']}"),
         ("links of a router", f"{degree}, to other routers"),
         *([("trunks", _trunks(facts["trunks"]))] if facts["trunks"] else []),
         ("diameter", f"{_plural(facts['diameter_hops'], 'hop')}"),
         ("mean distance", f"{facts['mean_distance_hops']:.4g} hops between different routers"),
         ("", f"{facts['mean_terminal_distance_hops']:.4g} hops between different terminals"),
         ("bisection", f"{'' if exact else 'at most '}{_plural(facts['bisection_links'], 'link')}"),
-        ("", f"{facts['bisection_per_terminal']:.4g} of the injection bandwidth of the terminals of one half"),
+        ("", f"{facts['bisection_per_terminal']:.4g} of the injection bandwidth of one half of the terminals"),
         ("", facts["bisection_method"]),
     ]
     width = max(len(name) for name, _ in rows)
@@ -146,7 +146,7 @@ def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
 
     There is a line per pair of classes.
     """
-    ways = "{} of {} in one direction and {} in the other: counted in both"
+    ways = "{} of {} in one direction and {} in the other, listed under both"
     return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]
 
 
@@ -204,7 +204,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[str]:
         alike[key] = choice
     lines = [line for key, hops in places.items() for line in ["", *_choice(alike[key], hops)]]
     if lines:
-        lines += ["", "q: what the sensor of the routing reads [flits]; idle: the cost while every queue is empty"]
+        lines += ["", "q: queue that the routing reads [flits]; idle: cost while all queues are empty"]
     return lines
 
 
@@ -230,7 +230,7 @@ def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
             f"  {line}"
             for line in columns(["port", "to router", "VC class", "candidates", "idle", "cost"], rows, left=0)
         ),
-        *([f"  and {hidden} candidates more"] if hidden else []),
+        *([f"  and {hidden} more candidates"] if hidden else []),
     ]
 
 
@@ -239,7 +239,7 @@ def _paths(facts: dict[str, Any]) -> list[str]:
     paths = facts["paths"][:_PATHS]
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
-    order = ", the shortest and most likely first" if count > 1 else ""
+    order = ", shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
     # if the paths have several lengths, the engine takes the longest
     of_packet = f", of the longest packet: {facts['packet_flits']} flits" if facts["packet_lengths"] > 1 else ""
@@ -252,7 +252,7 @@ def _paths(facts: dict[str, Any]) -> list[str]:
         *(f"{line}  {chain}".rstrip() for line, chain in zip(lines, chains, strict=True)),
         "",
         f"latency: cycles from creation to delivery of the tail without contention{of_packet}"
-        + ("; share: - where queues decide" if any(path["probability"] is None for path in paths) else ""),
+        + ("; share: - if queues decide" if any(path["probability"] is None for path in paths) else ""),
     ]
 
 

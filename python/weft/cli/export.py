@@ -26,19 +26,19 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "export",
-        "write a table of results as one file: CSV, JSON, Parquet, LaTeX or Markdown",
+        "write a table of results to a file: CSV, JSON, Parquet, LaTeX or Markdown",
         "weft export results/quickstart --table channels --out channels.csv",
     )
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results")
-    which = "the table, one of those that `weft query DIR` lists (default: points)"
+    which = "table to write, from the list of `weft query DIR` (default: points)"
     parser.add_argument("--table", metavar="TABLE", default="points", help=which)
-    columns = "only these columns, in this order (default: all; in .tex and .md those that a reader wants)"
+    columns = "only these columns, in this order (default: all; in .tex and .md the most important ones)"
     parser.add_argument("--columns", metavar="NAME,...", help=columns)
     averaged = "`points`, `jobs`, `flows` and `phases`"
-    each = f"a row for every seed, where the rows of {averaged} are means over the seeds otherwise"
+    each = f"write a row per seed; otherwise the rows of {averaged} are means over the seeds"
     parser.add_argument("--each-seed", action="store_true", help=each)
     arguments.add_units(parser)
-    out = f"where to; {', '.join(ENDINGS)} (default: CSV on standard output); .tex is for the package booktabs"
+    out = f"file to write: {', '.join(ENDINGS)} (default: CSV on standard output); .tex needs the package booktabs"
     parser.add_argument("--out", metavar="FILE", type=Path, help=out)
 
 
@@ -91,8 +91,8 @@ def _in_si(database: Database, table: str, sql: str) -> str:
     from weft.results import over_seeds, si_units
 
     if table not in over_seeds.TABLES:
-        remedy = f"leave it out; the tables with it are {', '.join(over_seeds.TABLES)}"
-        raise ResultsError.saying(f"--units si: {table} has no latencies and loads of points", remedy)
+        remedy = f"remove it; the tables with SI units are {', '.join(over_seeds.TABLES)}"
+        raise ResultsError.saying(f"--units si: the table {table} has no latencies and loads of points", remedy)
     summaries = {(name, point): summary for name, point, summary in database.summaries()}
     si_units.check(summaries.values())
     head, rows = database.rows(sql)
@@ -141,7 +141,7 @@ def _columns(database: Database, table: str, sql: str, asked: str | None) -> lis
     known = database.rows(sql)[0]
     columns = [each.strip() for each in asked.split(",") if each.strip()]
     if absent := [each for each in columns if each not in known]:
-        what = f"--columns: {table} has no column {absent[0]!r}"
+        what = f"--columns: the table {table} has no column {absent[0]!r}"
         raise ResultsError.saying(what, f"its columns are {', '.join(known)}")
     if not columns:
         raise ResultsError.saying("--columns names no column", f"the columns of {table} are {', '.join(known)}")

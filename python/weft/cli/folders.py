@@ -42,12 +42,12 @@ def tell_of_others(folder: str | Path) -> None:
     from weft.runs.arrays import standing
     from weft.runs.beacon import at_work
 
-    twice = "points that both run are run twice"
+    twice = "both may run the same points"
     at = at_work(Path(folder))
     for who in at[:_LISTED]:
-        print(f"warning: {who['host']}, process {who['pid']}, is at work in {folder}: {twice}", file=sys.stderr)
+        print(f"warning: {who['host']}, process {who['pid']}, also runs points in {folder}: {twice}", file=sys.stderr)
     if len(at) > _LISTED:
         print(f"warning: and {len(at) - _LISTED} more", file=sys.stderr)
     for array in standing(Store(folder)):
-        what = f"points of {folder} were handed to Slurm (array {array.job}), whose jobs may not have ended: {twice}"
-        print(f"warning: {what}; {shell.command('status', folder)} tells", file=sys.stderr)
+        what = f"points of {folder} were submitted to Slurm (array {array.job}), and its jobs may still run: {twice}"
+        print(f"warning: {what}; check with {shell.command('status', folder)}", file=sys.stderr)

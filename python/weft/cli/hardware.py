@@ -20,11 +20,11 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "catalogue",
-        "print powers and prices of switches, ports, cables and optics, each with its sources",
+        "print the power and price of switches, ports, cables and optics, with sources",
         "weft catalogue --speed 400Gb/s --sources",
     )
     parser.add_argument("--speed", metavar="SPEED", help="only this speed, such as 400Gb/s")
-    parser.add_argument("--sources", action="store_true", help="print the rows behind the figures, with their sources")
+    parser.add_argument("--sources", action="store_true", help="print the rows that give the figures, with sources")
     parser.add_argument("--json", action="store_true", help="print the whole catalogue as JSON")
 
 

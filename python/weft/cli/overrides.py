@@ -48,7 +48,7 @@ def sweep(options: argparse.Namespace) -> Sweep:
 def _split(text: str) -> tuple[str, str]:
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
-        what = f"--set {text}: no path=value"
+        what = f"--set {text}: this is not path=value"
         raise ScenarioError.saying(what, "write a dotted path and its value, e.g. --set traffic.load=0.3")
     return path.strip(), value
 
@@ -58,4 +58,4 @@ def first_of(sweep: Sweep) -> list[str]:
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())
-    return [f"the first of {len(sweep)} points: {taken} (choose another with --set)", ""]
+    return [f"first of {len(sweep)} points: {taken} (choose another point with --set)", ""]

@@ -32,21 +32,21 @@ class Parser(argparse.ArgumentParser):
                 self.error(*self._no_option(word))
         found, rest = self.parse_known_args(args, namespace)
         if rest:
-            self.error(f"{' '.join(rest)!r} is more than the command takes")
+            self.error(f"{' '.join(rest)!r} is too much: the command has no more arguments")
         return found
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             whose = "/".join(action.option_strings) or str(action.metavar or action.dest)
             choices = [str(each) for each in action.choices]
-            known = f"they are {', '.join(choices)}"
+            known = f"choose from {', '.join(choices)}"
             if isinstance(action, argparse._SubParsersAction):
                 self.error(f"there is no {str(whose).lower()} {value!r}", meant(value, choices, known))
             self.error(f"{whose}: there is no {value!r}", meant(value, choices, known))
 
     def error(self, message: str, help: str = "") -> NoReturn:
         """Print an error and end with exit status 2."""
-        remedy = help or f"`{self.prog} --help` says what may be written"
+        remedy = help or f"`{self.prog} --help` lists the arguments"
         self.exit(2, f"error: {self.prog}: {message}\n  = help: {remedy}\n")
 
 

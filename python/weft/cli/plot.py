@@ -30,23 +30,23 @@ def add(commands: Commands) -> None:
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join([f"{parser.epilog}", "", *_listing()])
-    parser.add_argument("kind", metavar="KIND", nargs="?", help="what to draw (see below)")
-    parser.add_argument("results", metavar="RESULTS", nargs="*", help="folders that `weft run` wrote")
+    parser.add_argument("kind", metavar="KIND", nargs="?", help="kind of figure (see below)")
+    parser.add_argument("results", metavar="RESULTS", nargs="*", help="folders of results")
     arguments.add_points(parser)
-    jobs = "jobs by name, each with a curve of its own in figures of latencies; `all`: every job (repeatable)"
+    jobs = "jobs by name, each with its own curve in figures of latencies; `all`: every job (repeatable)"
     parser.add_argument("--job", metavar="NAME", action="append", default=[], dest="jobs", help=jobs)
-    at = "cycle of the map in figures of queues (default: the time with the most full ports)"
+    at = "cycle of the map in figures of queues (default: the cycle with the most full ports)"
     parser.add_argument("--at", metavar="CYCLE", type=int, help=at)
-    full = "share of its buffer from which on a queue is full, in figures of queues (default: 0.5)"
+    full = "filled share of the buffer above which a queue counts as full, in figures of queues (default: 0.5)"
     parser.add_argument("--full", metavar="SHARE", type=float, help=full)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="file to write (default: KIND.png in the first of RESULTS)"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, help="format of the file, without --out (whose ending chooses it; default: png)"
+        "--format", choices=FORMATS, help="format of the file, without --out (its ending sets the format; default: png)"
     )
-    parser.add_argument("--no-csv", action="store_true", help="do not write the numbers of the figure as CSV beside it")
-    _add_appearance(parser.add_argument_group("what the figure looks like"))
+    parser.add_argument("--no-csv", action="store_true", help="do not write a CSV file with the numbers of the figure")
+    _add_appearance(parser.add_argument_group("appearance of the figure"))
     arguments.in_any_order(parser)
 
 
@@ -54,24 +54,24 @@ def _add_appearance(group: argparse._ArgumentGroup) -> None:
     """Add the options that `weft.plot.appearance` reads."""
     width = "column (3.5 in), page (7.16 in), or a length: inches, or e.g. 84mm or 240pt (points of TeX)"
     group.add_argument("--width", metavar="column|page|INCHES", help=width)
-    group.add_argument("--height", metavar="INCHES", help="height of the whole figure; with a unit as --width")
-    labels = "other words in legend, titles of panels and axes (several follow each other; repeatable)"
+    group.add_argument("--height", metavar="INCHES", help="height of the whole figure; units as in --width")
+    labels = "replace words in the legend and in titles of panels and axes (one or more; repeatable)"
     group.add_argument("--labels", metavar="OLD=NEW", nargs="+", action="extend", help=labels)
     title = group.add_mutually_exclusive_group()
-    title.add_argument("--title", metavar="TEXT", help="another title")
-    title.add_argument("--no-title", action="store_false", dest="title", help="none, as in a paper with a caption")
-    legend = f"where the names stand: {', '.join(LEGENDS)} (default: {LEGENDS[0]}; direct: at the ends of the curves)"
+    title.add_argument("--title", metavar="TEXT", help="title of the figure")
+    title.add_argument("--no-title", action="store_false", dest="title", help="no title, as in a paper with a caption")
+    legend = f"place of the names: {', '.join(LEGENDS)} (default: {LEGENDS[0]}; direct: at the ends of the curves)"
     group.add_argument("--legend", metavar="PLACE", help=legend)
-    order = "labels of curves, points or panels that come first, in this order and with the first colours"
+    order = "labels of the first curves, points or panels, in this order and with the first colours"
     group.add_argument("--order", metavar="LABEL,...", help=order)
-    ends = "ends of the {} axes; an end may be left out, e.g. ,0.5"
+    ends = "ends of the {} axes; one end may be omitted, e.g. ,0.5"
     group.add_argument("--xlim", metavar="LOW,HIGH", help=ends.format("horizontal"))
-    y = f"{ends.format('vertical')}; with words of a label those of one quantity, e.g. latency=0,60 (repeatable)"
+    y = f"{ends.format('vertical')}; with words of a label: of that quantity, e.g. latency=0,60 (repeatable)"
     group.add_argument("--ylim", metavar="[AXIS=]LOW,HIGH", action="append", help=y)
     arguments.add_units(group)
-    panels = "only these panels of a figure over load, by words of their axis or title, in this order: latency,accepted"
+    panels = "only these panels of a figure over load, by words of axis or title, in this order, e.g. latency,accepted"
     group.add_argument("--panels", metavar="WORDS,...", help=panels)
-    group.add_argument("--style", metavar="FILE", help="matplotlib style sheet, which goes over Weft's settings")
+    group.add_argument("--style", metavar="FILE", help="matplotlib style sheet, which overrides Weft's settings")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -80,7 +80,7 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(_listing()))
         return DONE
     if options.kind not in KINDS and (Path(options.kind) / "sweep.json").is_file():
-        what = f"{options.kind} is a folder of results, where the kind of figure belongs"
+        what = f"{options.kind} is a folder of results, but the first argument is the kind of figure"
         raise WeftError.saying(
             what, f"write e.g. {shell.command('plot', 'load', options.kind)}; `weft plot` lists the kinds"
         )
@@ -89,7 +89,7 @@ def main(options: argparse.Namespace) -> int:
         raise WeftError.saying("no results are named", f"write e.g. weft plot {options.kind} results/quickstart")
     if options.out is not None and options.format not in (None, options.out.suffix[1:].lower()):
         what = f"--out {options.out} and --format {options.format} disagree"
-        raise WeftError.saying(what, "leave --format out: the ending of --out chooses the format")
+        raise WeftError.saying(what, "remove --format: the ending of --out sets the format")
 
     kind = known(options.kind)
 

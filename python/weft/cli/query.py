@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "query",
-        "ask results in SQL (DuckDB); without a query, list the tables and their columns",
+        "query results in SQL (DuckDB); without a query, list the tables and their columns",
         "weft query results/quickstart 'select policy, max(accepted_load) from points group by policy'",
     )
     parser.add_argument("words", metavar="DIR", nargs="+", help="folders of results, then the query")
@@ -45,9 +45,9 @@ def main(options: argparse.Namespace) -> int:
         named, sql = options.words, ""
     elif len(sql.split()) < 2:
         what = f"{sql!r} is neither a query nor a folder of results"
-        raise ResultsError.saying(what, 'write the query behind the folders, e.g. "select * from points"')
+        raise ResultsError.saying(what, 'write the query after the folders, e.g. "select * from points"')
     if not named:
-        raise ResultsError.saying(f"no folder to ask {sql!r}", "write the folder before the query")
+        raise ResultsError.saying(f"no folder for the query {sql!r}", "write the folder before the query")
     with Database([folders.opened(folder) for folder in named]) as database:
         if sql:
             show(database, sql, options.form, options.out)
@@ -77,7 +77,7 @@ def show(database: Database, sql: str, form: str | None, out: Path | None) -> No
     else:
         print("\n".join(_table(*database.rows(sql))))
     for line in database.damage:
-        print(f"warning: left out: {line}", file=sys.stderr)
+        print(f"warning: omitted: {line}", file=sys.stderr)
 
 
 def _table(head: list[str], rows: Iterable[tuple[Any, ...]]) -> list[str]:

@@ -17,12 +17,12 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "report",
-        "write results as one HTML file that a browser opens without a network",
+        "write results as one HTML file, which a browser opens without internet access",
         "weft report results/quickstart --out quickstart.html",
     )
-    parser.add_argument("results", metavar="RESULTS", nargs="+", help="folder that `weft run` wrote; several overlay")
+    parser.add_argument("results", metavar="RESULTS", nargs="+", help="folder of results; several share the charts")
     parser.add_argument(
-        "--out", metavar="FILE", type=arguments.page, help="the page (default: report.html in the first folder)"
+        "--out", metavar="FILE", type=arguments.page, help="page to write (default: report.html in the first folder)"
     )
     arguments.add_units(parser)
 

@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--pin",
         action="store_true",
-        help="keep each thread on a core of its own, in the order of their numbers (Linux)",
+        help="bind each thread to its own core, in the order of the core numbers (Linux)",
     )
     # for developers: they find a shortcut of the engine that changes results by comparing runs with and without it
     parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
@@ -55,7 +55,7 @@ def add(commands: Commands) -> None:
         type=arguments.packet,
         action="extend",
         default=[],
-        help="run the first point once more and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
+        help="also run the first point again and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
     parser.add_argument(
@@ -75,8 +75,8 @@ def main(options: argparse.Namespace) -> int:
 
     slurm.check(options)
     if options.json and options.watch:
-        what = "--json does not go with --watch: the document has no place for the steps of packets"
-        raise WeftError.saying(what, "leave one of them out; with results in the folder, a second call is short")
+        what = "--json can't be combined with --watch: the JSON document has no steps of packets"
+        raise WeftError.saying(what, "remove one of them; a second call is fast, because the results are in the folder")
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
     store.check_owner(sweep.named, sweep.points)

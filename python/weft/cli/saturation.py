@@ -24,15 +24,15 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "saturation",
-        "search the load at which a network saturates, for every combination that a scenario sweeps besides load",
+        "find the saturation load of a network, for each combination of the swept values other than load",
         "weft saturation examples/dragonfly.yaml --set routing=dragonfly_ugal --tolerance 0.01",
     )
     arguments.add_scenario(parser)
-    distance = f"distance of the loads that are told apart, in flits/terminal/cycle (default: {TOLERANCE})"
+    distance = f"width of the interval with the saturation load, in flits/terminal/cycle (default: {TOLERANCE})"
     parser.add_argument("--tolerance", metavar="LOAD", type=float, default=TOLERANCE, help=distance)
     lower, upper = (
         "lowest load to try (default: the tolerance)",
-        "highest load to try (default: all that a terminal can send)",
+        "highest load to try (default: the largest load that a terminal can send)",
     )
     parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help=lower)
     parser.add_argument("--to", metavar="LOAD", type=float, dest="upper", help=upper)
@@ -41,14 +41,14 @@ def add(commands: Commands) -> None:
         metavar="N",
         type=arguments.positive,
         default=1,
-        help="runs of each load, each with another seed (default: 1)",
+        help="runs per load, each with a different seed (default: 1)",
     )
     parser.add_argument(
         "--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>-saturation)"
     )
     arguments.add_execution(parser)
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
-    slurm.add(parser, "submit the search as one job instead of making it here")
+    slurm.add(parser, "submit the search as one job instead of running it here")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -109,7 +109,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         "warned_of",
     ]
     apart = [column for column in frame.columns if column not in measured]
-    head = [*apart, "saturates at", "accepted there", "latency below", "runs"]
+    head = [*apart, "saturates at", "accepted load", "latency below", "runs"]
     rows = [
         [
             *(label(row[column]) for column in apart),
@@ -122,7 +122,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     ]
     lines = [
         results.title,
-        f"loads [{q.OFFERED.unit}] to within {tolerance:g}; mean packet latency [{q.LATENCY.unit}] at the lower one",
+        f"loads [{q.OFFERED.unit}] within {tolerance:g}; mean packet latency [{q.LATENCY.unit}] at the lower load",
         "",
         *columns(head, rows, left=len(apart) + 1),
     ]
@@ -144,11 +144,11 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
 
 
 _NOTES = {
-    Verdict.BELOW: "below: the network saturates at the lowest load of the search; search from a lower one with --from",
-    Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
-    " --seeds tell chance from a real effect",
-    Verdict.OPEN: "not judged: at loads that decide, the run is too short to tell whether the network carries them; how"
-    " long it must be:",
+    Verdict.BELOW: "below: the network saturates at the lowest load of the search; start from a lower load with --from",
+    Verdict.MIXED: "blurred: the network saturates at one load but not at a higher one; a longer measure.window or more"
+    " --seeds show whether this is chance",
+    Verdict.OPEN: "not judged: at decisive loads the run is too short to show whether the network carries them;"
+    " required length:",
 }
 
 
@@ -159,9 +159,9 @@ def _is_late(frame: pl.DataFrame) -> bool:
 
 
 _DROPPED = (
-    "dropped: of the packets at that load, at links and routers that had failed; a load of which more than 3 % is lost"
-    " is not carried, and lower loads may lose as much: leave `faults` and `fault_model.random` out to search the whole"
-    " network"
+    "dropped: share of the packets at that load that are lost at failed links and routers; the network does not carry a"
+    " load if more than 3 % is lost, and lower loads may lose as much: remove `faults` and `fault_model.random` to"
+    " search the intact network"
 )
 
 
@@ -176,12 +176,12 @@ def _above(frame: pl.DataFrame) -> list[str]:
     values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
         values.append(
-            "not up to: the network carries the lowest and the highest load of the search; those between were not run"
+            "not up to: the network carries the lowest and the highest load of the search; loads between were not run"
         )
     if any(unsettled):
         values.append(
-            "not up to, but some loads were not settled: no load of the search is saturated, and latencies may still"
-            " grow at those; a longer measure.warmup tells whether the network carries them"
+            "not up to, but some loads were not settled: no load of the search is saturated, but latencies may still"
+            " grow at these loads; a longer measure.warmup shows whether the network carries them"
         )
     return values
 
@@ -194,8 +194,8 @@ def _warned(frame: pl.DataFrame) -> list[str]:
     ):
         words = ", ".join(loads.split())
         values.append(
-            f"warned of {path}: only the loads {words} were run; by that warning others, also between them or below,"
-            " may not be carried: sweep traffic.load to see"
+            f"warned of {path}: only the loads {words} were run; according to the warning, other loads, also lower ones"
+            " or loads between them, may saturate the network: sweep traffic.load to check"
         )
     return values
 

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 # Options of jobs with the names of their values, and options of a run in this process, which jobs do not have.
 _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
 _OF_A_RUN = {
-    "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
-    "force": "name another folder with --out: jobs run what has no results yet",
-    "pin": "leave it out: Slurm gives the threads of a job their cores (its TaskPlugin)",
-    "plain": "leave it out: it is for runs in this process",
-    "watch": "watch packets here, without --on slurm",
-    "report": "give `weft report` the folder when the jobs have ended",
+    "jobs": "--cpus sets the cores of a job, and therefore the points that it runs at the same time",
+    "force": "name another folder with --out: jobs run only points without results",
+    "pin": "remove it: Slurm binds the threads of a job to cores (TaskPlugin)",
+    "plain": "remove it: it is only for runs in this process",
+    "watch": "watch packets on this machine, without --on slurm",
+    "report": "run `weft report` with the folder when the jobs have ended",
 }
 
 
 def add(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the options; `what` names the submitted work."""
-    group = parser.add_argument_group("jobs of a cluster", what)
-    group.add_argument("--on", choices=["slurm"], metavar="slurm", help="hand what is missing to Slurm, and return")
+    group = parser.add_argument_group("cluster jobs", what)
+    group.add_argument("--on", choices=["slurm"], metavar="slurm", help="submit the missing points to Slurm and exit")
     group.add_argument("--partition", metavar="NAME", help="partition of the jobs (default: the cluster's)")
     group.add_argument("--account", metavar="NAME", help="account that pays for the jobs (default: the cluster's)")
     group.add_argument(
@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser, what: str) -> None:
         "--job-time",
         metavar="TIME",
         type=arguments.duration,
-        help="pack points into a job until it takes about so long (default: 30min, at most half the time limit)",
+        help="pack points into a job until it takes about this time (default: 30min, at most half the time limit)",
     )
     group.add_argument(
         "--memory", metavar="SIZE", type=arguments.size, help="memory of a job, such as 8GB (default: the estimate)"
@@ -57,18 +57,18 @@ def add(parser: argparse.ArgumentParser, what: str) -> None:
         "--cpus",
         metavar="N",
         type=arguments.positive,
-        help="cores of a job, which runs as many points at a time as have --threads cores each (default: --threads)",
+        help="cores of a job, which runs CPUS / THREADS points at the same time (default: --threads)",
     )
     group.add_argument(
         "--max-jobs", metavar="N", type=arguments.positive, help="jobs that run at the same time (default: no limit)"
     )
     group.add_argument(
-        "--setup", metavar="FILE", help="lines of the shell before Python starts in a job: module load ..."
+        "--setup", metavar="FILE", help="file with shell commands to run before Python starts in a job: module load ..."
     )
     group.add_argument(
         "--python",
         metavar="COMMAND",
-        help="what starts Python in a job, such as 'apptainer exec weft.sif python' (default: the Python of this weft)",
+        help="command that starts Python in a job, such as 'apptainer exec weft.sif python' (default: this Python)",
     )
 
 
@@ -83,12 +83,12 @@ def check(options: argparse.Namespace) -> None:
     if options.on is None:
         for name in _OF_JOBS:
             if getattr(options, name) is not None:
-                what = f"{_option(name)} is for jobs of a cluster"
-                raise WeftError.saying(what, f"write --on slurm as well, or leave {_option(name)} out")
+                what = f"{_option(name)} is only for cluster jobs"
+                raise WeftError.saying(what, f"also write --on slurm, or remove {_option(name)}")
         return
     for name, remedy in _OF_A_RUN.items():
         if getattr(options, name, None):
-            raise WeftError.saying(f"{_option(name)} does not go with --on {options.on}", remedy)
+            raise WeftError.saying(f"{_option(name)} can't be combined with --on {options.on}", remedy)
 
 
 def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
@@ -126,12 +126,12 @@ def search_submitted(search: SaturationSearch, how: How, options: argparse.Names
 
     for name in ("job_time", "max_jobs"):
         if getattr(options, name) is not None:
-            what = f"{_option(name)} is for many jobs, and a search is one"
-            raise WeftError.saying(what, f"leave {_option(name)} out; with --cpus points run side by side")
+            what = f"{_option(name)} is for several jobs, but a search is one job"
+            raise WeftError.saying(what, f"remove {_option(name)}; with --cpus, points run at the same time")
     made = slurm_search.submit(search, _jobs(options), how, _words(options))
     if made.array is None:
         return False
-    lines = [f"submitted nothing: job {made.array.job} searches in this folder"]
+    lines = [f"submitted nothing: job {made.array.job} already searches in this folder"]
     if made.plan:
         lines = [f"submitted the search as job {made.array.job}", *_needs(made.plan, made.array)]
     print("\n".join([*lines, *_afterwards(search.store.root)]))
@@ -162,7 +162,7 @@ def _setup(file: str | None) -> tuple[str, ...]:
     except (OSError, ValueError) as problem:
         what = f"--setup {file} can't be read: {problem}"
         raise WeftError.saying(
-            what, "name a text file with lines of the shell, such as `module load python`"
+            what, "name a text file with shell commands, such as `module load python`"
         ) from problem
 
 
@@ -188,7 +188,7 @@ def _lines(made: Submission, folder: str | Path) -> list[str]:
         lines += _needs(made.plan, made.array)
     if made.under_way:
         again = "submitted nothing: " if made.array is None else ""
-        lines.append(f"{again}{made.under_way} points are with jobs that were submitted before")
+        lines.append(f"{again}{made.under_way} points belong to jobs that were submitted before")
     return [*lines, *_afterwards(folder)]
 
 
@@ -197,7 +197,7 @@ def _needs(plan: Plan, array: Array) -> list[str]:
     from weft.runs import memory
     from weft.text.columns import clock
 
-    takes = "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} as estimated here"
+    takes = "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} (estimated here)"
     cores = f"{plan.cpus} core{'s' * (plan.cpus != 1)}"
     return [
         f"each job  {takes}; limit {clock(plan.limit_seconds)}, {memory.text(plan.memory_bytes)}, {cores}",
@@ -210,9 +210,9 @@ def _afterwards(folder: str | Path) -> list[str]:
     from weft.text import shell
 
     return [
-        f"how far   {shell.command('status', folder)}",
+        f"progress  {shell.command('status', folder)}",
         f"stop      {shell.command('cancel', folder)}",
-        "results   the same command again, when the jobs have ended: it submits what is missing, or shows the table",
+        "results   run the same command again when the jobs have ended: it submits missing points or shows the table",
     ]
 
 

@@ -47,8 +47,8 @@ def explain(options: argparse.Namespace) -> int:
     (chosen,) = Choice.of([results], options.points).parts
     rows = [row for row in chosen.points if row in stuck]
     if not rows:
-        what = f"{results.root}: no point that is chosen got stuck ({len(stuck)} of {len(results)} did)"
-        remedy = f"choose one of {_some(list(stuck))} with --point" if stuck else "nothing is to be explained"
+        what = f"{results.root}: no chosen point got stuck ({len(stuck)} of {len(results)} points did)"
+        remedy = f"choose one of {_some(list(stuck))} with --point" if stuck else "there is nothing to explain"
         raise ResultsError.saying(what, remedy)
     choice = Choice.of([results], [rows[0]])
     if options.json:

@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "status",
-        "say how far a sweep is, also while it runs elsewhere",
+        "show the progress of a sweep, also while it runs on another machine",
         "weft status results/quickstart",
     )
     parser.add_argument("folder", metavar="DIR", help="folder of the results")
@@ -55,9 +55,9 @@ def _text(found: SweepStatus) -> list[str]:
     endings = ", ".join(f"{number} {ending}" for ending, number in found.endings.items())
     rows = [("points", ", ".join(counts)), ("endings", endings or "none yet")]
     if found.point_seconds_mean is not None:
-        rows.append(("duration", f"{clock(found.point_seconds_mean)} a point, in the mean"))
+        rows.append(("duration", f"{clock(found.point_seconds_mean)} per point on average"))
     if found.unlisted:
-        rows.append(("others", f"{found.unlisted} in the folder that the sweep no longer has: in no table, but kept"))
+        rows.append(("others", f"{found.unlisted} in the folder are no longer in the sweep: in no table, but kept"))
     rows += [("results", f"in {found.folder}, result model {found.result_model}")]
     for run in found.running[:_LISTED]:
         rows += [("running", words) for words in _run(run)]
@@ -71,7 +71,7 @@ def _text(found: SweepStatus) -> list[str]:
     rows += _listed("kept", [_checkpoint(each) for each in found.checkpoints])
     rows += _listed("damaged", [_damaged(each.coordinates, each.hash, each.reason) for each in found.damage])
     if found.missing + found.damaged and not found.running and not any(map(_waits, found.arrays)):
-        rows.append(("go on", found.command or "run the scenario again into this folder"))
+        rows.append(("continue", found.command or "run the scenario again into this folder"))
     said: set[str] = set()
     lines = [found.name]
     for head, words in rows:
@@ -89,19 +89,19 @@ def _array(array: ArrayStatus) -> list[str]:
     """Progress of an array of jobs, and errors of those that failed."""
     if array.job is None:
         return [
-            f"a submission of {array.submitted_utc} was cut off before Slurm named its array: give the command again"
+            f"a submission of {array.submitted_utc} ended before Slurm named its array: run the command again"
         ]
     head = f"array {array.job} of {array.submitted_utc}"
     if array.unasked:
         return [f"{head}, {array.jobs} jobs: {array.unasked}"]
     ended = array.jobs - array.running - array.pending
     why = f" ({', '.join(array.reasons)})" if array.reasons else ""
-    lines = [f"{head}: of {array.jobs} jobs {array.running} run, {array.pending} wait{why}, {ended} have ended"]
+    lines = [f"{head}, {array.jobs} jobs: {array.running} running, {array.pending} waiting{why}, {ended} ended"]
     if any("held" in reason.lower() for reason in array.reasons):
-        lines.append("  Slurm holds jobs until a person releases them: `scontrol release`, or cancel and submit again")
+        lines.append("  Slurm holds jobs until someone releases them: `scontrol release`, or cancel and submit again")
     lines += [f"  {words}" for words in array.ended[:_LISTED]]
     if len(array.ended) > _LISTED:
-        lines.append(f"  and {len(array.ended) - _LISTED} more with points missing; logs in {array.logs}")
+        lines.append(f"  and {len(array.ended) - _LISTED} more jobs with missing points; logs in {array.logs}")
     return lines
 
 
@@ -110,8 +110,8 @@ def _twice(notes: list[dict[str, Any]]) -> str:
     different = sum(note["same"] is False for note in notes)
     what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
     dead = sum(note["overruled_by"] is not None for note in notes)
-    why = f", {dead} of them because a run had been taken for dead" if dead else ""
-    return f"{len(notes)} points were run by two runs{why}; {what}"
+    why = f", {dead} of them because another run seemed to have ended" if dead else ""
+    return f"{len(notes)} points were run twice{why}; {what}"
 
 
 def _run(run: dict[str, Any]) -> list[str]:
@@ -139,7 +139,7 @@ def _checkpoint(kept: dict[str, Any]) -> str:
     from weft.text.labels import setting
 
     reached = f"at cycle {kept['cycle']:,} after {clock(kept['seconds'])}"
-    return f"{setting(kept['coordinates']) or 'the point'}: a checkpoint {reached}"
+    return f"{setting(kept['coordinates']) or 'the point'}: checkpoint {reached}"
 
 
 def _damaged(coordinates: dict[str, Any], hash: str, reason: str) -> str:

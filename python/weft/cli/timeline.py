@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "timeline",
-        "write ranks, messages, packets and link states as a trace that ui.perfetto.dev and chrome://tracing open",
+        "write ranks, messages, packets and link states as a trace for ui.perfetto.dev and chrome://tracing",
         "weft timeline examples/quickstart.yaml --set traffic.load=0.3 --packets 20 --out trace.json",
     )
     arguments.add_scenario(parser)
@@ -34,14 +34,14 @@ def add(commands: Commands) -> None:
         nargs="+",
         type=arguments.packet,
         default=[],
-        help="these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
+        help="packets to show: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     which.add_argument(
         "--packets",
         metavar="N",
         type=arguments.positive,
         default=100,
-        help="the first packets of the measured window (default: 100)",
+        help="number of first packets of the measured window to show (default: 100)",
     )
     parser.add_argument(
         "--from-cycle", metavar="A", type=arguments.cycle, default=0, help="the trace begins with cycle A (default: 0)"
@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         type=arguments.natural,
         default=1000,
-        help="the first control packets of the power policy (default: 1000)",
+        help="number of first control packets of the power policy to show (default: 1000)",
     )
     parser.add_argument(
         "--kinds",
@@ -109,7 +109,7 @@ def main(options: argparse.Namespace) -> int:
         print(line)
     print(f"{slices} slices in {file}: open it at https://ui.perfetto.dev or in chrome://tracing")
     if finished.summary["link_states_complete"] is False:
-        print("the links end early: raise measure.link_states.max_spans to have all of their states")
+        print("states of links end early: raise measure.link_states.max_spans to have all of them")
     if finished.summary["control_packets_complete"] is False:
         print("control packets end early: raise measure.control_packets.max_packets to have all of them")
     for name, key, what in (
@@ -122,7 +122,7 @@ def main(options: argparse.Namespace) -> int:
         print(f"routers send no control packets under {finished.summary['policy']}")
     if recorded.left_out:
         print(
-            f"{recorded.left_out} control packets left out: choose with --kinds, --routers, --control-packets, cycles"
+            f"{recorded.left_out} control packets omitted: select with --kinds, --routers, --control-packets or cycles"
         )
     if finished.stalled is None:
         return DONE
@@ -133,14 +133,14 @@ def main(options: argparse.Namespace) -> int:
 def _writable(file: Path) -> Path:
     """Check before the run that the file can be written."""
     if file.exists() and not file.is_file():
-        raise ScenarioError.saying(f"--out: {file} is no file", "name a file, for example trace.json")
+        raise ScenarioError.saying(f"--out: {file} is not a file", "name a file, for example trace.json")
     if not file.parent.is_dir():
         if os.path.lexists(file.parent):
-            raise ScenarioError.saying(f"--out: {file.parent} is no folder", "name a file in a folder")
+            raise ScenarioError.saying(f"--out: {file.parent} is not a folder", "name a file in a folder")
         what = f"--out: there is no folder {file.parent}"
-        raise ScenarioError.saying(what, "make it first, or name a file in another folder")
+        raise ScenarioError.saying(what, "create it first, or name a file in another folder")
     if not os.access(file.parent, os.W_OK):
-        what = f"--out: nothing can be written in {file.parent}"
+        what = f"--out: {file.parent} is not writable"
         raise WriteError.saying(what, "name a file in another folder")
     return file
 

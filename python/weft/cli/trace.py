@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _DEFAULTS = {"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6ns", "O": "0ns", "S": 65535}
 _MEANINGS = {
     "L": "latency of a message",
-    "o": "time of a processor per message",
-    "g": "time of an interface per message",
-    "G": "time of an interface per byte",
-    "O": "time of a processor per byte",
+    "o": "processor time per message",
+    "g": "interface time per message",
+    "G": "interface time per byte",
+    "O": "processor time per byte",
 }
 
 
@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "trace",
-        "show, convert and time programs of messages (GOAL files, traces, AI steps, generated applications)",
+        "inspect, convert and time message programs (GOAL files, traces, AI steps, generated applications)",
         "weft trace loggops program.goal --json",
     )
     kinds = parser.add_subparsers(required=True, metavar="KIND")
@@ -57,24 +57,24 @@ def _kind(
 ) -> argparse.ArgumentParser:
     parser = arguments.command(kinds, name, help, f"weft trace {name} {example}")
     what = (
-        "program: GOAL as text or binary, or VEF (also .xz or .gz), parameters of one (.yaml), or a trace: its folder, "
-        "archive, .meta or .otf2 file"
+        "program: GOAL as text or binary, or VEF (also .xz or .gz), parameters of a program (.yaml), or a trace: its "
+        "folder, archive, .meta or .otf2 file"
     )
     parser.add_argument("file", metavar="FILE", help=what)
-    clocks = "for traces: clock by which computations are timed (default: processor, where the trace has it)"
+    clocks = "for traces: clock that times computations (default: processor, if the trace has it)"
     parser.add_argument("--clock", metavar="CLOCK", help=clocks)
     if writes:
-        out = "where to write; .goal is text, .goalbin binary, .vef is VEF"
+        out = "file to write; .goal is text, .goalbin binary, .vef is VEF"
         parser.add_argument("--out", metavar="FILE", type=Path, required=True, help=out)
     parser.set_defaults(answer=answer)
     return parser
 
 
 def _add_info(kinds: Commands) -> None:
-    about = "operations, messages and bytes of a program, and who sends to whom"
+    about = "operations, messages and bytes of a program, and the traffic between its ranks"
     parser = _kind(kinds, "info", about, "program.goal --matrix matrix.svg", _info, writes=False)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    matrix = "draw the bytes from each rank to each other one (.png, .pdf, .svg), with the numbers as CSV"
+    matrix = "draw the bytes between each pair of ranks (.png, .pdf, .svg), with the numbers as CSV"
     parser.add_argument("--matrix", metavar="PICTURE", type=Path, help=matrix)
 
 
@@ -100,10 +100,10 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _add_make(kinds: Commands) -> None:
-    about = "make a program from parameters: AI training and inference steps, applications, collectives"
+    about = "generate a program from parameters: AI training and inference steps, applications, collectives"
     parser = _kind(kinds, "make", about, "examples/programs/dense_70b.yaml", _make, writes=False)
     parser.add_argument("--json", action="store_true", help="print the arithmetic as JSON")
-    out = "where to write the program, collectives as messages (default: only the arithmetic is printed)"
+    out = "file for the program, with collectives as messages (default: only print the arithmetic)"
     parser.add_argument("--out", metavar="FILE", type=Path, help=out)
 
 
@@ -111,8 +111,8 @@ def _make(options: argparse.Namespace) -> int:
     from weft.programs import facts, program_files
 
     if Path(options.file).suffix not in program_files.PARAMETERS:
-        what = f"{options.file} has no parameters, of which a program can be made"
-        remedy = "name a file .yaml with parameters; `weft trace info` and `weft trace convert` take a program"
+        what = f"{options.file} has no parameters for a program"
+        remedy = "name a .yaml file with parameters; for a program, use `weft trace info` or `weft trace convert`"
         raise ProgramError.saying(what, remedy)
     program = _read(options)
     arithmetic = program.arithmetic()
@@ -140,9 +140,9 @@ def _convert(options: argparse.Namespace) -> int:
 
 
 def _add_cut(kinds: Commands) -> None:
-    about = "the part of a program that starts within a window of time, as LogGOPS counts it"
+    about = "the part of a program that starts within a time window, in the LogGOPS model"
     parser = _kind(kinds, "cut", about, "program.goal --from 0s --to 1s --out part.goal", _cut, writes=True)
-    parser.add_argument("--from", metavar="TIME", dest="begin", default="0s", help="begin of the window (default: 0s)")
+    parser.add_argument("--from", metavar="TIME", dest="begin", default="0s", help="start of the window (default: 0s)")
     parser.add_argument("--to", metavar="TIME", dest="end", required=True, help="end of the window")
     _add_parameters(parser)
 
@@ -150,22 +150,22 @@ def _add_cut(kinds: Commands) -> None:
 def _cut(options: argparse.Namespace) -> int:
     part, halves = _read(options).cut(_parameters(options), options.begin, options.end)
     if halves:
-        print(f"{halves} ends of messages have the other one outside of the window: they are computations of 0 ns")
+        print(f"{halves} sends or receives have their other end outside of the window: now computations of 0 ns")
     return _written(part, options.out)
 
 
 def _add_remap(kinds: Commands) -> None:
-    about = "put the ranks of a program on nodes, several per node or in another order, or copy it side by side"
+    about = "map the ranks of a program to nodes, several per node or in another order, or copy the program"
     parser = _kind(kinds, "remap", about, "program.goal --per-node 4 --out nodes.goal", _remap, writes=True)
     number = arguments.positive
-    parser.add_argument("--nodes", metavar="N", type=number, help="nodes (default: as many as are needed)")
-    parser.add_argument("--per-node", metavar="K", type=number, default=1, help="ranks of a node (default: 1)")
+    parser.add_argument("--nodes", metavar="N", type=number, help="nodes (default: as many as the ranks need)")
+    parser.add_argument("--per-node", metavar="K", type=number, default=1, help="ranks per node (default: 1)")
     how = parser.add_mutually_exclusive_group()
-    random = "put the ranks in a random order, by this seed"
+    random = "place the ranks in a random order, with this seed"
     how.add_argument("--random", metavar="SEED", type=arguments.seed, help=random)
-    given = "file with the node of each rank, in the order of the ranks, divided by blanks or ends of lines"
+    given = "file with the node of each rank, in the order of the ranks, separated by blanks or line ends"
     how.add_argument("--placement", metavar="FILE", type=Path, help=given)
-    copies = "first copy the program so often, side by side (default: 1)"
+    copies = "number of copies of the program, which run at the same time (default: 1)"
     parser.add_argument("--tile", metavar="COPIES", type=number, default=1, help=copies)
 
 
@@ -180,7 +180,7 @@ def _remap(options: argparse.Namespace) -> int:
 
 
 def _add_loggops(kinds: Commands) -> None:
-    about = "when a program finishes on an ideal network, by the LogGOPS model; no network is simulated"
+    about = "run time of a program on an ideal network, by the LogGOPS model; no network is simulated"
     parser = _kind(kinds, "loggops", about, "program.goal --L 2500ns --o 1500ns --json", _loggops, writes=False)
     _add_parameters(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -204,8 +204,8 @@ def _loggops(options: argparse.Namespace) -> int:
     print("with " + ", ".join(f"{name} = {getattr(options, name)}" for name in _DEFAULTS))
     if answer["cross_cpu"]:
         print(
-            f"warning: {answer['cross_cpu']} operations began before one of another processor that they depend on had "
-            "ended, as in LogGOPSim\n  = help: put operations that depend on each other on one processor (`cpu`)"
+            f"warning: {answer['cross_cpu']} operations depend on an operation of another processor, but began before "
+            "its end, as in LogGOPSim\n  = help: put dependent operations on the same processor (`cpu`)"
         )
     return DONE
 
@@ -222,7 +222,7 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
 def _whole(text: str) -> int:
     if not text.isdecimal() or int(text) >= 1 << 64:
         raise ProgramError.saying(
-            f"--S: {text!r} is no number of bytes", "write a whole number below 2^64, such as 65535"
+            f"--S: {text!r} is not a number of bytes", "write a whole number below 2^64, such as 65535"
         )
     return int(text)
 
@@ -251,7 +251,7 @@ def _read(options: argparse.Namespace) -> _engine.Program:
 
     clocks = _engine.trace_clocks()
     if options.clock not in (None, *clocks):
-        raise ProgramError.saying(f"--clock: {options.clock!r} is no clock", f"write {' or '.join(clocks)}")
+        raise ProgramError.saying(f"--clock: {options.clock!r} is not a clock", f"write {' or '.join(clocks)}")
     program = program_files.program(options.file, options.clock)
     for note in program.assumptions():
         print(f"assumed: {note['count']} {note['what']}", file=sys.stderr)

@@ -38,4 +38,4 @@ def taken(sweep: Sweep, what: str) -> list[str]:
     if len(sweep) == 1:
         return []
     where = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())
-    return [f"{what} {where}, the first of {len(sweep)} points"]
+    return [f"{what} {where}, first of {len(sweep)} points"]
