@@ -203,7 +203,7 @@ def test_the_checkpoint_of_another_build_stays_until_the_point_has_finished(
     def look(shown: weft.Status) -> None:
         assert other.exists() or shown.done == shown.total
 
-    with pytest.warns(CheckpointWarning, match="made by another build of Weft"):
+    with pytest.warns(CheckpointWarning, match="written by another build of Weft"):
         weft.load(SCENARIO).run(out, watch=look)
     assert files(out) == reference
     assert not other.exists()
@@ -247,7 +247,7 @@ def test_a_checkpoint_that_can_not_be_written_ends_no_run(tmp_path: Path, refere
     out = tmp_path / "out"
     out.mkdir()
     (out / "checkpoints").write_text("in the way", encoding="utf-8")
-    with pytest.warns(CheckpointWarning, match="no checkpoint: .* the run goes on"):
+    with pytest.warns(CheckpointWarning, match="no checkpoint: .* the run continues"):
         weft.load(SCENARIO).run(out, checkpoint_every="20000cycles")
     assert files(out) == reference
 
@@ -328,5 +328,5 @@ def test_times_and_cycles_are_read_and_all_else_is_refused(file: Path, capfd: py
             main(["run", str(file), f"--checkpoint-every={text}"])
         assert ended.value.code == 2
         assert "10min" in capfd.readouterr().err
-    with pytest.raises(ScenarioError, match="does not say how often"):
+    with pytest.raises(ScenarioError, match="is not an interval of checkpoints"):
         weft.load(SCENARIO).run(checkpoint_every=10)  # type: ignore[arg-type]

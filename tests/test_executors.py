@@ -70,7 +70,7 @@ def test_a_search_on_an_executor_finds_what_a_local_one_finds(small: Path, tmp_p
     sweep = weft.load(small, overrides={"traffic.pattern": "tornado"})
     with ProcessPoolExecutor(2) as executor:
         found = sweep.saturation(tmp_path / "out", tolerance=0.1, seeds=2, executor=executor)
-        with pytest.raises(weft.WeftError, match="leave jobs out"):
+        with pytest.raises(weft.WeftError, match="remove jobs"):
             sweep.saturation(tmp_path / "out", tolerance=0.1, executor=executor, jobs=2)
     assert found.equals(sweep.saturation(tmp_path / "here", tolerance=0.1, seeds=2))
     check_same(weft.open_results(tmp_path / "out"), weft.open_results(tmp_path / "here"))
@@ -103,7 +103,7 @@ def test_scenarios_of_memory_travel_with_their_files(tmp_path: Path) -> None:
 def test_what_is_no_executor_is_refused(small: Path, tmp_path: Path) -> None:
     with pytest.raises(weft.WeftError, match="get_executor"):
         weft.load(small).run(tmp_path / "out", executor=4)  # type: ignore[arg-type]
-    with ThreadPoolExecutor(1) as executor, pytest.raises(weft.WeftError, match="leave jobs out"):
+    with ThreadPoolExecutor(1) as executor, pytest.raises(weft.WeftError, match="remove jobs"):
         weft.load(small).run(tmp_path / "out", executor=executor, jobs=2)
     with pytest.raises(weft.WeftError, match="the executor failed: RuntimeError: cannot schedule"):
         weft.load(small).run(tmp_path / "out", executor=executor)
@@ -277,5 +277,5 @@ def test_another_version_on_a_worker_is_refused(small: Path, tmp_path: Path) -> 
         order.points(points)
     path.write_text(json.dumps(said), encoding="utf-8")
     orders._expanded.cache_clear()
-    with pytest.raises(weft.ResultsError, match="knows no point"):
+    with pytest.raises(weft.ResultsError, match="has no point"):
         order.points(["0" * 16])

@@ -34,7 +34,7 @@ def test_the_topology_in_words(small: Path, capsys: pytest.CaptureFixture[str]) 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("first of 12 points: traffic.pattern = uniform")
     assert "  bisection          16 links" in lines
-    assert "                     0.5 of the injection bandwidth of the terminals of one half" in lines
+    assert "                     0.5 of the injection bandwidth of one half of the terminals" in lines
     # The most frequent distance has the longest bar, with 40 characters. The others are in proportion: 1536 of 2304
     # give 27.
     bars = [line.split()[-1] for line in lines if line.endswith("#")]

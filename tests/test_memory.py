@@ -132,8 +132,8 @@ def test_too_much_is_refused_and_each_way_out_works(
     out = ["--out", str(tmp_path / "out")] if command == "run" else []
     assert main([command, str(one_fits), "--jobs", "4", *out]) == 2
     errors = capsys.readouterr().err
-    assert "4 points at a time take about" in errors
-    assert "with all buffers full, and the machine has" in errors
+    assert "4 points at a time need about" in errors
+    assert "with all buffers full, but the machine has" in errors
     assert not (tmp_path / "out").exists()
     assert "--jobs 1" in errors
     assert main([command, str(one_fits), "--jobs", "1", *out]) == 0
@@ -167,18 +167,18 @@ def test_what_full_buffers_would_take_is_a_warning_and_the_run_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep = deep("minimal")
-    with pytest.warns(weft.MemoryWarning, match="a point may take up to .* if all buffers fill"):
+    with pytest.warns(weft.MemoryWarning, match="a point may need up to .* if all buffers fill"):
         assert len(sweep.run(tmp_path / "out", jobs=1).frame) == 1
     file = written(tmp_path, sweep.points[0].resolved)
     assert main(["check", str(file), "--jobs", "1"]) == 0
     errors = capsys.readouterr().err
-    assert errors.startswith("warning: a point may take up to"), errors
-    assert "are expected" in errors
+    assert errors.startswith("warning: a point may need up to"), errors
+    assert "the expected need is about" in errors
 
 
 @pytest.mark.usefixtures("short_queues_fit")
 def test_a_point_that_is_sure_to_saturate_counts_with_full_buffers() -> None:
-    with pytest.raises(ScenarioError, match="a point takes about"):
+    with pytest.raises(ScenarioError, match="a point needs about"):
         deep("minimal", **TORNADO).check(jobs=1)
     with pytest.warns(weft.MemoryWarning, match="all buffers fill"):  # an adaptive routing may find other paths
         deep("ugal_p", **TORNADO).check(jobs=1)
@@ -215,13 +215,13 @@ def test_every_command_that_runs_points_refuses_too_much(
     monkeypatch.setattr(memory, "left", lambda: memory.Left(1000, "the machine"))
     words = [word.format(small=small, out=tmp_path) for word in command]
     assert main(words) == 2
-    assert "a point takes about" in capsys.readouterr().err
+    assert "a point needs about" in capsys.readouterr().err
     if words[0] in {"timeline", "run"}:
         assert main([*words, "--force-memory"]) == 0
 
 
 def test_a_search_for_saturation_is_refused_alike(one_fits: Path, tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="4 points at a time take about"):
+    with pytest.raises(ScenarioError, match="4 points at a time need about"):
         weft.load(one_fits).saturation(out=tmp_path / "out", jobs=4, seeds=2)
 
 
@@ -231,9 +231,9 @@ def test_where_not_even_one_fits_a_smaller_network_is_the_remedy(
     monkeypatch.setattr(memory, "left", lambda: memory.Left(1000, "the machine"))
     assert main(["check", str(small), "--jobs", "1"]) == 2
     errors = capsys.readouterr().err
-    assert "a point takes about" in errors
+    assert "a point needs about" in errors
     assert "the machine has 1 kB left" in errors
-    assert "take a smaller network, or run all the same with --force-memory" in errors
+    assert "choose a smaller network, or run anyway with --force-memory" in errors
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is that of Linux")

@@ -63,7 +63,7 @@ def test_more_threads_than_cores_are_refused(
     assert main(["run", str(small), "--pin", "--jobs", "2", "--threads", "2", *out]) == 2
     errors = capsys.readouterr().err
     assert (
-        "2 points at a time with 2 threads each can't be pinned: they need 4 cores, and this process may use 2"
+        "2 points at a time with 2 threads each can't be pinned: they need 4 cores, but this process may use 2"
         in errors
     )
     assert "--jobs 1" in errors
@@ -89,5 +89,5 @@ def test_a_system_that_can_not_pin_is_refused(monkeypatch: pytest.MonkeyPatch, s
 def test_pinning_is_for_this_process(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(small), "--pin", "--on", "slurm", "--out", str(tmp_path / "out")]) == 2
     assert "--pin can't be combined with --on slurm" in capsys.readouterr().err
-    with ThreadPoolExecutor(1) as pool, pytest.raises(WeftError, match="pin is for points in this process"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(WeftError, match="pin is only for points in this process"):
         weft.load(small).run(tmp_path / "out", executor=pool, pin=True)

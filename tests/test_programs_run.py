@@ -99,8 +99,8 @@ def test_a_check_says_that_the_program_decides_and_a_search_for_saturation_is_re
     assert "warning" not in checked.stdout + checked.stderr
     searched = done("saturation")
     assert searched.returncode == 2
-    assert "traffic.workload: this workload says by itself what its terminals send" in searched.stderr
-    assert "help: write a pattern and a load in its place, or compare run times with `weft run`" in searched.stderr
+    assert "traffic.workload: this workload itself determines the packets of its terminals" in searched.stderr
+    assert "help: replace it by a pattern and a load, or compare run times with `weft run`" in searched.stderr
 
 
 @pytest.mark.parametrize("name", ["programs_torus", "programs_fat_tree"])

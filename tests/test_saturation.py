@@ -147,7 +147,7 @@ def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytes
 
 
 def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: Path) -> None:
-    with pytest.raises(weft.ScenarioError, match="the load follows the network") as caught:
+    with pytest.raises(weft.ScenarioError, match="the network limits the offered load") as caught:
         weft.load(small, overrides={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.reply.outstanding"
     # the remedy: requests that do not wait for replies
@@ -164,7 +164,7 @@ traffic:
 """
     path = tmp_path / "program.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(weft.ScenarioError, match="write a pattern and a load in its place") as caught:
+    with pytest.raises(weft.ScenarioError, match="replace it by a pattern and a load") as caught:
         weft.load(path).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.workload"
     with_pattern = {"traffic.workload": None, "traffic.pattern": "uniform", "traffic.load": 0.1}

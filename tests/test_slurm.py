@@ -188,7 +188,7 @@ def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
     submit_and_lose(small, out, slurm)
     (array,) = status_of(out, capsys)["arrays"]
     assert array["ended"] == [
-        f"job 1, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
+        f"job 1, 12 points missing: no log: the job ended before it started, or its node does not see {array['logs']}"
     ]
     main(["status", str(out)])
     go_on = capsys.readouterr().out.partition("continue  weft ")[2]
@@ -246,7 +246,7 @@ def test_what_can_not_be_submitted_is_refused(
     assert main([*command, "--no-picture", "--memory", text.partition("--memory ")[2].partition(")")[0]]) == 0
     wait_for_the_end(slurm)
     long = ["--set", "measure.window=100000000cycles", "--out", str(tmp_path / "long")]
-    assert "and the time limit is 1:00" in (text := refused(*long, "--time-limit", "1min"))
+    assert "but the time limit is 1:00" in (text := refused(*long, "--time-limit", "1min"))
     (slurm / "hold").touch()
     assert main([*command, *long, "--time-limit", text.partition("--time-limit ")[2].partition(")")[0]]) == 0
     assert "can't run points of 4 threads" in refused("--threads", "4", "--cpus", "2", "--out", str(tmp_path / "t"))
@@ -361,7 +361,7 @@ def test_a_search_for_saturation_is_one_job(
     for job in slurm.glob("*.json"):
         job.unlink()
     (array,) = status_of(out, capsys)["arrays"]
-    assert "before the search was done" in array["ended"][0]
+    assert "before the end of the search" in array["ended"][0]
     (slurm / "hold").unlink()
     assert main([*shlex.split(status_of(out, capsys)["command"].removeprefix("weft ")), "--out", str(out)]) == 0
     wait_for_the_end(slurm)
@@ -450,7 +450,7 @@ def test_a_job_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Path,
     assert submission.array
     order, (chunk,) = submission.array.order, submission.array.chunks
     shutil.move(out, away)
-    with pytest.raises(weft.WeftError, match=f"{socket.gethostname()} does not find .*does not see the folder"):
+    with pytest.raises(weft.WeftError, match=f"{socket.gethostname()} can't find .*does not see the folder"):
         order.points(chunk)
 
 

@@ -222,7 +222,7 @@ def test_cycles_that_are_no_whole_nanoseconds_are_drawn_as_one(small: Path) -> N
             ["--from-cycle", "999999"],
             r"the run ended after \d+ cycles: nothing is from cycle 999999 on\n  = help: write",
         ),
-        (["--packets", "10001"], "10001 packets are more than can be watched\n  = help: watch at most 10000"),
+        (["--packets", "10001"], "10001 packets are too many to watch\n  = help: watch at most 10000"),
         (["--out", "/no/such/folder/x.json"], "there is no folder /no/such/folder\n  = help: create it first"),
         (["--out", "."], r"--out: \. is not a file\n  = help: name a file"),
     ],
@@ -374,4 +374,4 @@ def test_numbers_that_no_run_can_take_are_refused(small: Path, option: str, caps
     with pytest.raises(SystemExit) as left:
         main(["timeline", str(small), option, str(1 << 64)])
     assert left.value.code == 2
-    assert "is no whole number from 1 to 4294967295" in capsys.readouterr().err
+    assert "is not a whole number from 1 to 4294967295" in capsys.readouterr().err

@@ -28,7 +28,7 @@ def test_packets_are_named_alone_and_in_ranges() -> None:
 
 @pytest.mark.parametrize("name", ["3", "3:", ":3", "3:-1", "3:5-4", "a:1", "3:1-2-3", "3:99999999999"])
 def test_what_names_no_packet_is_refused(name: str) -> None:
-    with pytest.raises(ScenarioError, match=r"names no packet\n  = help: write TERMINAL:NUMBER"):
+    with pytest.raises(ScenarioError, match=r"is not a packet\n  = help: write TERMINAL:NUMBER"):
         watch.packets([name])
 
 
@@ -109,9 +109,9 @@ def test_packets_of_a_stuck_network_are_reported_as_far_as_they_came(ring: Path)
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("64:0", "there is no terminal 64: the network has 64 terminals"),
-        ("3:100000", r"terminal 3 made \d+ in this run\n  = help: name one from 3:0 to 3:\d+"),
-        ("nonsense", "'nonsense' names no packet"),
+        ("64:0", "there is no terminal 64, the network has 64"),
+        ("3:100000", r"terminal 3 created \d+ packets in this run\n  = help: name one from 3:0 to 3:\d+"),
+        ("nonsense", "'nonsense' is not a packet"),
     ],
 )
 def test_a_packet_that_is_not_there_is_named(
@@ -129,7 +129,7 @@ def test_packets_that_exist_are_reported_beside_one_that_does_not(
     assert [journey["life"] is None for journey in journeys] == [False, True]
     assert main(["run", str(small), "--no-picture", "--out", str(tmp_path), "--watch", "3:0", "3:100000"]) == 0
     output = capsys.readouterr().out
-    assert re.search(r"packet 3:100000 was not made: terminal 3 made \d+ in this run", output)
+    assert re.search(r"packet 3:100000 was not created: terminal 3 created \d+ packets in this run", output)
     assert "packet 3:0 from terminal 3" in output
 
 

@@ -72,4 +72,4 @@ def test_jobs_with_loads_of_their_own_have_no_saturation(jobs: Path, capsys: pyt
     text = jobs.read_text().replace("[0, 31]}}", "[0, 31]}, load: 0.2}")
     jobs.write_text(text, encoding="utf-8")
     assert main(["saturation", str(jobs)]) == 2
-    assert "leave out the load of the jobs" in capsys.readouterr().err
+    assert "remove the load of the jobs" in capsys.readouterr().err

@@ -91,9 +91,9 @@ class Array:
     def _check_cluster(self) -> None:
         """Raise an error if this machine's Slurm belongs to another cluster, which does not know these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
-            what = f"array {self.job} was submitted on the cluster {self.cluster!r}, and this is a machine of {here!r}"
+            what = f"array {self.job} was submitted on the cluster {self.cluster!r}, but this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)
-            remedy = f"give the command on a machine of {self.cluster!r}; or end these jobs first, with `{end}`"
+            remedy = f"run the command on a machine of {self.cluster!r}; or end these jobs first, with `{end}`"
             raise WeftError.saying(what, remedy)
 
     def last_words(self, number: int) -> str | None:

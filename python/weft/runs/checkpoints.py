@@ -64,14 +64,14 @@ class Every:
         remedy = "write a time such as 10min (s, min, h, d), or a number of cycles such as 1000000cycles"
         found = _EVERY.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
-            raise ScenarioError.saying(f"{text!r} does not say how often a checkpoint is made", remedy)
+            raise ScenarioError.saying(f"{text!r} is not an interval of checkpoints", remedy)
         number, unit = found.groups()
         if unit == "cycles":
             if "." in number or not 0 < int(number) < 1 << 63:
-                raise ScenarioError.saying(f"{text!r} is no whole number of cycles from 1 on", remedy)
+                raise ScenarioError.saying(f"{text!r} is not a whole number of cycles of 1 or more", remedy)
             return cls(cycles=int(number))
         if not 1.0 <= (seconds := float(number) * _UNITS[unit]) <= 1e9:
-            raise ScenarioError.saying(f"{text!r} is less than a second, or more than 30 years", remedy)
+            raise ScenarioError.saying(f"{text!r} is less than 1 second or more than 30 years", remedy)
         return cls(seconds=seconds)
 
 
@@ -207,7 +207,7 @@ class Checkpoints:
             except WriteError as problem:
                 # `remove` of another point that has just finished deletes the folder if it is empty
                 if not again or not isinstance(problem.__cause__, FileNotFoundError):
-                    _warn(f"no checkpoint: {problem.what} ({problem.help}); the run goes on")
+                    _warn(f"no checkpoint: {problem.what} ({problem.help}); the run continues")
                     return
 
     def _replace(self, hash: str, head: bytes, state: bytes) -> None:
@@ -231,8 +231,8 @@ class Checkpoints:
             others = sorted(other.name for other in self._folder.glob(f"{hash}-*{_END}"))
             if others:
                 _warn(
-                    f"{self._folder / others[0]} was made by another build of Weft, which alone can go on from it: the "
-                    "point starts from the beginning, and the file stays until the point has finished"
+                    f"{self._folder / others[0]} was written by another build of Weft, which alone can use it: the "
+                    "point starts from the beginning, and the file is kept until the point has finished"
                 )
             return None
         try:

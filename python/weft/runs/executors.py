@@ -48,10 +48,10 @@ def check(executor: object, jobs: int | None, *, pin: bool) -> None:
     remedy = "give a concurrent.futures.Executor, such as client.get_executor() of Dask"
     given.instance(executor, Executor, "executor", "concurrent.futures.Executor", remedy)
     if jobs is not None:
-        raise WeftError.saying("jobs is for points in this process", "leave jobs out: the executor has its workers")
+        raise WeftError.saying("jobs is only for points in this process", "remove jobs: the executor has its workers")
     if pin:
-        what = "pin is for points in this process"
-        raise WeftError.saying(what, "leave pin out, and give the workers of the executor cores of their own")
+        what = "pin is only for points in this process"
+        raise WeftError.saying(what, "remove pin, and bind the workers of the executor to cores")
 
 
 def run(
@@ -157,11 +157,11 @@ def _check(future: Future[Done], problem: BaseException | None, store: Store, ha
         raise problem
     said = future.result()
     if said.withdrawn:
-        raise WeftError.saying("the run was cancelled", "give the same command again: finished points stay")
+        raise WeftError.saying("the run was cancelled", "run the same command again: finished points stay")
     until = time.monotonic() + _SEEN_SECONDS
     while not store.complete(hash):
         if time.monotonic() > until:
-            what = f"{said.host} has run point {hash}, but {store.folder(hash)} is not there on this machine"
+            what = f"{said.host} has run point {hash}, but this machine does not see {store.folder(hash)}"
             remedy = "put the results (out=) into a folder that all machines see under the same path"
             raise WeftError.saying(what, remedy)
         time.sleep(_LOOK_SECONDS)
@@ -169,4 +169,4 @@ def _check(future: Future[Done], problem: BaseException | None, store: Store, ha
 
 def _failed(problem: BaseException) -> WeftError:
     what = f"the executor failed: {type(problem).__name__}: {problem}"
-    return WeftError.saying(what, "look at its workers, then run the sweep again: finished points stay")
+    return WeftError.saying(what, "check its workers, then run the sweep again: finished points stay")

@@ -101,25 +101,25 @@ def refuse_too_much(
     at_once = "a point" if workers == 1 else f"{workers} points at a time"
     if together <= limit.bytes:
         warnings.warn(
-            f"{at_once} may take up to {text(most)} of memory if all buffers fill, as they do far beyond saturation, "
-            f"and {limit.of} has {text(limit.bytes)} left; about {text(together)} are expected. With "
-            "--checkpoint-every 10min (checkpoint_every) a run that gets no more goes on from its last checkpoint",
+            f"{at_once} may need up to {text(most)} of memory if all buffers fill, as happens far beyond saturation, "
+            f"but {limit.of} has {text(limit.bytes)} left; the expected need is about {text(together)}. With "
+            "--checkpoint-every 10min (checkpoint_every) a run that fails can continue from its last checkpoint",
             MemoryWarning,
             stacklevel=3,
         )
         return
-    verb = "takes" if workers == 1 else "take"
+    verb = "needs" if workers == 1 else "need"
     fitting = next((count for count in range(workers, 0, -1) if sum(needs[:count]) <= limit.bytes), 0)
     what = (
-        f"{at_once} {verb} about {text(together)} of memory, up to {text(most)} with all buffers full, and {limit.of} "
+        f"{at_once} {verb} about {text(together)} of memory, up to {text(most)} with all buffers full, but {limit.of} "
         f"has {text(limit.bytes)} left"
     )
     fewer = (
         f"run at most {fitting} at a time (--jobs {fitting}, in Python jobs={fitting})"
         if fitting
-        else "take a smaller network"
+        else "choose a smaller network"
     )
-    raise ScenarioError.saying(what, f"{fewer}, or run all the same with --force-memory (force_memory=True)")
+    raise ScenarioError.saying(what, f"{fewer}, or run anyway with --force-memory (force_memory=True)")
 
 
 def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:

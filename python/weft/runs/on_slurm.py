@@ -67,12 +67,12 @@ def check() -> None:
     for command in ("sbatch", "srun", "squeue", "scontrol"):
         if not slurm_queue.here(command):
             what = f"there is no Slurm on this machine: {command} is not found"
-            raise WeftError.saying(what, "submit from a login node of the cluster, or run here without --on slurm")
+            raise WeftError.saying(what, "submit from a login node of the cluster, or run without --on slurm")
     try:
         import submitit  # noqa: F401 - this only tests whether the package is installed
     except ImportError as problem:
-        what = "submitit, which hands jobs to Slurm, is not installed"
-        remedy = "install it where Weft is: pip install submitit (or 'weft-sim[slurm]')"
+        what = "submitit, which submits jobs to Slurm, is not installed"
+        remedy = "install it in the environment of Weft: pip install submitit (or 'weft-sim[slurm]')"
         raise WeftError.saying(what, remedy) from problem
 
 
@@ -153,11 +153,11 @@ def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: Slurm
             taken = executor.submit_array(jobs)
         except (FailedJobError, FailedSubmissionError) as problem:
             lines = (line.removeprefix("sbatch: ").removeprefix("error: ") for line in str(problem).splitlines())
-            said = "; ".join(filter(None, map(str.strip, lines))) or "it does not say why"
+            said = "; ".join(filter(None, map(str.strip, lines))) or "it gives no reason"
             what = f"Slurm refuses the jobs: {said}"
             remedy = (
                 "`sinfo` lists partitions and their limits, `sacctmgr show associations user=$USER` your accounts: "
-                "change --partition, --account, --time-limit, --memory or --cpus, and give the command again"
+                "change --partition, --account, --time-limit, --memory or --cpus, and run the command again"
             )
             raise WeftError.saying(what, remedy) from problem
     return str(taken[0].job_id).partition("_")[0]

@@ -105,10 +105,8 @@ class Order:
         """
         known = _expanded(self.folder / _ORDER)
         if unknown := [each for each in hashes if each not in known]:
-            what = f"{socket.gethostname()} knows no point {unknown[0]} of {self.root}"
-            remedy = (
-                "give the same command again: another Weft is installed there, or a file of the scenario has changed"
-            )
+            what = f"on {socket.gethostname()} the sweep of {self.root} has no point {unknown[0]}"
+            remedy = "run the same command again: its version of Weft differs, or a file of the scenario has changed"
             raise ResultsError.saying(what, remedy)
         return [known[each] for each in hashes]
 
@@ -173,12 +171,12 @@ def _said(path: Path) -> _Said:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         host, root = socket.gethostname(), path.parent.parent.parent
-        what = f"{host} does not find {path}: it does not see the folder {root}, or the run was cancelled"
+        what = f"{host} can't find {path}: it does not see the folder {root}, or the run was cancelled"
         remedy = "put the results (--out, in Python out=) into a folder that all machines see under the same path"
         raise WeftError.saying(what, remedy) from problem
     if said["result_model"] != RESULT_MODEL_VERSION:
         what = f"{socket.gethostname()} has another version of Weft: it writes result model {RESULT_MODEL_VERSION}"
-        raise WeftError.saying(what, f"install the version there that writes result model {said['result_model']}")
+        raise WeftError.saying(what, f"install on it the version that writes result model {said['result_model']}")
     files = {name: b64decode(content) for name, content in said["files"].items()}
     scenario = Scenario(said["text"], said["name"], said["source"], files)
     return _Said(scenario, [[(key, value) for key, value in sets] for sets in said["variants"]])

@@ -22,8 +22,8 @@ def allowed() -> list[int]:
         If the system does not number its cores.
     """
     if not hasattr(os, "sched_getaffinity"):
-        what = "threads can't be pinned: this system does not let a process choose its cores (Linux does)"
-        raise WeftError.saying(what, "leave --pin (pin=True) out")
+        what = "threads can't be pinned: on this system a process can't choose its cores (on Linux it can)"
+        raise WeftError.saying(what, "remove --pin (pin=True)")
     return sorted(os.sched_getaffinity(0))
 
 
@@ -45,14 +45,14 @@ class Cores:
         cores = allowed()
         if points * threads > len(cores):
             each = f"{points} point{'s' * (points > 1)} at a time with {threads} thread{'s' * (threads > 1)} each"
-            what = f"{each} can't be pinned: they need {points * threads} cores, and this process may use {len(cores)}"
+            what = f"{each} can't be pinned: they need {points * threads} cores, but this process may use {len(cores)}"
             fitting = len(cores) // threads
             remedy = (
                 f"run {fitting} at a time (--jobs {fitting})"
                 if fitting
-                else f"take fewer threads (--threads {len(cores)})"
+                else f"use fewer threads (--threads {len(cores)})"
             )
-            raise WeftError.saying(what, f"{remedy}, or leave --pin (pin=True) out")
+            raise WeftError.saying(what, f"{remedy}, or remove --pin (pin=True)")
         self._free: SimpleQueue[list[int]] = SimpleQueue()
         for first in range(0, points * threads, threads):
             self._free.put(cores[first : first + threads])

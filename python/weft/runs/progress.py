@@ -98,7 +98,7 @@ def words(status: Status, seconds: float) -> str:
     if left is None and new > 0:  # a search does not know how long its rounds take, only how many points remain
         # a search may run more points than it had planned
         left = max(0.0, status.total - status.done - status.running) * seconds / new
-    rate = f", {60 * new / seconds:.3g} a minute" if new > 0 and seconds > 0 else ""
+    rate = f", {60 * new / seconds:.3g} per minute" if new > 0 and seconds > 0 else ""
     return f"{status.done} of {status.total} points{rate}{_left_words(left or None, status.most_left_seconds)}"
 
 

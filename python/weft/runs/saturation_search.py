@@ -232,9 +232,9 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
     _check_tolerance(tolerance)
     if not 0 < lower < upper <= 1:
         what = f"there is no load to search from {lower:g} up to {upper:g}"
-        raise ScenarioError.saying(what, "a search goes upwards, from above 0 to at most 1")
+        raise ScenarioError.saying(what, "write a lower end above 0, and a higher upper end of at most 1")
     if tolerance > (upper - lower) * (1 + 1e-9):
-        what = f"a tolerance of {tolerance:g} does not fit between the loads {lower:g} and {upper:g}"
+        what = f"a tolerance of {tolerance:g} is wider than the range of loads from {lower:g} to {upper:g}"
         raise ScenarioError.saying(what, f"write at most {upper - lower:g}, such as {TOLERANCE}")
     count = math.ceil((upper - lower) / tolerance - 1e-6)
     return [round(lower + step * tolerance, _DIGITS) for step in range(count)] + [upper]
@@ -242,10 +242,10 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
 
 def _check_tolerance(tolerance: float) -> None:
     if not tolerance >= 1e-6:
-        what = f"a tolerance of {tolerance:g} asks for more than a simulation can tell"
+        what = f"a tolerance of {tolerance:g} is finer than a simulation can resolve"
         raise ScenarioError.saying(what, f"write at least 0.000001, such as {TOLERANCE}")
     if tolerance >= 1:
-        what = f"a tolerance of {tolerance:g} is no less than the highest load, which is 1 at most"
+        what = f"a tolerance of {tolerance:g} is not below the highest load, which is at most 1"
         raise ScenarioError.saying(what, f"write less, such as {TOLERANCE}")
 
 

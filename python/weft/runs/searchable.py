@@ -22,20 +22,20 @@ def check(point: Point) -> None:
     traffic = point.resolved["traffic"]
     jobs = _jobs(traffic)
     if at(point.resolved, "measure.stop.complete") is not None:
-        what = "a run that ends with its batches has no load that lasts"
-        remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
+        what = "a run that ends with its batches has no lasting load"
+        remedy = "remove measure.stop and the batches, or compare completion times with `weft run`"
         raise ScenarioError.saying(what, remedy, "measure.stop")
     if limit := _closed_loop(jobs, traffic):
-        what = "terminals wait for replies: they offer what the network lets them, and the load follows the network"
-        remedy = "leave out `outstanding` (requests then wait for no reply), or compare accepted loads with `weft run`"
+        what = "terminals wait for replies: the network limits the offered load, so a search can't set the load"
+        remedy = "remove `outstanding` (requests then wait for no reply), or compare accepted loads with `weft run`"
         raise ScenarioError.saying(what, remedy, limit)
     own = [_own_load(job, path, traffic) for path, job in jobs.items()] or [_own_load({}, "traffic", traffic)]
     if all(own) and (first := own[0]):
         raise ScenarioError.saying(*first)
     given = {t for each in traffic.get("loads", []) for t in range(each["terminals"][0], each["terminals"][1] + 1)}
     if given and len(given) == point.imply()["terminals"]:
-        what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
-        raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
+        what = f"all {len(given)} terminals have their own loads: traffic.load changes nothing"
+        raise ScenarioError.saying(what, "remove the loads of the terminals to saturate", "traffic.loads")
 
 
 def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
@@ -46,9 +46,9 @@ def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
         return  # the scenario lacks the load that is searched, or has a fault that the search reports with its load
     for traffic in traffics:
         if own := _own_demand(_jobs(traffic), traffic):
-            what = "this workload says by itself what its terminals send: there is no load to search"
+            what = "this workload itself determines the packets of its terminals: there is no load to search"
             raise ScenarioError.saying(
-                what, "write a pattern and a load in its place, or compare run times with `weft run`", own
+                what, "replace it by a pattern and a load, or compare run times with `weft run`", own
             )
 
 
@@ -80,13 +80,13 @@ def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> st
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
     """The reason why `traffic.load` is not the load of a job (an empty job means all traffic): fault, remedy, path."""
     if "load" in job:
-        what = "this job has a load of its own, as all others: traffic.load changes nothing"
-        return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
+        what = "this job has its own load, as all other jobs: traffic.load changes nothing"
+        return what, "remove the load of the jobs to saturate", f"{path}.load"
     if any("load" in phase for phase in job.get("phases") or traffic.get("phases", [])):
-        return "phases have loads of their own: traffic.load does not last", "leave out these loads", f"{path}.phases"
+        return "phases have their own loads: traffic.load does not last", "remove these loads", f"{path}.phases"
     if job.get("batch") or traffic.get("batch"):
-        what = "sources that stop after a batch have no load that lasts"
-        return what, "leave out the batch, or compare completion times with `weft run`", f"{path}.batch"
+        what = "sources that stop after a batch have no lasting load"
+        return what, "remove the batch, or compare completion times with `weft run`", f"{path}.batch"
     return None
 
 

@@ -88,8 +88,8 @@ class SlurmJob:
         finally:
             of = "" if self.search else f"of {len(self.hashes)} "
             said = f"weft: finished {len(self._done.ran)} {of}points"
-            others = f", {len(self._done.left)} are run by other jobs" if self._done.left else ""
-            print(f"{said}{others}{', the order was withdrawn' if self._done.withdrawn else ''}", file=sys.stderr)
+            others = f", {len(self._done.left)} points run in other jobs" if self._done.left else ""
+            print(f"{said}{others}{', the run was cancelled' if self._done.withdrawn else ''}", file=sys.stderr)
         return self._done
 
     def _work(self) -> None:
@@ -112,8 +112,8 @@ class SlurmJob:
         # results that its points are about to write are counted the next time that the job is ended
         first = 2 if self.order.how.checkpoint_every else 1
         if self.fruitless >= (first if late else _FRUITLESS):
-            why = "its time limit is too short for a point" if late else f"that happened {self.fruitless} times"
-            print(f"weft: ended without getting further, and not queued again: {why}", file=sys.stderr)
+            why = "its time limit is too short for a point" if late else f"this happened {self.fruitless} times"
+            print(f"weft: job ended without progress, and is not queued again: {why}", file=sys.stderr)
             return None
         return DelayedSubmission(self)
 

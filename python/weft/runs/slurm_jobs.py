@@ -79,8 +79,8 @@ class SlurmJobs:
             if (value := getattr(self, name)) is not None and given.number(value, name, example) <= 0:
                 raise given.refused(value, name, "number above 0", f"write e.g. {name}={example}")
         if (limit := self.time_limit_seconds) is not None and limit < _SHORTEST_SECONDS:
-            what = f"a time limit of {limit:g} s is shorter than a minute, which is the least that Slurm counts"
-            raise WeftError.saying(what, "give at least a minute (--time-limit 1min)")
+            what = f"a time limit of {limit:g} s is shorter than a minute, the shortest limit of Slurm"
+            raise WeftError.saying(what, "write at least a minute (--time-limit 1min)")
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _cores(wanted: SlurmJobs, how: How) -> tuple[int, int]:
     cpus = how.threads if wanted.cpus is None else wanted.cpus
     if cpus < how.threads:
         what = f"a job of {cpus} core(s) can't run points of {how.threads} threads"
-        raise ScenarioError.saying(what, f"give a job as many cores (--cpus {how.threads}), or a point fewer threads")
+        raise ScenarioError.saying(what, f"give a job more cores (--cpus {how.threads}), or a point fewer threads")
     return cpus, cpus // how.threads
 
 
@@ -183,8 +183,8 @@ def _limit(wanted: SlurmJobs, takes: float | None) -> float:
     if wanted.time_limit_seconds is not None:
         return wanted.time_limit_seconds
     if takes is None:
-        what = "how long points take is not known: this machine has too little memory, or time, to try one"
-        raise ScenarioError.saying(what, "say how long a job may run: --time-limit 4h (time_limit_seconds=14400)")
+        what = "the run time of points is unknown: this machine has too little memory, or time, for a trial run"
+        raise ScenarioError.saying(what, "set the time limit of a job: --time-limit 4h (time_limit_seconds=14400)")
     return max(_LEAST_LIMIT_SECONDS, _MARGIN * takes)
 
 
@@ -203,17 +203,17 @@ def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], 
     certain = [each for each, point in known if not durations.may_end_earlier(point)]
     if certain and max(certain) > limit:
         longest = max(certain)
-        what = f"a point takes about {clock(longest)} (estimated on this machine), and the time limit is {clock(limit)}"
+        what = f"a point takes about {clock(longest)} (estimated on this machine), but the time limit is {clock(limit)}"
         enough = ceil(_MARGIN * longest / 60)
-        go_on = "let points go on in the next job (--checkpoint-every 10min)"
-        raise ScenarioError.saying(what, f"give jobs more time (--time-limit {enough}min), or {go_on}")
+        go_on = "let points continue in the next job (--checkpoint-every 10min)"
+        raise ScenarioError.saying(what, f"increase the limit (--time-limit {enough}min), or {go_on}")
 
 
 def _refuse_too_little(memory_bytes: int, least: int, at_once: int) -> None:
-    points = "a point takes" if at_once == 1 else f"{at_once} points at a time take"
+    points = "a point needs" if at_once == 1 else f"{at_once} points at a time need"
     what = (
         f"{points} up to {memory.text(least)} of memory with all buffers full (with {memory.text(_PYTHON_BYTES)} for "
-        f"Python), and a job has {memory.text(memory_bytes)}"
+        f"Python), but a job has {memory.text(memory_bytes)}"
     )
-    remedy = f"give jobs more (--memory {ceil(least / 1e6)}MB), or leave --memory out"
-    raise ScenarioError.saying(what, f"{remedy}, or submit all the same with --force-memory (force_memory=True)")
+    remedy = f"give jobs more memory (--memory {ceil(least / 1e6)}MB), or remove --memory"
+    raise ScenarioError.saying(what, f"{remedy}, or submit anyway with --force-memory (force_memory=True)")

@@ -48,7 +48,7 @@ def cluster() -> str:
         if key.strip() == "ClusterName":
             return value.strip()
     what = "`scontrol show config` names no cluster"
-    raise WeftError.saying(what, "ask those who run this Slurm to give it a ClusterName")
+    raise WeftError.saying(what, "ask the administrators of this Slurm to set ClusterName")
 
 
 def state(job: str) -> str | None:
@@ -75,9 +75,9 @@ def _ask(command: Sequence[str]) -> str:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except FileNotFoundError as problem:
         what = f"there is no {command[0]} on this machine"
-        raise WeftError.saying(what, "give the command on a machine that has Slurm's commands") from problem
+        raise WeftError.saying(what, "run the command on a machine that has Slurm's commands") from problem
     except subprocess.TimeoutExpired as problem:
-        what = f"{command[0]} does not answer for {_SECONDS:.0f} s"
+        what = f"{command[0]} has not answered for {_SECONDS:.0f} s"
         raise WeftError.saying(what, "wait until Slurm answers `squeue`, and give the same command again") from problem
     if done.returncode:
         said = " ".join(done.stderr.split()) or f"exit status {done.returncode}"

@@ -164,8 +164,8 @@ def _array(array: Array, store: Store) -> ArrayStatus:
         missing = sum(not store.complete(point) for point in chunk)
         if (missing or array.search) and number not in live:
             said = array.last_words(number)
-            trace = f"no log: it was ended before it began, or its node does not see {array.order.folder}"
-            what = "before the search was done" if array.search else f"{missing} points missing"
+            trace = f"no log: the job ended before it started, or its node does not see {array.order.folder}"
+            what = "before the end of the search" if array.search else f"{missing} points missing"
             ended.append(f"job {array.job_of(number)}, {what}: {trace if said is None else said}")
     waiting = [reason for state, reason in live.values() if state == PENDING]
     return ArrayStatus(

@@ -35,13 +35,14 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
         first, dash, last = numbers.partition("-")
         last = last if dash else first
         if not (colon and all(_is_number(part) for part in (terminal, first, last)) and int(first) <= int(last)):
-            what = f"{name!r} names no packet"
-            raise ScenarioError.saying(what, "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, numbers from 0: 3:0, 3:0-5")
+            what = f"{name!r} is not a packet"
+            remedy = "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, with numbers from 0, such as 3:0 or 3:0-5"
+            raise ScenarioError.saying(what, remedy)
         # a range of more than _MOST packets is cut off: one packet beyond the limit is enough to refuse it
         named = range(int(first), min(int(last), int(first) + _MOST) + 1)
         found |= dict.fromkeys((int(terminal), number) for number in named)
         if len(found) > _MOST:
-            what = f"{name} makes more than {_MOST} packets to watch"
+            what = f"with {name} more than {_MOST} packets would be watched"
             raise ScenarioError.saying(what, "name fewer")
     return list(found)
 
@@ -68,7 +69,7 @@ def run(
         packets, or there are too many packets to watch.
     """
     if first > _MOST:
-        raise ScenarioError.saying(f"{first} packets are more than can be watched", f"watch at most {_MOST}")
+        raise ScenarioError.saying(f"{first} packets are too many to watch", f"watch at most {_MOST}")
     if not force_memory:
         memory.refuse_too_much([point], jobs=1, threads=threads, blocks=blocks)
     control = Control()
@@ -90,8 +91,8 @@ def run(
 def missing(finished: Finished) -> list[str]:
     """A line for each requested packet that was never created."""
     return [
-        f"packet {journey['terminal']}:{journey['seq']} was not made: "
-        f"terminal {journey['terminal']} made {journey['made']} in this run"
+        f"packet {journey['terminal']}:{journey['seq']} was not created: "
+        f"terminal {journey['terminal']} created {journey['made']} packets in this run"
         for journey in finished.journeys
         if journey["life"] is None
     ]
@@ -135,7 +136,7 @@ def journeys(
 def _remedy(finished: Finished) -> str:
     """Text that suggests another packet, if the first one was not created."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
-    choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name one of another terminal"
+    choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name a packet of another terminal"
     if finished.summary[ENDING.column] == STALLED:
         return f"{choice}: the network got stuck in cycle {finished.summary['cycles_total']}"
     return f"{choice}, or lengthen measure.window"
