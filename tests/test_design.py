@@ -270,7 +270,7 @@ def test_a_price_list_gives_lines(tmp_path: Path) -> None:
     assert (found.router.slope, found.router.intercept) == pytest.approx((50, 200))
     assert (found.cable.slope, found.cable.intercept) == pytest.approx((0.05, 0.55))
     assert found.cables(2, 10) == pytest.approx(100 * (2 * 0.55 + 10 * 0.05))
-    assert found.remarks(64, 5) == ["routers of 64 ports are priced by a line through 16 to 32 ports"]
+    assert found.remarks(64, 5) == ["routers of 64 ports are priced by extrapolation from a list of 16 to 32 ports"]
     own = price_list.default()
     assert (own.router.slope, own.router.intercept) == pytest.approx((128, 15029))
     assert (own.cable.slope, own.cable.intercept) == pytest.approx((0.1167, 4.3410))
@@ -280,16 +280,16 @@ def test_a_price_list_gives_lines(tmp_path: Path) -> None:
     ("lines", "said"),
     [
         ([], "no size of routers"),
-        (GOOD[:1] + GOOD[2:], "one size of routers, and a line needs two"),
+        (GOOD[:1] + GOOD[2:], "one size of routers, but a line needs two"),
         (GOOD[:3], "one size of cables"),
         ((*GOOD, "router,48,,,,"), ":6: the router has no price_usd"),
         ((*GOOD, "router,,,,900,"), ":6: the router has no ports"),
         ((*GOOD, "cable,,3,,90,"), ":6: the cable has no bandwidth_gbps"),
         ((*GOOD, "cable,,3,200,90,"), "cables of 100, 200 Gb/s"),
-        ((*GOOD, "cable,,3,100,-5,"), "price_usd is '-5', no number above 0"),
-        ((*GOOD, "lamp,,,,5,"), "'lamp' is no part"),
+        ((*GOOD, "cable,,3,100,-5,"), "price_usd is '-5', but must be a number above 0"),
+        ((*GOOD, "lamp,,,,5,"), "'lamp' is not a part"),
         ((*GOOD, "router,48,,,19,637,x"), ":6: there are more commas than columns"),
-        (("router,16,,,1000,", "router,32,,,600,", *GOOD[2:]), "falls: from a size of 56 on"),
+        (("router,16,,,1000,", "router,32,,,600,", *GOOD[2:]), "falls: prices are negative above a size of 56"),
     ],
 )
 def test_price_lists_with_gaps_are_refused(tmp_path: Path, lines: tuple[str, ...], said: str) -> None:
@@ -307,7 +307,7 @@ def test_what_spreadsheets_add_to_a_price_list_does_not_matter(tmp_path: Path) -
 
 
 def test_a_price_list_with_semicolons_shows_its_columns(tmp_path: Path) -> None:
-    with pytest.raises(WeftError, match="its columns, between commas: 'part;ports'"):
+    with pytest.raises(WeftError, match="its columns, separated by commas: 'part;ports'"):
         price_list.read(prices(tmp_path, head="part;ports"))
 
 

@@ -113,9 +113,9 @@ def common(named: Sequence[Hardware | None]) -> Hardware | None:
     """
     if len(named) > 1:
         words = [each.name if each is not None else "no `power.catalogue`" for each in named]
-        what = f"designs side by side have the same hardware, and these name: {'; '.join(words)}"
+        what = f"compared designs must have the same hardware, but these designs name: {'; '.join(words)}"
         options = [each.as_options() for each in named if each is not None]
-        raise ScenarioError.saying(what, f"say which is meant for all, such as `{options[0]}`")
+        raise ScenarioError.saying(what, f"choose the hardware of all designs, such as `{options[0]}`")
     return named[0] if named else None
 
 
@@ -154,5 +154,5 @@ def _renamed(designs: list[Design]) -> list[Design]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         what = f"two designs are called {twice!r}"
-        raise ScenarioError.saying(what, "give each a name of its own in a file with a section `designs:`")
+        raise ScenarioError.saying(what, "give each its own name in a file with a section `designs:`")
     return designs

@@ -84,22 +84,22 @@ def _searched(found: Found) -> dict[str, Any]:
 def _assumptions(comparison: Comparison) -> list[str]:
     assumed = comparison.assumed
     prices, packaging, failures = assumed.prices, assumed.packaging, assumed.failures
-    between = f"a cable between places is {packaging.overhead_m:g} m longer than their Manhattan distance"
-    inside = f"one inside a rack {packaging.inside_m:g} m long, that of a terminal {packaging.terminal_m:g} m"
-    trials = f"{failures.trials} random orders of all links, steps of {failures.step:.3g} of them"
+    between = f"a cable between racks is {packaging.overhead_m:g} m longer than their Manhattan distance"
+    inside = f"a cable inside a rack is {packaging.inside_m:g} m long, a cable of a terminal {packaging.terminal_m:g} m"
+    trials = f"{failures.trials} random orders of all links, in steps of {failures.step:.3g} of the links"
     return [
         *([] if prices is None else [_priced(prices)]),
         f"Racks, and routers on a grid, are {packaging.pitch_m:g} m apart; {between}, {inside}.",
-        f"A rack holds {packaging.sizes if packaging.has_sizes else 'what belongs together, whatever its size'}.",
+        f"A rack holds {packaging.sizes if packaging.has_sizes else 'routers that belong together, without a limit'}.",
         *(f"{each[0].upper()}{each[1:]}." for each in assumed.remarks()),
         f"Failures: {trials}; intervals of {failures.confidence:.0%} (Wilson).",
-        f"Partitioning: METIS, the best of {assumed.seeds} seeds, balanced and improved.",
+        f"Partitioning: METIS, best of {assumed.seeds} seeds, balanced and improved.",
     ]
 
 
 def _priced(prices: Prices) -> str:
     """The fitted lines of a price list, as text."""
-    lines = f"lines through the prices of {prices.name}"
+    lines = f"lines fitted to the prices of {prices.name}"
     routers = f"{prices.router.slope:.4g} $ per port + {prices.router.intercept:,.6g} $"
     cables = f"{prices.cable.slope:.4g} $ per metre + {prices.cable.intercept:.5g} $ for each Gb/s"
     fits = f"R² {prices.router.determination:.3f} and {prices.cable.determination:.3f}"

@@ -75,16 +75,16 @@ class Found:
         """Notes on the meaning of the front, and on the origin of its numbers."""
         front, within = self.front, int(self.candidates["within_limits"].sum())
         lines = [
-            f"{len(front)} on the front of {within:,} designs within the limits, of {len(self.candidates):,}",
+            f"{len(front)} designs on the front; {within:,} of {len(self.candidates):,} designs are within the limits",
             *self.assumed.remarks(),
-            "bisection: exact by formula, or measured: the smallest cut that METIS and Weft have found",
+            "bisection: exact by formula, or measured (the smallest cut that METIS and Weft found)",
         ]
         open_cuts = int((~front["bisection_is"].is_in([EXACT, MEASURED])).sum())
         open_costs = int((front["cost_is"] == AT_LEAST).sum())
         if open_cuts:
             lines.append(
-                f"of {open_cuts} large designs on the front, which were not built, the bisection is a formula: "
-                f"the true one may be smaller, and the design then not be on the front"
+                f"{open_cuts} large designs on the front were not built, and their bisection comes from a formula: "
+                f"if the true bisection is smaller, the design may not be on the front"
             )
         if open_costs:
             lines.append(f"{open_costs} large designs on the front were not built: they may cost more")
@@ -122,7 +122,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     """
     assumed = assumed or Assumptions()
     if assumed.prices is None:
-        what = f"designs are compared by cost, and there is none: {assumed.remarks()[-1]}"
+        what = f"designs are compared by cost, but the cost is unknown: {assumed.remarks()[-1]}"
         raise WeftError.saying(what, "name a price list with `--prices FILE`, or cables that have a price")
     prices = assumed.prices
     room = assumed.packaging.terminals_per_rack

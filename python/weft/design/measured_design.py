@@ -74,7 +74,7 @@ class Assumptions:
 
     def remarks(self) -> list[str]:
         """Notes on the sources of power and cost."""
-        power = f"{self.port_w:g} W per wired port, modules and traffic apart"
+        power = f"{self.port_w:g} W per wired port, without modules and traffic"
         if self.hardware is not None:
             power = f"{self.hardware.name}; without traffic, which adds {self.hardware.bit_pj:g} pJ/bit at each router"
         lines = [f"power: {power}"]
@@ -86,7 +86,7 @@ class Assumptions:
             )
             return [*lines, f"cost: {self.prices.name}{speed}"]
         missing = ", ".join(self.hardware.unpriced()) if self.hardware is not None else "no price list"
-        return [*lines, f"cost: not known, the catalogue lacks in dollars: {missing}; `--prices FILE` gives a list"]
+        return [*lines, f"cost: unknown, prices in dollars are missing: {missing}; name a list with `--prices FILE`"]
 
 
 def in_words(topology: Mapping[str, Any]) -> str:

@@ -165,7 +165,7 @@ def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packag
     most = np.array([math.inf if limit is None else limit for limit in limits])
     if terminals.max() > most[1]:
         what = f"a router with {terminals.max()} terminals does not fit into a rack of {packaging.sizes}"
-        raise WeftError.saying(what, f"allow for {terminals.max()} terminals in a rack, or put fewer on a router")
+        raise WeftError.saying(what, f"allow {terminals.max()} terminals per rack, or use fewer terminals per router")
     racks, rack, used = np.empty(len(terminals), dtype=np.int64), 0, np.zeros(2)
     order = np.argsort(natural.racks, kind="stable")
     for unit in np.split(order, np.flatnonzero(np.diff(natural.racks[order])) + 1):
@@ -176,5 +176,5 @@ def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packag
                 rack, used = rack + 1, np.zeros(2)
             racks[part], used = rack, used + size
     return in_racks(
-        racks, f"racks of {packaging.sizes} at most, filled one after the other; without sizes: {natural.rule}"
+        racks, f"racks of at most {packaging.sizes}, filled one after the other; without limits: {natural.rule}"
     )

@@ -59,8 +59,8 @@ def _natural(topology: Mapping[str, Any], places: Mapping[str, Any], routers: in
             for axis, width in enumerate(places["widths"]):
                 at[:, axis] = folded(width)[at[:, axis]]
         lines = np.arange(routers, dtype=np.int64) // places["widths"][0]
-        return Layout(at, lines, "a place per router on a grid, a rack per line of dimension 0", is_grid=True)
+        return Layout(at, lines, "one place per router on a grid, one rack per line of dimension 0", is_grid=True)
     if places["kind"] == "groups":
-        return in_racks(np.array([group for group, _ in places["routers"]]), "a rack per group")
+        return in_racks(np.array([group for group, _ in places["routers"]]), "one rack per group")
     racks = np.arange(routers, dtype=np.int64) // _IN_A_RACK
-    return in_racks(racks, f"{_IN_A_RACK} routers to a rack, in the order of their numbers")
+    return in_racks(racks, f"{_IN_A_RACK} routers per rack, in the order of their numbers")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COLUMNS = ("part", "ports", "length_m", "bandwidth_gbps", "price_usd", "source")
 # Numbers that each part of the list must have in addition to its price.
 _NEEDS = {"router": ("ports",), "cable": ("length_m", "bandwidth_gbps")}
-_HELP = f"a price list has the columns {', '.join(COLUMNS)}, and routers and cables of two sizes each at least"
+_HELP = f"a price list has the columns {', '.join(COLUMNS)}, and at least two sizes each of routers and cables"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Prices:
         ):
             if not line.least <= size <= line.most:
                 span = f"{line.least:g} to {line.most:g}{unit}"
-                values.append(f"{what} of {size:g}{unit} are priced by a line through {span}")
+                values.append(f"{what} of {size:g}{unit} are priced by extrapolation from a list of {span}")
         return values
 
 
@@ -130,7 +130,7 @@ def _fitted(lines: Sequence[str], name: str) -> Prices:
     reader = csv.DictReader(lines)
     if absent := [column for column in COLUMNS[:-1] if column not in (reader.fieldnames or [])]:
         found = ", ".join(repr(each) for each in reader.fieldnames or []) or "none: it is empty"
-        _refuse(f"{name} has no column {absent[0]!r} (its columns, between commas: {found})")
+        _refuse(f"{name} has no column {absent[0]!r} (its columns, separated by commas: {found})")
     sizes: dict[str, list[tuple[float, float]]] = {part: [] for part in _NEEDS}
     bandwidths: set[float] = set()
     for row in reader:
@@ -141,7 +141,7 @@ def _fitted(lines: Sequence[str], name: str) -> Prices:
             continue  # spreadsheets write such empty rows
         part = row["part"] = (row["part"] or "").strip().lower()
         if part not in _NEEDS:
-            _refuse(f"{place}: {part!r} is no part: a list prices {' and '.join(f'{each}s' for each in _NEEDS)}")
+            _refuse(f"{place}: {part!r} is not a part: a list prices {' and '.join(f'{each}s' for each in _NEEDS)}")
         size, *bandwidth = (_number(row, column, place) for column in _NEEDS[part])
         bandwidths.update(bandwidth)
         sizes[part].append((size, _number(row, "price_usd", place) / (bandwidth[0] if bandwidth else 1)))
@@ -161,7 +161,7 @@ def _number(row: dict[str, str | None], column: str, place: str) -> float:
     except ValueError:
         value = float("nan")
     if not 0 < value < float("inf"):
-        _refuse(f"{place}: {column} is {text!r}, no number above 0, such as 19637.50")
+        _refuse(f"{place}: {column} is {text!r}, but must be a number above 0, such as 19637.50")
     return value
 
 
@@ -170,7 +170,7 @@ def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
     sizes, prices = (np.array(each, dtype=float) for each in (zip(*points, strict=True) if points else ((), ())))
     if len(set(sizes)) < 2:
         number = "no" if not len(sizes) else "one"
-        _refuse(f"{name} has {number} size of {part}s, and a line needs two")
+        _refuse(f"{name} has {number} size of {part}s, but a line needs two")
     slope, intercept = np.polyfit(sizes, prices, 1)
     spread = float(((prices - prices.mean()) ** 2).sum())
     missed = float(((prices - slope * sizes - intercept) ** 2).sum())
@@ -181,7 +181,7 @@ def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
     if min(line.at(line.least), line.at(line.most)) <= 0:
         _refuse(f"{text} gives prices below 0")
     if slope < 0:
-        _refuse(f"{text} falls: from a size of {-intercept / slope:.4g} on they would cost less than nothing")
+        _refuse(f"{text} falls: prices are negative above a size of {-intercept / slope:.4g}")
     return line
 
 

@@ -49,7 +49,7 @@ class Failures:
         if not (0 < self.step <= 1 and self.trials >= 1 and 0 < self.confidence < 1):
             what = f"failures in steps of {self.step}, {self.trials} trials, confidence {self.confidence}"
             raise WeftError.saying(
-                what, "take a step above 0 and up to 1, 1 trial or more, a confidence between 0 and 1"
+                what, "write a step above 0 and up to 1, 1 trial or more, and a confidence between 0 and 1"
             )
 
     def shares(self) -> npt.NDArray[np.float64]:

@@ -34,15 +34,15 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
     in_racks = "" if room is None else f" and {_count(room, 'terminals')} in a rack"
     what = f"no design of {', '.join(families)} has {asked}{in_racks}"
     if not is_enough(MOST_PORTS):
-        more = "" if room is None else ", or allow for more in a rack"
-        raise WeftError.saying(what, f"none of up to {MOST_PORTS:,} ports has; ask for fewer terminals{more}")
+        more = "" if room is None else ", or allow more terminals per rack"
+        raise WeftError.saying(what, f"more ports, up to {MOST_PORTS:,}, do not suffice; use fewer terminals{more}")
     # a design that fits with fewer ports also fits with more
     low, high = wanted.radix_ports, MOST_PORTS
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
-    most = f"the smallest radix with which one has is {high}: {_count(high - wanted.radix_ports, 'ports')} more"
-    raise WeftError.saying(what, f"{most}; or ask for fewer terminals")
+    most = f"use a radix of at least {high}, which is {_count(high - wanted.radix_ports, 'ports')} more"
+    raise WeftError.saying(what, f"{most}; or use fewer terminals")
 
 
 def _count(value: float, unit: str) -> str:
@@ -78,7 +78,7 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
             most = "lowest" if sign > 0 else "highest"
             about = "at least " if limit == "budget_usd" and frame["cost_is"][best] == AT_LEAST else ""
             shown.append(
-                f"the {most} {words} of all is {about}{_count(values[best], unit)} ({frame['topology'][best]}), "
+                f"the {most} {words} of any design is {about}{_count(values[best], unit)} ({frame['topology'][best]}), "
                 f"which misses {_count(bound, unit)} by {_count(missed, unit)} ({missed / max(bound, 1):.1%})"
             )
     place = nearest(wanted, frame)
@@ -86,10 +86,10 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
     topology = frame["topology"][place]
     if not shown:
         shown = [
-            f"each limit can be kept alone, but not all of them together: the nearest, {topology}, misses {misses}"
+            f"each limit can be met alone, but not all limits together: the nearest design, {topology}, misses {misses}"
         ]
-    what = f"none of {len(frame):,} designs for {wanted.terminals:,} terminals keeps to the limits: {'; '.join(shown)}"
-    raise WeftError.saying(what, f"allow for {needs} ({topology})")
+    what = f"none of {len(frame):,} designs for {wanted.terminals:,} terminals meets the limits: {'; '.join(shown)}"
+    raise WeftError.saying(what, f"allow {needs} ({topology})")
 
 
 def _missed(wanted: Wanted, frame: pl.DataFrame, place: int) -> tuple[str, str]:

@@ -52,11 +52,11 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if unknown := [each for each in self.families if each not in FAMILIES]:
-            what = f"no formulas are known for the topology {unknown[0]!r}"
+            what = f"Weft has no formulas for the topology {unknown[0]!r}"
             raise WeftError.saying(what, f"search {', '.join(FAMILIES)}")
         if not (2 <= self.terminals <= MOST_TERMINALS and 2 <= self.radix_ports <= MOST_PORTS):
             what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}"
-            raise WeftError.saying(what, f"ask for 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
+            raise WeftError.saying(what, f"write 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
         if self.most_terminals is not None and self.most_terminals < self.terminals:
             what = f"at least {self.terminals:,} and at most {self.most_terminals:,} terminals"
             raise WeftError.saying(what, f"write a limit of {self.terminals:,} terminals or more")
@@ -64,9 +64,9 @@ class Wanted:
     @property
     def limits(self) -> list[str]:
         """The limits that are set, as text."""
-        lines = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
+        lines = [f"at least {self.terminals:,} terminals", f"at most {self.radix_ports} ports per router"]
         for limit, (_, sign, words, unit) in LIMITS.items():
             if (bound := getattr(self, limit)) is not None:
                 amount = f"{bound:,.0f} {unit}".rstrip()
-                lines.append(f"{words} {amount} {'at most' if sign > 0 else 'at least'}")
+                lines.append(f"{words} {'at most' if sign > 0 else 'at least'} {amount}")
         return [*lines, *([f"topologies {', '.join(self.families)}"] if self.families else [])]

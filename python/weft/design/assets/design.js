@@ -88,13 +88,13 @@ function candidates(id, title, key, unit) {
 }
 
 function all() {
-  candidates("front-cost", "Candidates: large marks are on the front", "cost_usd", "Cost [$]");
-  candidates("front-power", "The same over power", "power_w", "Power [W]");
+  candidates("front-cost", "Candidates by cost: large marks are on the front", "cost_usd", "Cost [$]");
+  candidates("front-power", "Candidates by power: large marks are on the front", "power_w", "Power [W]");
   bars("cost", "Cost", "Cost [$]", [["cost_routers_usd", "routers"], ["cost_cables_usd", "cables between routers"], ["cost_terminal_cables_usd", "cables of terminals"]]);
   const trade = (each) => ({ x: [each.row.cost_per_terminal_usd], y: [each.row.power_per_terminal_w], mode: "markers" });
   curves("trade", "Cost and power of a terminal", "Cost [$/terminal]", "Power [W/terminal]", trade, { xaxis: { rangemode: "tozero" } });
   curves("failures", `Links that fail at random (${Math.round(100 * DATA.confidence)} % intervals)`, "Failed links [%]", "Share of trials that stay connected", failures, { yaxis: { range: [0, 1.05] } });
-  curves("distances", "How far terminals are apart", "Distance of their routers [hops]", "Pairs of terminals [%]", distances, { xaxis: { dtick: 1 } });
+  curves("distances", "Distance between terminals", "Distance of their routers [hops]", "Pairs of terminals [%]", distances, { xaxis: { dtick: 1 } });
   curves("cables", "Cables up to a length", "Length [m]", "Cables between routers [%]", cables, { xaxis: { rangemode: "tozero" } });
   bars("bisection", "Bisection", "Links between two halves", [["bisection_links", "at most"], ["bisection_low_links", "at least"], ["bisection_formula_links", "by formula"], ["bisection_partition_links", "by METIS"]]);
 }

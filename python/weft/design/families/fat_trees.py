@@ -67,7 +67,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout | None:
         return None
     k = parameters["k"]
     pods = np.arange(k * k // 2, dtype=np.int64) // (k // 2)
-    return in_racks(np.concatenate([pods, pods, _core_racks(k)]), "a rack per pod, with its share of the cores")
+    return in_racks(np.concatenate([pods, pods, _core_racks(k)]), "one rack per pod, with its share of the cores")
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:

@@ -63,7 +63,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
     z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
     places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)
     racks = (z * nx + x).ravel().astype(np.int64)
-    return Layout(places, racks, "a place per router by x, y and layer, a rack per x and layer", is_grid=True)
+    return Layout(places, racks, "one place per router by x, y and layer, one rack per x and layer", is_grid=True)
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:

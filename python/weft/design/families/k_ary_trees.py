@@ -48,7 +48,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
     position = np.arange(k ** (n - 1), dtype=np.int64)
     racks = position if n <= 2 else position // k
     return in_racks(
-        np.tile(racks, n), "a rack per leaf, with a top router" if n <= 2 else "a rack per subtree of two levels"
+        np.tile(racks, n), "one rack per leaf, with a top router" if n <= 2 else "one rack per subtree of two levels"
     )
 
 

@@ -85,7 +85,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
     """A rack per leaf, with its share of the spines."""
     sizes = _sizes(parameters)
     racks = [np.arange(sizes.leaves, dtype=np.int64), _spine_racks(sizes.leaves, sizes.spines)]
-    return in_racks(np.concatenate(racks), "a rack per leaf, with its share of the spines")
+    return in_racks(np.concatenate(racks), "one rack per leaf, with its share of the spines")
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
