@@ -123,7 +123,7 @@ def test_samples_depend_on_their_seed_alone() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--routers", "2"], "nothing to choose beyond the star"),
+        (["--routers", "2"], "no links to choose in addition to the star"),
         (["--hub", "32"], "router 32 as the hub"),
         (["--routers", "8", "--more", "22"], "8 routers have 28 links, 21 of them not in the star"),
         (["--more", "60", "--exact"], "more than 200000"),
@@ -184,7 +184,7 @@ def test_consolidated_links_join_all_routers_to_the_inner_ones(load: float, inne
 
 
 def test_consolidated_links_refuse_what_is_no_share() -> None:
-    with pytest.raises(WeftError, match="high-water mark of 0"):
+    with pytest.raises(WeftError, match="high-water mark can't be 0"):
         bound.consolidated(0.5, 32, 32, 0)
     with pytest.raises(WeftError, match="has no bound"):
         bound.consolidated(1.5, 32, 32, 0.99)
@@ -223,7 +223,7 @@ def test_overhead_of_other_routers() -> None:
     assert cost.table_updates_per_epoch == 24
     assert cost.control_packets_per_epoch == 17
     assert cost.largest_network_terminals == 12**4  # 12 + 3 * 11 = 45 ports, and 13 + 36 are too many
-    with pytest.raises(WeftError, match="ids of 4 bits name 16"):
+    with pytest.raises(WeftError, match="ids of 4 bits distinguish 16"):
         overhead.overhead(48, 17, id_bits=4)
     with pytest.raises(WeftError, match="counters of 0 bits"):
         overhead.overhead(48, counter_bits=0)
@@ -272,9 +272,9 @@ def test_commands_print_tables_json_and_csv(kind: str, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--load", "1.5"], "take a load from 0 to 1"),
+        (["--load", "1.5"], "write a load from 0 to 1"),
         (["--load", "some"], "write numbers such as 0.1,0.2"),
-        (["--routers", "1"], "2 routers or more"),
+        (["--routers", "1"], "2 or more routers"),
     ],
 )
 def test_bounds_that_make_no_sense(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

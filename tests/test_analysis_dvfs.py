@@ -273,7 +273,7 @@ def test_dvfs_on_the_command_line(awake: Results, capsys: pytest.CaptureFixture[
     rows = json.loads(capsys.readouterr().out)
     assert rows == awake.rate_scaled(Rates((0.5, 1.0), (0.7, 1.0))).to_dicts()
     assert main(["analyse", "dvfs", str(awake.root), "--rates", "0.5"]) == 2
-    assert "rates rise from above 0 to 1" in capsys.readouterr().err
+    assert "rates must rise from above 0 to 1" in capsys.readouterr().err
 
 
 def test_what_is_missing_is_reported(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_what_is_missing_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="of link classes, not of channels"):
         coarse.rate_scaled(over_time=True)
     few = sets | {"measure.series": {"every": "50cycles", "of": "channel"}, "measure.link_states": {"max_spans": 100}}
-    with pytest.raises(ResultsError, match="did not keep all states"):
+    with pytest.raises(ResultsError, match="did not record all states"):
         weft.load(RECORDED, overrides=few).run(tmp_path / "few").rate_scaled(over_time=True)
 
 
@@ -305,7 +305,7 @@ def test_prices_of_a_scenario() -> None:
     assert prices.per_cycle("shadow", channels).tolist() == pytest.approx([24_000, 12_000])
     own = scenario["power"] | {"class_prices": {"global": {"on": on, "off": {**on, "static": "1W"}}}}
     assert Prices.of(scenario | {"power": own}).per_cycle("off", channels).tolist() == [0, 2000]
-    with pytest.raises(ResultsError, match="no prices that can be read"):
+    with pytest.raises(ResultsError, match="no readable prices"):
         Prices.of({"cycle": "1ns", "flit": "some"})
 
 

@@ -190,7 +190,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
     for words, shown in (
         (["--reference", "0x64"], "name a reference network with ports, such as 7x64"),
         (["--node-idle", "50"], "write 0.5, if 50 % is meant"),
-        (["--network", "1.5"], "share network: 1.5 is no share"),
+        (["--network", "1.5"], "share network: 1.5 is not a share"),
         (["--price-per-kwh", "1"], "such as --catalogue 100Gb/s"),
         (["--state", "dozing=0.7"], "no state dozing"),
     ):

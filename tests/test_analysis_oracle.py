@@ -47,7 +47,7 @@ def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) ->
 def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
     """The error names the bandwidths, and its remedy works."""
     sets = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
-    with pytest.raises(ScenarioError, match=r"one bandwidth.*dim0 0\.5, dim1 1"):
+    with pytest.raises(ScenarioError, match=r"equal bandwidth.*dim0 0\.5, dim1 1"):
         static.answers(weft.load(BUTTERFLY, overrides=sets).points)
     static.answers(weft.load(BUTTERFLY, overrides=sets | {"links.dim1.bandwidth": "1/2flits/cycle"}).points)
 
@@ -270,7 +270,7 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert rows == [answer.row for answer in answers]
     assert [row["carried"] for row in rows] == [True, True, False]
     assert main(["analyse", "oracle", str(file), "--target", "2"]) == 2
-    assert "take a target above 0, up to 1" in capsys.readouterr().err
+    assert "write a target above 0, at most 1" in capsys.readouterr().err
     (tmp_path / "blocked").touch()
     assert main(["analyse", "oracle", str(file), "--out", str(tmp_path / "blocked" / "x.yaml")]) == 2
     errors = capsys.readouterr().err

@@ -128,7 +128,7 @@ def test_points_in_which_nothing_fails_have_no_recovery(tmp_path: Path, capsys: 
     assert main(["analyse", "recovery", str(results.root)]) == 2
     errors = capsys.readouterr().err
     assert "nothing fails at any point of" in errors
-    assert "name some under `faults`" in errors
+    assert "name failures under `faults`" in errors
 
 
 def test_random_faults_that_fall_into_no_run_have_the_remedy_of_the_check(

@@ -114,11 +114,11 @@ def test_other_contents_are_another_sweep() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"topology": {"hyperx": {}}}, ["dict", "no NetworkX graph"]),
+        ({"topology": {"hyperx": {}}}, ["dict", "not a NetworkX graph"]),
         ({"topology": nx.empty_graph(3), "terminals_per_router": 1}, ["topology.json"]),
         ({"topology": nx.path_graph(3)}, ["terminals"]),
-        ({"terminals_per_router": 2}, ["terminals_per_router", "not given"]),
-        ({"matrix": [[1, 2], [3]]}, ["rows of one length"]),
+        ({"terminals_per_router": 2}, ["terminals_per_router", "topology is missing"]),
+        ({"matrix": [[1, 2], [3]]}, ["rows of equal length"]),
         ({"matrix": [["a"]]}, ["numbers"]),
         ({"matrix": np.ones((3, 3))}, ["matrix.npy", "3 rows"]),
         ({"matrix": np.ones((2, 2, 2))}, ["matrix.npy"]),

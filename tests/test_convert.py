@@ -124,10 +124,10 @@ def test_an_edge_without_the_attribute_has_the_default(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("zoo.gml", "graph [ node [ id 0 ]", ["zoo.gml is not read as GML", "write_graphml"]),
-        ("edges.txt", "0 1 2 3\n", ["edge 1 is '0 1 2 3'", "not two names"]),
-        ("edges.txt", "0 1 5\n1 2 far\n", ["edge 2 is '1 2 far', whose weight 'far' is no number"]),
-        ("edges.txt", "0 1\n1 # 2\n", ["edge 2 is '1'", "not two names"]),
+        ("zoo.gml", "graph [ node [ id 0 ]", ["zoo.gml can't be read as GML", "write_graphml"]),
+        ("edges.txt", "0 1 2 3\n", ["edge 1 is '0 1 2 3'", "must be two names"]),
+        ("edges.txt", "0 1 5\n1 2 far\n", ["edge 2 is '1 2 far', whose weight 'far' is not a number"]),
+        ("edges.txt", "0 1\n1 # 2\n", ["edge 2 is '1'", "must be two names"]),
         ("adjacency.json", '{"nodes": [{"id": 0}], "adjacency": [[{"id": 0}], []]}', ["adjacency.json"]),
         (
             "loop.json",

@@ -58,7 +58,7 @@ def test_what_a_search_finds_keeps_to_the_limits() -> None:
 def test_a_search_has_an_upper_limit_of_terminals_and_its_remedy_finds_a_design() -> None:
     found = search(Wanted(200, 24, most_terminals=210))
     assert found.front["terminals"].is_between(200, 210).all()
-    with pytest.raises(WeftError, match="lowest number of terminals of all is") as refused:
+    with pytest.raises(WeftError, match="lowest number of terminals of any design is") as refused:
         search(Wanted(1001, 24, most_terminals=1001, families=("fat_tree",)))
     allowed = re.search(r"allow for a number of terminals of ([\d,]+)", refused.value.help)
     assert allowed is not None

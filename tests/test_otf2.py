@@ -196,8 +196,8 @@ def test_calls_without_their_events_are_listed(tmp_path: Path, capsys: pytest.Ca
         written.call(rank, "MPI_Reduce_local")
     written.archive.close()
     message = _refused(capsys, tmp_path / "lost")
-    lost = "4 MPI_Iallreduce without an event, 4 receives without the event MpiIrecv, which names the sender"
-    assert f"the archive lacks what a program needs: {lost}" in message
+    lost = "4 MPI_Iallreduce without an event, 4 receives without the event MpiIrecv, which has the sender"
+    assert f"the archive lacks data that a program needs: {lost}" in message
     written = Written(tmp_path / "sizes")
     for rank in range(RANKS):
         written.collective(rank, "ALLTOALLV", written.world, 0, (100, 100))

@@ -219,13 +219,13 @@ def test_a_large_program_gets_no_estimate_unasked_and_the_named_option_makes_it(
     (small,) = checked()
     monkeypatch.setattr(bounds, "MOST_OPERATIONS", 10)
     (none,) = checked()
-    assert "not made: " in none
-    assert "`weft check FILE --estimate` makes it" in none
+    assert "not computed: " in none
+    assert "`weft check FILE --estimate` computes it" in none
     assert checked("--estimate") == [small]
     (bound,) = bounds.of_point(weft.load(file).points[0])
     assert (bound.ideal_s, bound.least_s > 0) == (None, True), "bounds need no executor"
     assert main(["run", str(file), "--out", str(tmp_path / "out"), "--no-picture"]) == 0
-    assert "estimate of job all not made: " in capsys.readouterr().out
+    assert "estimate of job all not computed: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_commands_refuse_what_would_take_all_memory_or_say_nothing(
     assert "No such file" in (message := refused("remap", program, "--placement", placement, "--out", out))
     assert "Errno" not in message
     placement.write_bytes(b"\xff\xfe0 1")
-    assert "it is no text" in refused("remap", program, "--placement", placement, "--out", out)
+    assert "it is not text" in refused("remap", program, "--placement", placement, "--out", out)
 
 
 def test_times_and_bandwidths_of_a_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,4 +193,4 @@ def test_times_and_bandwidths_of_a_node(tmp_path: Path, capsys: pytest.CaptureFi
         _ = weft.load(scenario(tmp_path, file="program.goal", local_bandwidth="0b/s")).points
     # longer than the executor of `weft check` can represent: there is no estimate, and the other bounds are the same
     assert main(["check", str(scenario(tmp_path, file="program.goal", host_latency="2000s"))]) == 0
-    assert "not made: times of its messages are above 2^40 ns" in capsys.readouterr().out
+    assert "not computed: times of its messages are above 2^40 ns" in capsys.readouterr().out

@@ -211,7 +211,7 @@ def test_a_scenario_in_the_place_of_a_program_is_refused_as_such(
         f"traffic: {{packet: 4flits, workload: {{programs: {{{program}}}}}}}\n"
     )
     message = _refused(capsys, "info", scenario)
-    assert "scenario.yaml is a scenario, where a program belongs" in message
+    assert "scenario.yaml is a scenario, not a program" in message
     # both remedies: `program` in a separate file, and `weft check`
     alone = tmp_path / "alone.yaml"
     alone.write_text(program + "\n")

@@ -269,7 +269,7 @@ def test_what_a_file_cannot_hold_is_refused() -> None:
     ]:
         with pytest.raises(weft.ScenarioError, match=words):
             weft.load(SCENARIO, overrides={"traffic.pattern": weft.pattern(function)})
-    with pytest.raises(weft.ScenarioError, match="a pattern is made of a int, which is no function"):
+    with pytest.raises(weft.ScenarioError, match="a pattern needs a function, but got a int"):
         weft.pattern(3)  # type: ignore[call-overload]
 
 
@@ -289,16 +289,16 @@ def test_what_a_file_cannot_hold_is_refused() -> None:
         ("text", "`text` for source 0 returned '3' (ideas.py, line 28: `return \"3\"`)", "return a terminal, None, or"),
         ("negative", "`negative` for source 0 returned {1: -1} (ideas.py, line 31", "weights of 0 or more"),
         ("silent", "`silent` of ideas.py returns None for every source", "for at least one source"),
-        ("counting", "`counting` of ideas.py returns something else when it is called again", "the arguments alone"),
+        ("counting", "`counting` of ideas.py returns a different result when it is called again", "only the arguments"),
         ("overflows", "`overflows` for source 0 returned {2: 1000", "weights of 0 or more"),
         ("exits", "`exits` for source 0 raised SystemExit: enough (ideas.py, line ", "correct the function"),
-        ("hops", "`hops` of ideas.py is a routing, and this key takes a pattern", "write @weft.pattern above"),
+        ("hops", "`hops` of ideas.py is a routing, but this key needs a pattern", "write @weft.pattern above"),
         (
             "wants",
-            "`wants` of ideas.py takes `destinations`, which nobody gives",
-            "Weft itself gives rng, source, term",
+            "`wants` of ideas.py has the parameter `destinations`, but no value is given",
+            "Weft itself passes rng, source, term",
         ),
-        ("no_source", "`no_source` of ideas.py takes no `source`", "write def no_source(source, rng)"),
+        ("no_source", "`no_source` of ideas.py has no parameter `source`", "write def no_source(source, rng)"),
         ("drawm", "ideas.py has no function `drawm`", "did you mean `drawn`"),
         ("drawn_wrong", "`drawn_wrong` for source 0 returned ", "return a terminal: 0 to 31"),
     ],
@@ -337,8 +337,8 @@ def test_a_module_of_the_user_is_refused(ideas: Path, monkeypatch: pytest.Monkey
         (ideas / "ideas.py").write_text(text)
         problem = refused(scenario(ideas, "neighbour"))
         assert f"ideas.py, {place}" in problem.what
-        assert "is a file whose text the results do not keep" in problem.what
-        assert "copy what it uses into ideas.py" in problem.help
+        assert "is a file that the results do not store" in problem.what
+        assert "copy its used parts to ideas.py" in problem.help
     assert "my_helpers" not in sys.modules
 
 

@@ -229,18 +229,22 @@ def test_a_slow_routing_says_so(ideas: Path) -> None:
         ("nothing", "returned None: no hop (ideas.py, line 39", "at least one hop"),
         (
             "back_and_forth",
-            "for a packet to router 0, on VC class 0, at router 3 leads back to it: 3 -> 2 -> 3 (ideas.py, line 42",
+            "packet to router 0, on VC class 0, at router 3 can lead back to this state: 3 -> 2 -> 3 (ideas.py, line 42",
             "lead nearer",
         ),
         ("costs", "costs without queues (ideas.py, line 45", "take `queues`"),
-        ("counting", "`counting` of ideas.py returns something else when it is called again", "the arguments alone"),
-        ("sources", "takes `source`, which nobody gives", "Weft itself gives packet, queues, router, network"),
+        ("counting", "`counting` of ideas.py returns a different result when it is called again", "only the arguments"),
+        (
+            "sources",
+            "has the parameter `source`, but no value is given",
+            "Weft itself passes packet, queues, router, network",
+        ),
         ("generated_wrong", "at router 1 raised KeyError: 'nothing' (ideas.py, line ", "correct the function"),
         ("many", "at router 1 raised ValueError: more than 100000 values in one result", "correct the function"),
         ("huge", "at router 1 returned a int that can't be written: no link to a router", "ports to routers: 2 "),
         ("huge_cost", "a cost of 1000", "return numbers as costs"),
         ("exits", "at router 1 raised SystemExit: 3 (ideas.py, line ", "correct the function"),
-        ("no_packet", "`no_packet` of ideas.py takes no `packet`", "def no_packet(router, packet)"),
+        ("no_packet", "`no_packet` of ideas.py has no parameter `packet`", "def no_packet(router, packet)"),
     ],
 )
 def test_bad_functions(ideas: Path, function: str, what: str, help: str) -> None:
@@ -319,7 +323,7 @@ def test_a_table_that_takes_too_much_memory_is_refused(ideas: Path, monkeypatch:
     with pytest.raises(weft.ScenarioError) as caught:
         python_routes.routes((ideas / "ideas.py").read_bytes(), "ideas.py", "minimal", {}, square())
     assert "`minimal` needs more than 1e-06 GB of memory for the hops of its first " in caught.value.what
-    assert "take a smaller network" in caught.value.help
+    assert "choose a smaller network" in caught.value.help
 
 
 def test_a_generator_is_a_list_of_hops(ideas: Path) -> None:

@@ -225,7 +225,7 @@ def test_a_check_and_a_run_tell_the_bounds(tmp_path: Path, capsys: pytest.Captur
     assert "least run time of job all" in capsys.readouterr().out
     assert main(["run", str(file), "--out", str(tmp_path / "out"), "--no-picture"]) == 0
     output = capsys.readouterr().out
-    assert "run time beside the least that is possible" in output
+    assert "run time, least possible run time, and estimate without contention" in output
     # 788 ns, of which 600 ns are bytes of a terminal
     assert f"{RUN_TIME / (STEPS * BYTES / RANKS_OF_RING):.3f}" in output
 

@@ -165,7 +165,7 @@ def test_an_engine_of_another_version_is_refused(tmp_path: Path) -> None:
     offer(tmp_path, "more_models", ENGINE)
     done = weft_with(tmp_path, "list", "routing")
     assert done.returncode == 2
-    assert "can't be loaded: it is of Weft 0.1.0+more, and Weft 0.2.0 is installed" in done.stderr
+    assert "can't be loaded: it was built for Weft 0.1.0+more, but Weft 0.2.0 is installed" in done.stderr
     assert "build it again with this version of Weft, or remove it: pip uninstall more_models" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -178,7 +178,7 @@ def test_two_engines_and_a_broken_one_are_refused(tmp_path: Path) -> None:
     offer(tmp_path, "more_models", ENGINE)
     done = weft_with(tmp_path, "list")
     assert done.returncode == 2
-    assert "broken_models and more_models both offer an engine" in done.stderr
+    assert "broken_models and more_models both provide an engine" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -151,7 +151,7 @@ def test_a_cut_record_of_links_is_reported(small: Path, tmp_path: Path, capsys: 
 def test_an_empty_part_is_refused(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["timeline", str(small), "--out", str(tmp_path / "x"), "--from-cycle", "5", "--to-cycle", "5"]
     assert main(arguments) == 2
-    assert "no cycle is from 5 to before 5" in capsys.readouterr().err
+    assert "there is no cycle from 5 to before 5" in capsys.readouterr().err
 
 
 def test_a_trace_names_its_point_and_has_no_text_for_what_is_absent(small: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_cycles_that_are_no_whole_nanoseconds_are_drawn_as_one(small: Path) -> N
     [
         (
             ["--from-cycle", "999999"],
-            r"the run ended after \d+ cycles: nothing is from cycle 999999 on\n  = help: write",
+            r"the run ended after \d+ cycles: there is nothing to show from cycle 999999 on\n  = help: write",
         ),
         (["--packets", "10001"], "10001 packets are too many to watch\n  = help: watch at most 10000"),
         (["--out", "/no/such/folder/x.json"], "there is no folder /no/such/folder\n  = help: create it first"),

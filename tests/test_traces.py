@@ -109,7 +109,7 @@ def test_the_clock_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert times["processor"] == _json(capsys, "info", RING)["compute_ns"] != times["wall"]
     goal = DATA.parent / "programs" / "binary_tree_32.goal"
     assert "write processor or wall" in _refused(capsys, "info", RING, "--clock", "sun")
-    assert "is no trace, and has no clocks" in _refused(capsys, "info", goal, "--clock", "wall")
+    assert "is not a trace, and has no clocks" in _refused(capsys, "info", goal, "--clock", "wall")
 
 
 def test_a_trace_of_text_is_read_beside_the_file_of_a_rank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

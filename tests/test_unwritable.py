@@ -140,7 +140,7 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
             with pytest.raises(WriteError, match="can't be written") as raised:
                 write(path)
             assert raised.value.help
-    with pytest.raises(weft.WeftError, match=r"is no path of a page"):
+    with pytest.raises(weft.WeftError, match=r"is not a path of a page"):
         results.report("a\0b.html")
 
 

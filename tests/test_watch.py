@@ -181,6 +181,6 @@ def test_what_is_not_known_of_a_packet_is_not_said() -> None:
     counted, other = {"measured": True}, {"measured": False}
     lost = {"dropped_packets": 2, "missing_packets": 0}
     assert packet_lives.until(counted, lost) == "when it was discarded: a link or router had failed"
-    either = "when the run ended, or a link or router had failed and it was lost"
+    either = "when the run ended, or the packet was lost because a link or router had failed"
     assert packet_lives.until(other, lost) == packet_lives.until(counted, lost | {"missing_packets": 1}) == either
     assert packet_lives.until(counted, lost | {"dropped_packets": 0}) == "when the run ended"

@@ -49,9 +49,9 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     """
     if routers < 2 or terminals < 1 or not 0 <= load <= 1:
         what = f"a load of {load:g} flits/terminal/cycle of {terminals} terminals on {routers} routers has no bound"
-        raise WeftError.saying(what, "take a load from 0 to 1, 2 routers or more and 1 terminal or more")
+        raise WeftError.saying(what, "write a load from 0 to 1, 2 or more routers, and 1 or more terminals")
     if minimal_share is not None and not 0 <= minimal_share <= 1:
-        raise WeftError.saying(f"a share of minimal traffic of {minimal_share:g}", "take a share from 0 to 1")
+        raise WeftError.saying(f"minimal traffic can't be a share of {minimal_share:g}", "write a share from 0 to 1")
     offered, capacity = terminals * load, routers**2
     uniform = 2 * offered / (capacity + offered)
     needed = uniform if minimal_share is None else offered * (2 - minimal_share) / capacity
@@ -93,7 +93,7 @@ def consolidated(load: float, routers: int, terminals_per_router: int, high_wate
     """
     active_share(load, routers, routers * terminals_per_router)
     if not 0 < high_water <= 1:
-        raise WeftError.saying(f"a high-water mark of {high_water:g}", "take a share of a link, such as 0.99")
+        raise WeftError.saying(f"a high-water mark can't be {high_water:g}", "write a share of a link, such as 0.99")
     inner = max(1, math.ceil(min(routers, terminals_per_router * load / high_water) - _ROUNDING))
     return [(a, b) for a in range(inner) for b in range(a + 1, routers)]
 

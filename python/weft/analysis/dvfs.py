@@ -65,10 +65,10 @@ class Rates:
     def __post_init__(self) -> None:
         rising = all(low < high for low, high in zip((0.0, *self.rates), self.rates, strict=False))
         if len(self.rates) != len(self.powers) or not rising or self.rates[-1:] != (1.0,):
-            what = f"rates {self.rates} with powers {self.powers}: rates rise from above 0 to 1, each with its power"
+            what = f"rates {self.rates} with powers {self.powers}: rates must rise from above 0 to 1, each with a power"
             raise WeftError.saying(what, "write e.g. rates 0.25, 0.5, 1 and powers 0.54, 0.69, 1")
         if self.powers[-1] != 1.0 or not all(0 <= power <= 1 for power in self.powers):
-            what = f"powers {self.powers}: they are shares of the power at the full rate, whose own is 1"
+            what = f"powers {self.powers}: they must be shares of the power at the full rate, and the last must be 1"
             raise WeftError.saying(what, "write e.g. powers 0.54, 0.69, 1")
 
     def lowest(self, utilisation: Numbers) -> npt.NDArray[np.int64]:
@@ -175,7 +175,7 @@ def _refuse_phases(results: ResultSet, point: int) -> None:
     The rate for the mean load would be too low for the busiest phase.
     """
     if count := len(results.summaries[point].get("phases") or []):
-        what = f"the load of {results.describe(point)} changes in {count} phases: one rate for all can't follow it"
+        what = f"the load of {results.describe(point)} changes in {count} phases: a single rate can't follow it"
         remedy = "choose rates in each sample, with `--over-time` (`over_time=True`)"
         if (results.scenario(point)["measure"].get("series") or {}).get("of") != "channel":
             again = results.recording("measure.series={every: 1000cycles, of: channel}")
@@ -233,7 +233,7 @@ def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers
         return {"on": length}
     spans = results.link_states(point).filter(pl.col("channel").is_in(channels["channel"].implode()))
     if not summary["link_states_complete"]:
-        what = f"{results.describe(point)} did not keep all states of its links"
+        what = f"{results.describe(point)} did not record all states of its links"
         raise ResultsError.saying(what, "run the point with a larger measure.link_states.max_spans")
     states, of_span = np.unique(spans["state"].to_numpy(), return_inverse=True)
     column = np.searchsorted(channels["channel"].to_numpy(), spans["channel"].to_numpy())

@@ -84,7 +84,7 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
         if the runs with always-on links have no series of each channel.
     """
     if not slower >= 0:
-        raise WeftError.saying(f"a run can't be allowed {slower:g} more time", "write a share such as 0.01, or 0")
+        raise WeftError.saying(f"the share of extra run time can't be {slower:g}", "write a share such as 0.01, or 0")
     places = of_programs.places(results)
     if not places:
         what = f"{results.root} has no sweep over power policies"
@@ -138,7 +138,7 @@ def _mean(results: ResultSet, place: str, runs: Sequence[Mapping[str, Any]], ans
     if found is None:
         what = f"{place or results.root}: a job runs no program, or a program did not end"
         raise ResultsError.saying(
-            what, f"`{shell.command('status', results.root)}` says which; run programs to their end"
+            what, f"`{shell.command('status', results.root)}` shows which; run programs to their end"
         )
     return found
 

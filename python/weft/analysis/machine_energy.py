@@ -108,14 +108,14 @@ class Run:
         summary = results.summaries[point]
         if failing := set_times.faults(results)[point]:
             what = (
-                f"{results.describe(point)}: {failing} failed, and what has failed draws no power: that saves nothing"
+                f"{results.describe(point)}: {failing} failed; failed parts draw no power, but this is not a saving"
             )
             raise ResultsError.saying(what, "price a run without `faults` and `fault_model.random`")
         programs = [job for job in of_jobs.of(summary) if program_table.is_program(job)]
         if unfinished := [job["job"] for job in programs if job[program_table.RUN_TIME] is None]:
             what = f"{results.describe(point)} is not finished: {', '.join(unfinished)} did not end"
             again = results.recording("measure.stop.complete.max_window=1s")
-            raise ResultsError.saying(what, f"let it run on: {again}")
+            raise ResultsError.saying(what, f"run it for longer: {again}")
         fabric = _fabric(results, point, machine)
         terminals = int(summary["terminals"])
         if not programs:
@@ -139,7 +139,7 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
     states = [name for name in channels.columns if name.startswith("cycles_")]
     known = {name.removeprefix("cycles_") for name in states}
     if odd := [each for each in machine.states if each not in known - {"on", "off"}]:
-        what = f"links of {results.describe(point)} have no state {', '.join(odd)} that may have a share"
+        what = f"links of {results.describe(point)} have no state {', '.join(odd)} for which a share can be set"
         raise ResultsError.saying(what, f"name one of {', '.join(sorted(known - {'on', 'off'}))}")
     drawn = {"off": machine.shares.port_asleep} | dict(machine.states)
     spent = {name.removeprefix("cycles_"): int(channels[name].sum()) for name in states}
@@ -255,9 +255,9 @@ class References:
         apart = [path for path in apart if len({str(each[path]) for each in others.values()}) > 1]
         fit = [row for row, each in others.items() if all(same(each[path], own.get(path)) for path in apart)]
         if len(fit) != 1:
-            what = f"{self._results.describe(point)}: {len(fit)} points may be its reference"
+            what = f"{self._results.describe(point)}: {len(fit)} points match as its reference"
             listed = ", ".join(apart) or "its coordinates"
-            raise ResultsError.saying(what, f"name one reference, such as a number of a point, by {listed}")
+            raise ResultsError.saying(what, f"name one reference, by the number of a point or by {listed}")
         (row,) = fit
         run = Run.of(self._others, row, self._machine)
         return Reference(self._others.describe(row), run.fabric, run)

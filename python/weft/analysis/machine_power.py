@@ -26,7 +26,7 @@ def share(value: float, name: str) -> float:
     """
     if not 0 <= value <= 1:
         remedy = f"write {value / 100:g}, if {value:g} % is meant" if 1 < value <= 100 else "write a number from 0 to 1"
-        raise WeftError.saying(f"{name}: {value:g} is no share from 0 to 1", remedy)
+        raise WeftError.saying(f"{name}: {value:g} is not a share from 0 to 1", remedy)
     return float(value)
 
 
@@ -57,8 +57,8 @@ class Shares:
         for each in fields(self):
             share(getattr(self, each.name), f"share {each.name}")
         if self.network == 0:
-            what = "share network: 0 leaves the network out of the machine"
-            raise WeftError.saying(what, "write what the reference network draws, such as 0.15")
+            what = "share network: 0 means a machine without a network"
+            raise WeftError.saying(what, "write the share of the reference network in the power, such as 0.15")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Fabric:
 
     def __post_init__(self) -> None:
         if self.switches < 1 or self.ports < 1:
-            what = f"a network of {self.switches} switches with {self.ports} ports in all draws nothing to compare with"
+            what = f"a network of {self.switches} switches with {self.ports} ports in total has no power to compare"
             raise WeftError.saying(what, "name a reference network with ports, such as 7x64: 64 switches of 7 ports")
 
     @classmethod

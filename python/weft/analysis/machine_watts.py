@@ -48,7 +48,7 @@ class Hardware:
         _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
         for name, value in (("power of a node", self.node_w), ("price of a kilowatt-hour", self.price_per_kwh)):
             if value is not None and not 0 < value < float("inf"):
-                raise WeftError.saying(f"{name}: {value:g} is no number above 0", "write e.g. 500 W, or 0.25")
+                raise WeftError.saying(f"{name}: {value:g} is not a number above 0", "write e.g. 500 W, or 0.25")
 
     def most_w(self, fabric: Fabric) -> float:
         """Power of a network with all ports on [W]: boxes, ports, and the modules at both ends of each cable."""

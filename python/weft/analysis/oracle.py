@@ -101,10 +101,10 @@ def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub
     """
     if not 0 < target <= 1:
         what = f"a channel can't be filled up to {target:g} flits/cycle"
-        raise WeftError.saying(what, "take a target above 0, up to 1")
+        raise WeftError.saying(what, "write a target above 0, at most 1")
     if not 0 <= hub < min(widths):
         what = f"hub {hub}: the smallest subnetwork has routers 0 to {min(widths) - 1}"
-        raise WeftError.saying(what, "take one of these")
+        raise WeftError.saying(what, "write one of these")
     rates = np.asarray(matrix, dtype=float)
     links: list[tuple[int, int]] = []
     all_links, busiest, crossed = 0, 0.0, 0.0

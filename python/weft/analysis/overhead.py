@@ -84,14 +84,14 @@ def overhead(
     """
     if min(radix, dimensions, counter_bits, id_bits) < 1 or router_storage_bytes <= 0:
         what = f"a router of radix {radix} in {dimensions} dimensions with counters of {counter_bits} bits, "
-        what += f"ids of {id_bits} bits and a storage of {router_storage_bytes:g} B"
-        raise WeftError.saying(what, "take 1 or more of each")
+        what += f"ids of {id_bits} bits and a storage of {router_storage_bytes:g} B is not possible"
+        raise WeftError.saying(what, "write 1 or more for each")
     balanced = (radix + dimensions) // (dimensions + 1)  # k terminals and (k - 1) links per dimension
     routers = balanced if subnetwork is None else subnetwork
     if not 2 <= routers <= min(1 << id_bits, radix + 1):
-        what = f"a subnetwork of {routers} routers: ids of {id_bits} bits name {1 << id_bits}, "
+        what = f"a subnetwork of {routers} routers: ids of {id_bits} bits distinguish {1 << id_bits} routers, "
         what += f"and a router of radix {radix} has at most {radix} neighbours"
-        raise WeftError.saying(what, f"take 2 to {min(1 << id_bits, radix + 1)} routers, or other ids or routers")
+        raise WeftError.saying(what, f"write 2 to {min(1 << id_bits, radix + 1)} routers, or change ids or radix")
     counters, request = COUNTERS * counter_bits, id_bits + TYPE_BITS
     stored = (counters + request) * radix / 8
     return Overhead(

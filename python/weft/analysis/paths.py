@@ -49,8 +49,8 @@ def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
         If there are fewer than three routers, or no such hub.
     """
     if routers < 3 or not 0 <= hub < routers:
-        what = f"{routers} routers with router {hub} as the hub: there is nothing to choose beyond the star"
-        raise WeftError.saying(what, "take 3 routers or more, and a hub from 0 to the last of them")
+        what = f"{routers} routers with router {hub} as the hub: there are no links to choose in addition to the star"
+        raise WeftError.saying(what, "write 3 or more routers, and a hub from 0 to the last router")
     others = [router for router in range(routers) if router != hub]
     return np.array(list(combinations(others, 2)), dtype=np.int64)
 
@@ -97,8 +97,8 @@ def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0
 def _checked(routers: int, more: int) -> int:
     most = (routers - 1) * (routers - 2) // 2
     if not 0 <= more <= most:
-        what = f"{more} links beyond the star: {routers} routers have {routers * (routers - 1) // 2} links, "
-        raise WeftError.saying(f"{what}{most} of them not in the star", f"take 0 to {most}")
+        what = f"{more} links in addition to the star: {routers} routers have {routers * (routers - 1) // 2} links, "
+        raise WeftError.saying(f"{what}{most} of them not in the star", f"write 0 to {most}")
     return more
 
 
@@ -167,7 +167,7 @@ def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int
     number = math.comb(len(optional), _checked(routers, more))
     if number > _PLACEMENTS:
         what = f"there are {number} placements of {more} of {len(optional)} links, more than {_PLACEMENTS}"
-        raise WeftError.saying(what, "take random samples")
+        raise WeftError.saying(what, "use random samples")
     chosen = np.array(list(combinations(range(len(optional)), more)), dtype=np.int64)
     placements: npt.NDArray[np.int64] = optional[chosen.reshape(number, more)]
     return placements
@@ -219,8 +219,8 @@ def over_fraction(
         links than `more`.
     """
     if routers > MOST_ROUTERS:
-        what = f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links are too many for the memory"
-        raise WeftError.saying(what, f"take {MOST_ROUTERS} routers or fewer")
+        what = f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links do not fit into memory"
+        raise WeftError.saying(what, f"write {MOST_ROUTERS} routers or fewer")
     optional = len(optional_links(routers, hub))
     rows = []
     for links in whole_hubs(routers) if more is None else more:

@@ -97,7 +97,7 @@ class Prices:
             flit = number(power["prices"]["on"]["per_bit"], _PER_BIT) * bits
             return cls(bits, static(power["prices"]), flit, of_classes)
         except (KeyError, TypeError, ValueError) as problem:
-            what = f"the scenario of the point has no prices that can be read: {problem}"
+            what = f"the scenario of the point has no readable prices: {problem}"
             raise ResultsError.saying(what, "run the point again") from problem
 
 

@@ -77,7 +77,7 @@ def _nothing(results: ResultSet) -> ResultsError:
     shown = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
     if shown is not None:
         return ResultsError.saying(f"{what}: {shown['what']}", shown["help"])
-    return ResultsError.saying(what, "name some under `faults` in the scenario, or write `fault_model.random`")
+    return ResultsError.saying(what, "name failures under `faults` in the scenario, or write `fault_model.random`")
 
 
 def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> dict[str, Any]:

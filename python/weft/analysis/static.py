@@ -69,10 +69,11 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
         network = point.network()
         if not network["complete"]:
             what = (
-                f"the oracle needs a grid with a link between any two routers of a line: {network['topology']} is none"
+                "the oracle needs a grid with a link between any two routers of a line, but "
+                f"{network['topology']} is not such a grid"
             )
             raise ScenarioError.saying(
-                what, "take a topology whose lines are fully connected (`weft list topology`)", "topology"
+                what, "choose a topology whose lines are fully connected (`weft list topology`)", "topology"
             )
         # the model assumes channels of one flit per cycle; other loads are given as a share of the bandwidth
         demand = np.asarray(point.traffic_matrix()) / _bandwidth(network)
@@ -86,8 +87,8 @@ def _bandwidth(network: dict[str, Any]) -> float:
     if len(set(rates.values())) == 1:
         return float(next(iter(rates.values())))
     text = ", ".join(f"{name} {rate:g}" for name, rate in rates.items())
-    what = f"the oracle needs links of one bandwidth between routers, these have several [flits/cycle]: {text}"
-    raise ScenarioError.saying(what, "give all of these link classes one `bandwidth`", "links")
+    what = f"the oracle needs links of equal bandwidth between routers, but these differ [flits/cycle]: {text}"
+    raise ScenarioError.saying(what, "give all of these link classes the same `bandwidth`", "links")
 
 
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def write(answers: Sequence[Answer], path: str | Path) -> Path:
     """
     path, target = Path(path), answers[0].found.target
     head = (
-        f"# On are the links that a greedy fluid model needs to keep every channel at {target:g} flits/cycle or less.\n"
+        f"# Links are on if a greedy fluid model needs them to keep every channel at {target:g} flits/cycle or less.\n"
     )
     text = yaml.safe_dump(scenario(answers), sort_keys=False, default_flow_style=None, width=120)
     with replaced(path) as partial:

@@ -54,9 +54,9 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
     """
     scenario = results.scenario(point)
     if at(scenario, "measure.series.of") != "channel":
-        what = f"point {point} of {results.root} has no use of each channel over time"
+        what = f"point {point} of {results.root} has no series of the use of each channel"
         again = shell.command("run", "FILE", "--set", "measure.series={every: 8us, of: channel}")
-        raise ResultsError.saying(what, f"run the sweep again with it: `{again}`, or leave --wake and --sleep out")
+        raise ResultsError.saying(what, f"run the sweep again with the series: `{again}`, or remove --wake and --sleep")
     cycle = number(at(scenario, "cycle"), TIME) / _FS
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])
     channels = channels.filter(pl.col("link_class").is_in(at(scenario, "power.manages")))

@@ -77,16 +77,16 @@ def load(
         each = {} if terminals_per_router is None else {"terminals_per_router": terminals_per_router}
         attached["topology"] = {"graph": {"file": attach.GRAPH} | each}
     elif terminals_per_router is not None:
-        what = "terminals_per_router says something about a topology that is not given"
-        raise ScenarioError.saying(what, "give topology too, or overrides={'topology.hyperx.terminals_per_router': 4}")
+        what = "terminals_per_router applies only to a given topology, but topology is missing"
+        raise ScenarioError.saying(what, "also give topology, or overrides={'topology.hyperx.terminals_per_router': 4}")
     if matrix is not None:
         files[attach.MATRIX] = attach.matrix(matrix)
         attached["traffic.pattern"] = {"matrix": {"file": attach.MATRIX}}
     sweep = Sweep.of(replace(scenario, files=files), attached | overrides)
     for path, word, name in (("topology", "topology", attach.GRAPH), ("traffic.pattern", "matrix", attach.MATRIX)):
         if path in attached and not any(_uses(point.resolved, name) for point in sweep.points):
-            what = f"{word}= has no effect: `overrides`, or patterns that all jobs have of their own, replace it"
-            raise ScenarioError.saying(what, f"leave out {word}=, or what replaces it", path)
+            what = f"{word}= has no effect: `overrides`, or patterns of all jobs, replace it"
+            raise ScenarioError.saying(what, f"remove {word}=, or the setting that replaces it", path)
     return sweep
 
 

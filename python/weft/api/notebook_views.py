@@ -58,7 +58,7 @@ def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> st
     swept = {path: list(dict.fromkeys(label(place[path], path) for place in places)) for path in places[0]}
     rows = [[path, ", ".join(values)] for path, values in swept.items()]
     body = html_table.table(["swept", "values"], rows, left=2) if rows else ""
-    return named + body + html_table.folded("The scenario as it was written", text)
+    return named + body + html_table.folded("The scenario as written", text)
 
 
 def _of_them(count: int, done: int) -> str:
@@ -92,7 +92,7 @@ def _remarks(results: ResultSet) -> Sequence[str]:
     """Notes below the table: the meaning of the words in it, and the points without a row."""
     values = []
     if len(results) > _ROWS:
-        values.append(f"{len(results) - _ROWS} more points: `frame` has all")
+        values.append(f"{len(results) - _ROWS} more points: `frame` contains all points")
     signs = set(map(soundness.sign, results.summaries))
     known = soundness.ENDED | soundness.MARKS
     values += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in signs]

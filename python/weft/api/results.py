@@ -165,7 +165,7 @@ class Results(ResultSet):
         from weft.analysis import dvfs
 
         if rates is not None:
-            remedy = "leave it out for the usual ones"
+            remedy = "omit it for the default rates and powers"
             given.instance(rates, dvfs.Rates, "rates", "weft.analysis.dvfs.Rates", remedy)
         return dvfs.rate_scaled(self, rates, over_time=over_time)
 
@@ -192,7 +192,7 @@ class Results(ResultSet):
         from weft.analysis import machine_energy
 
         if machine is not None:
-            remedy = "leave it out for the usual shares"
+            remedy = "omit it for the default shares"
             given.instance(machine, machine_energy.Machine, "machine", "weft.analysis.machine_energy.Machine", remedy)
         return machine_energy.table(self, machine, reference, others=others)
 

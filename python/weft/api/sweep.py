@@ -109,7 +109,7 @@ class Sweep:
         ScenarioError
             If the scenario is not valid. The error has file, line, column, the fault and the remedy.
         """
-        remedy = "weft.load makes a sweep of a file, text or dict"
+        remedy = "create a sweep with weft.load, from a file, text or dict"
         given.instance(scenario, Scenario, "Sweep.of", "weft.Scenario", remedy, ScenarioError)
         keyed = given.keyed(overrides or {}, "overrides", "{'traffic.load': 0.3}")
         sets = [(path, written(value)) for path, value in keyed.items()]

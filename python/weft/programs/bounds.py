@@ -51,11 +51,11 @@ _LONGEST = 1099.0
 # A number of messages that the LogGOPS executor never reaches.
 _ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
-    "compute_s": "busiest processor: its computations and its parts of messages",
+    "compute_s": "busiest processor: its computations and its share of messages",
     "injection_s": "busiest terminal: its bytes at the bandwidth of its link",
     "channels_s": "fullest channel: its flits at its bandwidth",
 }
-_NONE_OF_CHANNELS = "none: packets choose their paths by queues, or their interfaces by turns or by chance"
+_NONE_OF_CHANNELS = "none: packets choose paths by queues, or interfaces in turn or at random"
 _NONE_OF_JOB = "none: starts and terminals of its programs are chosen during the run"
 
 
@@ -391,9 +391,9 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
         if each.channels_s is None:
             rows[2][1] = _NONE_OF_CHANNELS
         elif each.is_mean:
-            rows[2][0] += ", a mean where paths are drawn at random"
+            rows[2][0] += ", a mean if paths are random"
         if each.is_mean_of_interfaces:
-            rows[1][0] += ", in the mean over its interfaces"
+            rows[1][0] += ", mean over its interfaces"
         shown = _skipped(each) if each.ideal_s is None else si(each.ideal_s, "s", 4)
         rows.append(["estimate: the LogGOPS executor, without contention", shown])
         head = [f"least run time of job {each.job}", si(each.least_s, "s", 4)]
@@ -404,10 +404,10 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
 def _skipped(bounds: Bounds) -> str:
     """Text with the reason why a program has no estimate, and with the command that computes it."""
     if bounds.operations <= MOST_OPERATIONS:
-        return "not made: times of its messages are above 2^40 ns, the longest that the executor counts"
+        return "not computed: times of its messages are above 2^40 ns, the limit of the executor"
     count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)
     return (
-        f"not made: {count} operations take about {seconds}; `weft check FILE --estimate` makes it, and "
+        f"not computed: {count} operations take about {seconds}; `weft check FILE --estimate` computes it, and "
         "checks that the program can finish"
     )
 
@@ -436,7 +436,7 @@ def beside(results: ResultSet, bounds: Mapping[str, Sequence[Bounds]]) -> list[s
     if not rows:
         return []
     head = [*(path.rpartition(".")[2] for path in paths), "job", "run time", "least", "ratio", "no contention", "ratio"]
-    words = "run time beside the least that is possible, and beside the estimate without contention (`weft check`)"
+    words = "run time, least possible run time, and estimate without contention, with ratios (`weft check`)"
     skipped = [each for of in bounds.values() for each in of if each.ideal_s is None]
     why = dict.fromkeys(f"estimate of job {each.job} {_skipped(each)}" for each in skipped)
     return [words, *columns(head, rows, left=len(paths) + 1), *why]

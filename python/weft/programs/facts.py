@@ -18,7 +18,7 @@ def lines(facts: Mapping[str, Any]) -> list[str]:
     words = [
         f"{facts['ranks']} ranks, {facts['operations']} operations ({counts}), {facts['edges']} dependencies",
         f"{facts['messages']} messages of {si(facts['bytes'], 'B')} between {facts['pairs']} pairs of ranks{own}",
-        f"{si(facts['compute_ns'] * 1e-9, 's')} of computation, all ranks together",
+        f"{si(facts['compute_ns'] * 1e-9, 's')} of computation, sum over all ranks",
     ]
     if facts["cpus"] > 1 or facts["nics"] > 1:
         words.append(f"up to {facts['cpus']} processors and {facts['nics']} interfaces per rank")
@@ -39,14 +39,14 @@ def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{each['sends']} sends, {each['receives']} receives"
         for each in channels
     ]
-    remedy = "  = help: the program can't finish: give every receive a send of the same ranks and tag"
+    remedy = "  = help: the program can't finish: add a send with the same ranks and tag for every receive"
     return ["", "warning: sends and receives differ in number", *lines, remedy]
 
 
 def arithmetic(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     """The arithmetic of a generated program: a line for each number, with its derivation."""
     rows = [[each["name"], _value(each), each["how"]] for each in steps]
-    return columns(["number", "value", "how it comes about"], rows, left=[0, 2])
+    return columns(["number", "value", "derivation"], rows, left=[0, 2])
 
 
 def _value(step: Mapping[str, Any]) -> str:

@@ -95,13 +95,13 @@ def _quiet() -> Iterator[None]:
 def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
     if len(anchors) > 1:
         names = f"{anchors[0].name} and {anchors[1].name}"
-        raise ProgramError.saying(f"{path} has two OTF2 archives, {names}", "name the file of one of them")
+        raise ProgramError.saying(f"{path} has two OTF2 archives, {names}", "name one of these files")
     if clock not in (None, _CLOCK):
-        raise ProgramError.saying(f"OTF2 archives have no time of the {clock} clock", f"convert with --clock {_CLOCK}")
+        raise ProgramError.saying(f"OTF2 archives have no times of the {clock} clock", f"convert with --clock {_CLOCK}")
     try:
         package, errors = import_module(NAME), (import_module("otf2.error").Error, import_module("_otf2").Error)
     except ImportError as problem:
-        what = f"{path} is an OTF2 archive, and the package otf2 is not installed"
+        what = f"{path} is an OTF2 archive, but the package otf2 is not installed"
         raise ProgramError.saying(what, "pip install 'weft-sim[otf2]'") from problem
     said = StringIO()
     try:
@@ -138,7 +138,7 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
     groups = [each for each in definitions.groups if otf2_events.name_of(each.paradigm) == "MPI"]
     locations = [each for each in groups if otf2_events.name_of(each.group_type) == "COMM_LOCATIONS"]
     if not locations:
-        what = "the archive does not say which of its locations are ranks of MPI"
+        what = "the archive does not define which of its locations are ranks of MPI"
         raise ProgramError.saying(what, "record an MPI program with Score-P (scorep --mpp=mpi)", file)
     rank_of = {location: rank for rank, location in enumerate(locations[0].members)}
     numbers: dict[Any, int | None] = {}
@@ -166,7 +166,7 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
         if rank is not None:
             readers[rank].take(kind, event, (event.time - offset) * 1_000_000_000 // resolution)
         elif kind.startswith(("Mpi", "NonBlockingCollective")):
-            stray[f"events {kind} of threads that are no ranks"] += 1
+            stray[f"events {kind} of threads that are not ranks"] += 1
     _check_events(rank_of, events, file)
     ranks = [reader.end() for reader in readers]
     if stray:
@@ -189,7 +189,7 @@ def _check(ranks: list[Rank], file: str) -> None:
         listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
         again = "record the program with the library of `capture`, or with a newer Score-P, from its start to its end"
         remedy = f"copy all files of the archive again; or {again}"
-        raise ProgramError.saying(f"the archive lacks what a program needs: {listed}", remedy, file)
+        raise ProgramError.saying(f"the archive lacks data that a program needs: {listed}", remedy, file)
 
 
 def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str) -> None:
@@ -203,7 +203,7 @@ def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str)
             calls = [ranks[rank].collectives.get(number, []) for rank in members]
             fewest, most = min(map(len, calls)), max(map(len, calls))
             if fewest != most:
-                what = f"ranks of one communicator have {fewest} and {most} collectives"
+                what = f"ranks of one communicator have different numbers of collectives, from {fewest} to {most}"
                 raise ProgramError.saying(what, _COPY, file)
             for each in zip(*calls, strict=True):
                 try:

@@ -195,13 +195,13 @@ class Reader:
     def end(self) -> Rank:
         """The records of the rank, after the last event."""
         if self._receives:
-            self.rank.lost["receives without the event MpiIrecv, which names the sender"] += len(self._receives)
+            self.rank.lost["receives without the event MpiIrecv, which has the sender"] += len(self._receives)
         place = {id(record): number for number, record in enumerate(self.rank.records)}
         for collectives in self.rank.collectives.values():
             # non-blocking collectives are stored when they end
             collectives.sort(key=lambda each: place[id(each.record)])
         if self._started:
-            self.rank.lost["non-blocking collectives without the event of their end"] += len(self._started)
+            self.rank.lost["non-blocking collectives without an end event"] += len(self._started)
         return self.rank
 
     def _finish(self, call: _Call, end: int) -> None:
@@ -257,7 +257,7 @@ class Reader:
             message = self._message(event, event.sender)
             begun = self._receives.pop(event.request_id, None)
             if begun is None:
-                self.rank.lost["events MpiIrecv of receives whose begin is not in the archive"] += 1
+                self.rank.lost["events MpiIrecv of receives whose start is not in the archive"] += 1
                 return
             begun.words[:4] = message
             ended += [event.request_id, *message[1:], 0]

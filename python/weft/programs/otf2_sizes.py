@@ -14,7 +14,7 @@ from weft.programs.otf2_events import Collective, Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_HELP = "record the program with the library of `capture`, or with sst-dumpi: they have the sizes of all blocks"
+_HELP = "record the program with the library of `capture`, or with sst-dumpi: they record the sizes of all blocks"
 # Collectives with equal blocks: the kind of record, the sum that contains the size, and whether that sum is over all
 # ranks.
 _EQUAL = {
@@ -56,7 +56,7 @@ def complete(calls: Sequence[Collective]) -> None:
     first = calls[0]
     others = sorted({call.operation for call in calls})
     if len(others) > 1:
-        raise UnknownSizesError(f"ranks call {' and '.join(others)} at the same place")
+        raise UnknownSizesError(f"ranks call different collectives at the same place: {' and '.join(others)}")
     sent, received = [call.sent for call in calls], [call.received for call in calls]
     if first.operation in _WITH_ROOT and not 0 <= first.root < len(calls):
         raise UnknownSizesError(f"{first.operation} of {len(calls)} ranks has the root {first.root}")
@@ -83,7 +83,7 @@ def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) ->
     total = max(sent if which == "sent" else received)
     size, rest = divmod(total, len(calls) if is_of_all else 1)
     if rest:
-        raise UnknownSizesError(f"{operation} of {len(calls)} ranks has {total} bytes, which are no equal blocks")
+        raise UnknownSizesError(f"{operation} of {len(calls)} ranks has {total} bytes, which are not equal blocks")
     for call in calls:
         call.record.kind = kind
         if kind in _ROOTED:
@@ -104,7 +104,7 @@ def _scanned(operation: str, received: list[int]) -> int:
         for shares in ([1] * len(received), [rank + 1 for rank in range(len(received))], list(range(len(received)))):
             if received == [size * share for share in shares]:
                 return size
-    raise UnknownSizesError(f"{operation} has sums of bytes that follow from no size of its blocks")
+    raise UnknownSizesError(f"no sizes of blocks match the sums of bytes of {operation}")
 
 
 def _different(first: Collective, sent: list[int], received: list[int]) -> tuple[Kind, list[int]]:

@@ -59,10 +59,10 @@ def _made(file: str, text: str) -> _engine.Program:
     except ScenarioError as problem:
         if not re.search(r"^topology *:", text, re.MULTILINE):
             raise
-        what = f"{file} is a scenario, where a program belongs"
+        what = f"{file} is a scenario, not a program"
         remedy = (
-            "copy `program` and `collectives` of its workload into a file of their own; `weft check` says the least "
-            "run time of the programs of a scenario"
+            "copy `program` and `collectives` of its workload into a separate file; for the least run time of the "
+            "programs of a scenario, use `weft check`"
         )
         raise ScenarioError.saying(what, remedy) from problem
 
@@ -89,7 +89,7 @@ def attached(name: str, content: bytes) -> _engine.Program:
 
 def _without_clock(file: str, clock: str | None) -> None:
     if clock is not None:
-        raise ProgramError.saying(f"{file} is no trace, and has no clocks", "leave out --clock")
+        raise ProgramError.saying(f"{file} is not a trace, and has no clocks", "remove --clock")
 
 
 def _found(path: Path, clock: str | None) -> tuple[traces.Trace | None, bytes]:
@@ -125,7 +125,7 @@ def save(program: _engine.Program, path: Path) -> None:
     known = _engine.program_formats()
     if form not in known:
         endings = " or ".join(f".{each}" for each in known)
-        raise ProgramError.saying(f"{path}: no format of programs has this ending", f"end it with {endings}")
+        raise ProgramError.saying(f"{path}: no format of programs has this ending", f"end the name with {endings}")
     content = program.written(form)
     with replaced(path) as partial:
         partial.write_bytes(content)
@@ -142,11 +142,11 @@ def placement(path: Path) -> list[int]:
     try:
         words = path.read_text(encoding="utf-8").split()
     except (OSError, UnicodeError) as problem:
-        why = (problem.strerror if isinstance(problem, OSError) else "") or "it is no text"
+        why = (problem.strerror if isinstance(problem, OSError) else "") or "it is not text"
         raise ProgramError.saying(f"{path} can't be read: {why}", "name a file with a node for each rank") from problem
     for place, word in enumerate(words):
         if not word.isdecimal() or int(word) >= (1 << 32) - 1:
-            what = f"word {place + 1}, {word!r}, is no node"
+            what = f"word {place + 1}, {word!r}, is not a node"
             raise ProgramError.saying(what, "write whole numbers from 0, one for each rank", str(path))
     return [int(word) for word in words]
 

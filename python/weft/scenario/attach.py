@@ -35,12 +35,12 @@ def graph(network: Any) -> bytes:
     try:
         networkx = import_module("networkx")
     except ImportError as problem:
-        what = "a topology is given as a NetworkX graph, and NetworkX is not installed"
+        what = "a topology is given as a NetworkX graph, but NetworkX is not installed"
         help = "pip install networkx; or name a file in the scenario: topology: {graph: {file: my.json}}"
         raise ScenarioError.saying(what, help) from problem
     if not isinstance(network, networkx.Graph):
-        what = f"a topology is given as a {type(network).__name__}, which is no NetworkX graph"
-        raise ScenarioError.saying(what, "give a networkx.Graph; a model is set with overrides={'topology': {...}}")
+        what = f"a topology is given as a {type(network).__name__}, which is not a NetworkX graph"
+        raise ScenarioError.saying(what, "give a networkx.Graph; for a model, use overrides={'topology': {...}}")
     return node_link(network, {})
 
 
@@ -77,8 +77,8 @@ def matrix(numbers: ArrayLike) -> bytes:
             raise TypeError("complex numbers have no order")
         array = np.ascontiguousarray(given, dtype="<f8")
     except (TypeError, ValueError, OverflowError) as problem:
-        what = f"a traffic matrix is made of numbers in rows of one length: {problem}"
-        raise ScenarioError.saying(what, "give a square array with a row and a column per terminal") from problem
+        what = f"a traffic matrix must have numbers, in rows of equal length: {problem}"
+        raise ScenarioError.saying(what, "give a square array with one row and one column per terminal") from problem
     file = io.BytesIO()
     np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
     return file.getvalue()

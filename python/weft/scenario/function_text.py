@@ -51,14 +51,14 @@ class _File:
         value = getattr(value, "function", value) if type(value).__name__ == "PythonModel" else value
         if name in self.known:
             if self.known[name] is not value and self.known[name] != value:
-                what = f"`{name}` means two things in the functions of one model"
-                raise ScenarioError.saying(what, "give one of them another name")
+                what = f"`{name}` has two different values in the functions of one model"
+                raise ScenarioError.saying(what, "rename one of them")
             return
         self.known[name] = value
         if hasattr(value, "__wrapped__") and not is_installed(inspect.getmodule(value) or ModuleType("__main__")):
-            what = f"`{name}` has a decorator, which its text alone does not apply"
+            what = f"`{name}` has a decorator, which is not part of its stored text"
             raise ScenarioError.saying(
-                what, "leave the decorator out, or write the function into a file: my_ideas.py:FUNCTION"
+                what, "remove the decorator, or write the function into a file: my_ideas.py:FUNCTION"
             )
         if isinstance(value, ModuleType):
             self._import(name, value, f"import {value.__name__} as {name}")
@@ -71,7 +71,7 @@ class _File:
 
     def _import(self, name: str, module: ModuleType, line: str) -> None:
         if not is_installed(module):
-            raise _unfit(name, f"a part of {module.__name__}, a file whose text the results do not keep")
+            raise _unfit(name, f"a part of {module.__name__}, a file that the results do not store")
         self.imports.append(line)
 
     def _refer(self, name: str, value: Any) -> None:
@@ -115,9 +115,9 @@ def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef
         text = textwrap.dedent(inspect.getsource(function))
         node = ast.parse(text).body[0]
     except (OSError, TypeError, SyntaxError) as problem:
-        raise ScenarioError.saying(f"the text of the function `{name}` is not known", help) from problem
+        raise ScenarioError.saying(f"the text of the function `{name}` is unknown", help) from problem
     if not isinstance(node, ast.FunctionDef):
-        what = f"`{name}` is not defined by a `def` of its own"
+        what = f"`{name}` is not defined by its own `def`"
         raise ScenarioError.saying(what, f"write def {name.strip('<>')}(...): return ...")
     text = "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
     tree = ast.parse(text).body[0]
@@ -179,5 +179,5 @@ def _constant(name: str, value: Any) -> str:
 
 
 def _unfit(name: str, what: str) -> ScenarioError:
-    help = "make it inside of the function, pass it as a parameter, or write both into a file: my_ideas.py:FUNCTION"
-    return ScenarioError.saying(f"the function uses `{name}`, {what}, which a file of its own can't hold", help)
+    help = "create it inside the function, pass it as a parameter, or write both into a file: my_ideas.py:FUNCTION"
+    return ScenarioError.saying(f"the function uses `{name}`, {what}, which can't be stored with the function", help)

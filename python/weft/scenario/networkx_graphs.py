@@ -44,13 +44,13 @@ def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
     try:
         networkx = import_module("networkx")
     except ImportError as problem:
-        what = f"{name} is {words}, which NetworkX reads, and NetworkX is not installed"
-        help = "pip install 'weft-sim[networkx]'; or write the file with networkx.write_graphml elsewhere"
+        what = f"{name} is {words}, which needs NetworkX, but NetworkX is not installed"
+        help = "pip install 'weft-sim[networkx]'; or convert the file with networkx.write_graphml on another machine"
         raise ScenarioError.saying(what, help) from problem
     try:
         network = read(networkx, content.decode("utf-8-sig"))
     except Exception as problem:  # a damaged file may cause any exception in a reader
-        what = f"{name} is not read as {words}: {_why(problem)}"
+        what = f"{name} can't be read as {words}: {_why(problem)}"
         raise ScenarioError.saying(what, "correct the file, or write it with networkx.write_graphml") from problem
     source = {"file": PurePath(name).name, "sha256": hashlib.sha256(content).hexdigest(), "format": format}
     return f"{PurePath(name).name}.json", attach.node_link(network, {"converted_from": source})
@@ -103,12 +103,12 @@ def _with_a_dict(number: int, line: str, comma: str | None) -> str:
     names, brace, attributes = line.partition("{")
     words = [word.strip() for word in names.split(comma) if word.strip()]
     if not 2 <= len(words) <= (2 if brace else 3):
-        raise ValueError(f"edge {number} is {line[:40]!r}, not two names and perhaps a weight")
+        raise ValueError(f"edge {number} is {line[:40]!r}, but must be two names and an optional weight")
     if not brace and len(words) > 2:
         try:
             words[2] = str({"weight": float(words[2])})
         except ValueError:
-            raise ValueError(f"edge {number} is {line[:40]!r}, whose weight {words[2]!r} is no number") from None
+            raise ValueError(f"edge {number} is {line[:40]!r}, whose weight {words[2]!r} is not a number") from None
     return (comma or " ").join([*words, f"{brace}{attributes}"] if brace else words)
 
 

@@ -118,7 +118,7 @@ class UserFunction:
         found = self._executed(place.text)
         if isinstance(found, PythonModel):
             if found.family != place.family:
-                what = f"`{self.name}` of {self.file} is a {found.family}, and this key takes a {place.family}"
+                what = f"`{self.name}` of {self.file} is a {found.family}, but this key needs a {place.family}"
                 raise ScenarioError.saying(what, f"write @weft.{place.family} above the definition of a function")
             given = dict(found.parameters) | dict(given)
             found = found.function
@@ -188,8 +188,8 @@ class UserFunction:
                 continue
             for module in modules:
                 if _is_local(module):
-                    what = f"{self._place(node.lineno)}: {module} is a file whose text the results do not keep"
-                    raise ScenarioError.saying(what, f"copy what it uses into {self.file}, or install it as a package")
+                    what = f"{self._place(node.lineno)}: {module} is a file that the results do not store"
+                    raise ScenarioError.saying(what, f"copy its used parts to {self.file}, or install it as a package")
 
     def _arguments(
         self, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]
@@ -203,19 +203,19 @@ class UserFunction:
         offered = ", ".join([*sorted(varying), *known])
         for name in given:
             if name in known or name in varying:
-                help = f"rename this parameter: Weft itself gives {offered}"
-                raise ScenarioError.saying(f"`parameters` has `{name}`, which Weft gives", help)
+                help = f"rename this parameter: Weft itself passes {offered}"
+                raise ScenarioError.saying(f"`parameters` has `{name}`, which Weft itself passes", help)
             if name not in own and not takes_any:
                 what = f"`{self.name}` of {self.file} has no parameter `{name}`"
                 raise ScenarioError.saying(what, meant(name, sorted(own), f"its parameters: {', '.join(parameters)}"))
         for name, each in parameters.items():
             if each.kind is each.POSITIONAL_ONLY:
-                what = f"`{name}` of `{self.name}` in {self.file} is a parameter by position only"
-                raise ScenarioError.saying(what, "leave out the `/`: Weft passes arguments by their names")
+                what = f"`{name}` of `{self.name}` in {self.file} is a positional-only parameter"
+                raise ScenarioError.saying(what, "remove the `/`: Weft passes arguments by their names")
             needed = each.default is each.empty and each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
             if needed and name not in given and name not in known and name not in varying:
-                what = f"`{self.name}` of {self.file} takes `{name}`, which nobody gives"
-                help = f"write it under `parameters`, or rename it: Weft itself gives {offered}"
+                what = f"`{self.name}` of {self.file} has the parameter `{name}`, but no value is given"
+                help = f"write it under `parameters`, or rename it: Weft itself passes {offered}"
                 raise ScenarioError.saying(what, help)
         fixed = dict(given) | {name: value for name, value in known.items() if name in own}
         return fixed, varying & own
@@ -263,16 +263,16 @@ class UserFunction:
         """The error for a call that raised an exception. The allowed time of the call is `seconds`."""
         if isinstance(problem, TooLongError):
             what = f"{call} did not return within {seconds:g} s ({self.line(problem)})"
-            return ScenarioError.saying(what, "end its loop: a function is called once for each of many cases")
+            return ScenarioError.saying(what, "make the function faster: Weft calls it once for each of many cases")
         words = f"{type(problem).__name__}: {problem}".removesuffix(": ")
         what = f"{call} raised {words} ({self.line(problem)})"
-        return ScenarioError.saying(what, "correct the function; it runs in any Python with the same arguments")
+        return ScenarioError.saying(what, "correct the function; to test it, call it in Python with the same arguments")
 
 
 def unequal(function: UserFunction, case: str) -> ScenarioError:
     """The error for a function that returns different results for equal arguments."""
-    what = f"`{function.name}` of {function.file} returns something else when it is called again for {case}"
-    help = "return a result of the arguments alone; draw random numbers with the argument `rng` of a pattern"
+    what = f"`{function.name}` of {function.file} returns a different result when it is called again for {case}"
+    help = "use only the arguments for the result; draw random numbers with the argument `rng` of a pattern"
     return ScenarioError.saying(what, help)
 
 

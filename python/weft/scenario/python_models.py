@@ -139,7 +139,7 @@ def _made(family: str, function: Callable[..., Any] | None, parameters: dict[str
         return PythonModel(family, function.function, dict(function.parameters) | parameters)
     given: object = function
     if not callable(given):
-        what = f"a {family} is made of a {type(function).__name__}, which is no function"
+        what = f"a {family} needs a function, but got a {type(function).__name__}"
         raise ScenarioError.saying(what, f"write @weft.{family} above the definition of a function")
     return PythonModel(family, function, parameters)
 
@@ -166,7 +166,7 @@ def warn_if_slow(points: Sequence[Point]) -> None:
             file, name = routing["python"]["function"].rsplit(":", 1)
             file = file.partition("#")[0]
             if _reads_queues(point.inputs[file], name):
-                what = f"`{name}` of {file} reads queues, so each packet calls it at each router: the run is slow"
+                what = f"`{name}` of {file} reads queues, so Weft calls it per packet at each router: the run is slow"
                 help = "more threads do not help; run several points at a time (`jobs`), or write the routing in Rust"
                 warnings.warn(f"{what}, and {help}", WeftWarning, stacklevel=3)
                 return

@@ -45,7 +45,7 @@ class Router(int):
         """The neighbouring router at a port."""
         peer = self.network.peers[self][port]
         if peer is None:
-            raise ValueError(f"port {port} of router {self.name} leads to no router")
+            raise ValueError(f"port {port} of router {self.name} has no link to a router")
         return self.network.routers[peer]
 
     def port_to(self, neighbor: int) -> int:

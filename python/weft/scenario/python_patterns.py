@@ -29,12 +29,12 @@ def destinations(
     draws = known.pop("draws")
     function = UserFunction(Place(text, file, name, "pattern"), given, known, {"source", "rng"})
     if "source" not in function.takes:
-        what = f"`{name}` of {file} takes no `source`"
-        raise ScenarioError.saying(what, f"write def {name}(source, rng): it gives the destination of a packet")
+        what = f"`{name}` of {file} has no parameter `source`"
+        raise ScenarioError.saying(what, f"write def {name}(source, rng), which returns the destination of a packet")
     pattern = _Pattern(function, known["terminals"], known["seed"], draws)
     rows = [pattern.row(source) for source in range(pattern.terminals)]
     if not any(rows):
-        what = f"`{name}` of {file} returns None for every source: nobody sends"
+        what = f"`{name}` of {file} returns None for every source: no terminal sends"
         raise ScenarioError.saying(what, "return a terminal for at least one source")
     for source in range(pattern.terminals)[:: -max(pattern.terminals // AGAIN, 1)]:
         if pattern.row(source) != rows[source]:
@@ -84,7 +84,7 @@ class _Pattern:
         values = [_weight(weight) for weight in weights.values()]
         total = sum(values)
         if not all(value >= 0 for value in values) or not 0 < total < float("inf"):
-            raise self._wrong(source, number, dict(weights), "give weights of 0 or more, at least one of them above 0")
+            raise self._wrong(source, number, dict(weights), "return weights of 0 or more, and at least one above 0")
         yield from ((int(terminal), value / total) for terminal, value in zip(weights, values, strict=True) if value)
 
     def _wrong(self, source: int, number: int, result: Any, help: str) -> ScenarioError:

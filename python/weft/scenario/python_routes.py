@@ -95,7 +95,7 @@ class Routes:
         if self.bytes > MOST_BYTES:
             cases = f"its first {len(self.hops)} cases of router, destination and VC class"
             what = f"`{self.function.name}` needs more than {MOST_BYTES / 1e9:g} GB of memory for the hops of {cases}"
-            raise ScenarioError.saying(what, "take a smaller network, or write the routing in Rust")
+            raise ScenarioError.saying(what, "choose a smaller network, or write the routing in Rust")
         for (port, vc), _ in self.hops[state]:
             peer = self.network.peers[state.router][port]
             if peer is not None and peer != state.destination:
@@ -207,7 +207,7 @@ class Routes:
         names = [self.network.routers[state.router].name for state in [*loop, again]]
         shown = " -> ".join(names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]])
         place = self.function.returned(lambda: self._result(again, self._empty(again), None))
-        what = f"{self.call(again, None)} leads back to it: {shown} ({place})"
+        what = f"the hops of {self.call(again, None)} can lead back to this state: {shown} ({place})"
         return ScenarioError.saying(what, "return hops that lead nearer, or a higher VC class after a detour")
 
 
@@ -235,7 +235,7 @@ class Chooser:
                 call = routes.call(state, packet)
                 returned = f"port {hop[0]} on VC class {hop[1]}"
                 what = f"{call} returned {returned}, which it does not return if all queues are empty"
-                help = "return all hops that are possible in a dict with their costs; the queues decide the costs only"
+                help = "return all possible hops in a dict with their costs; queues may change only the costs"
                 raise ScenarioError.saying(what, help)
         least = min(costs.values())
         return sorted(hop for hop, cost in costs.items() if cost == least)
@@ -270,7 +270,7 @@ def routes(
     )
     for needed in ("router", "packet"):
         if needed not in function.takes:
-            what = f"`{name}` of {file} takes no `{needed}`"
+            what = f"`{name}` of {file} has no parameter `{needed}`"
             raise ScenarioError.saying(what, f"write def {name}(router, packet), with `queues` if it reads queues")
     found = Routes(function, network)
     found.follow()

@@ -159,7 +159,7 @@ def _json(value: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(value, indent=indent, default=_plain)
     except (TypeError, ValueError) as problem:
-        what = f"a scenario is made of texts, numbers, lists and mappings: {problem}"
+        what = f"a scenario can contain only texts, numbers, lists and mappings: {problem}"
         raise ScenarioError.saying(what, "write quantities as texts with a unit: '10cycles'") from problem
 
 

@@ -28,13 +28,13 @@ def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, st
 WAITING_MEANINGS = explained(
     _engine.WAITING_REASONS,
     {
-        "link_asleep": "the link is off, waking or going off",
+        "link_asleep": "the link is off, or is turning on or off",
         "link_broken": "the link has failed",
         "vc_held": "other packets hold its VCs",
         "output_held": "the output sends another packet",
         "no_credit": "no credit",
         "lost_vc": "another head got the VC",
-        "link_full": "the link is slower than the switch, and as many flits wait for it as may",
+        "link_full": "the link is slower than the switch, and the queue in front of the link is full",
         "lost_switch": "another flit got the switch",
     },
 )
@@ -42,11 +42,11 @@ WAITING_MEANINGS = explained(
 STALL_MEANINGS = explained(
     _engine.STALL_CAUSES,
     {
-        "no_room": "no room in the buffer behind its link",
+        "no_room": "no room in the buffer at the far end of its link",
         "held": "another packet holds the output VC",
         "behind": "its next flits are still in a queue upstream",
         "closed": "the power policy has closed its link",
-        "unanswered": "its terminal keeps requests until their replies have left",
+        "unanswered": "its terminal holds each request until the reply has left",
     },
 )
 # Tables of a point that are written only if the scenario requests them.

@@ -32,7 +32,7 @@ def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path
     """
     path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path:
-        raise kind.saying(f"{given!r} is no path of {what}", "give the path as text or as a pathlib.Path")
+        raise kind.saying(f"{given!r} is not a path of {what}", "give the path as text or as a pathlib.Path")
     return Path(path)
 
 

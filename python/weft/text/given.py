@@ -117,5 +117,5 @@ def execution(jobs: object, threads: object, blocks: object, watch: object) -> N
     whole(threads, "threads")
     whole(blocks, "blocks", least=0)
     if watch is not None and watch is not False and not callable(watch):
-        remedy = "give a function that takes a weft.Status, False to show nothing, or leave it out"
+        remedy = "pass a function that takes a weft.Status, or False for no output, or omit it"
         raise refused(watch, "watch", "function", remedy)

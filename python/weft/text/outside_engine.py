@@ -46,7 +46,7 @@ def use() -> None:
 def _engine(offered: list[EntryPoint]) -> ModuleType:
     names = [point.dist.name if point.dist else point.name for point in offered]
     if len(offered) > 1:
-        what = f"{' and '.join(names)} both offer an engine with models of their own"
+        what = f"{' and '.join(names)} both provide an engine with their own models"
         help = f"put the models into one package, or remove one: pip uninstall {names[-1]}"
         return _Unusable(WeftError.saying(what, help))
     try:
@@ -67,4 +67,4 @@ def _other_version(engine: ModuleType) -> str:
         wanted = version("weft-sim")
     except PackageNotFoundError:  # Weft runs from its source folder
         return ""
-    return "" if own == wanted else f"it is of Weft {own}, and Weft {wanted} is installed"
+    return "" if own == wanted else f"it was built for Weft {own}, but Weft {wanted} is installed"

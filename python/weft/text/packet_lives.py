@@ -29,7 +29,7 @@ def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
     return (
         "when it was discarded: a link or router had failed"
         if known
-        else f"{_ENDED}, or a link or router had failed and it was lost"
+        else f"{_ENDED}, or the packet was lost because a link or router had failed"
     )
 
 
@@ -73,7 +73,7 @@ def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
         steps.append(_step(front, f"first in its queue, {_cycles(front - arrived)} behind other packets"))
     for place, choice in enumerate(visit["choices"]):
         if place == _CHOICES - 1 and len(visit["choices"]) > _CHOICES:
-            steps.append(_step(None, f"{len(visit['choices']) - _CHOICES + visit['choices_left_out']} changes more"))
+            steps.append(_step(None, f"{len(visit['choices']) - _CHOICES + visit['choices_left_out']} more changes"))
         if place < _CHOICES - 1 or place == len(visit["choices"]) - 1:
             steps += _choice(choice, arrived)
     steps += _waits(visit["waits"])
@@ -96,7 +96,7 @@ def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
 def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
     """A choice of an output, with the numbers that the routing compared."""
     ahead = f" in cycle {choice['cycle']}, one hop ahead" if choice["cycle"] < arrived else ""
-    via = "" if choice["via_router"] is None else f", over router {choice['via_router']}"
+    via = "" if choice["via_router"] is None else f", via router {choice['via_router']}"
     words = f"port {choice['port']}, VC class {choice['vc_class']}{via}, is chosen{ahead}"
     first = _step(None if ahead else choice["cycle"], f"{words}: {choice['rule']}")
     if len(choice["candidates"]) <= 1:
@@ -170,7 +170,7 @@ def _reasons(life: dict[str, Any]) -> str:
 
 
 def _tail(cycle: int | None) -> str:
-    return ", its tail not before the run ended" if cycle is None else f", its tail in {cycle}"
+    return ", its tail not before the end of the run" if cycle is None else f", its tail in {cycle}"
 
 
 def _step(cycle: int | None, words: str) -> str:

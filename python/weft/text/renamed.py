@@ -29,7 +29,7 @@ def renamed(**names: str) -> Callable[[Callable[Parameters, Answer]], Callable[P
                 new = names[old]
                 if new in kwargs:
                     raise TypeError(
-                        f"{function.__name__}() got {old}= and {new}=, which are the same: leave out {old}="
+                        f"{function.__name__}() got {old}= and {new}=, which are the same: remove {old}="
                     )
                 what = f"the parameter {old}= of {function.__name__} is now called {new}="
                 warnings.warn(what, DeprecationWarning, stacklevel=2)

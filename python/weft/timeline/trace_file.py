@@ -141,14 +141,14 @@ def record(
     wanted = wanted or Wanted()
     wanted.check(point.network())
     if to_cycle is not None and to_cycle <= from_cycle:
-        what = f"no cycle is from {from_cycle} to before {to_cycle}"
+        what = f"there is no cycle from {from_cycle} to before {to_cycle}"
         raise ScenarioError.saying(what, f"write --to-cycle {from_cycle + 1} or more")
     watched = watch.packets(names)
     finished = watch.run(point, watched, first, threads=threads, blocks=blocks, force_memory=force_memory)
     summary = finished.summary
     end = summary["cycles_total"]
     if from_cycle >= end:
-        what = f"the run ended after {end} cycles: nothing is from cycle {from_cycle} on"
+        what = f"the run ended after {end} cycles: there is nothing to show from cycle {from_cycle} on"
         raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
     # a step that ends with the last cycle ends at the beginning of the next cycle
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
