@@ -235,7 +235,7 @@ def test_many_links_have_a_short_label() -> None:
 def test_the_oracle_knows_grids_of_complete_lines_only() -> None:
     torus = "topology: {torus: {widths: [4, 4], terminals_per_router: 1}}\nrouting: dimension_order\n"
     torus += "traffic: {pattern: uniform, load: 0.1}\n"
-    with pytest.raises(ScenarioError, match="torus is none"):
+    with pytest.raises(ScenarioError, match="torus is not such a grid"):
         static.answers(weft.load(torus).points)
 
 

@@ -60,7 +60,7 @@ def test_a_search_has_an_upper_limit_of_terminals_and_its_remedy_finds_a_design(
     assert found.front["terminals"].is_between(200, 210).all()
     with pytest.raises(WeftError, match="lowest number of terminals of any design is") as refused:
         search(Wanted(1001, 24, most_terminals=1001, families=("fat_tree",)))
-    allowed = re.search(r"allow for a number of terminals of ([\d,]+)", refused.value.help)
+    allowed = re.search(r"allow a number of terminals of ([\d,]+)", refused.value.help)
     assert allowed is not None
     most = int(allowed[1].replace(",", ""))
     assert (search(Wanted(1001, 24, most_terminals=most, families=("fat_tree",))).front["terminals"] == most).all()

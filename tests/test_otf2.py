@@ -140,7 +140,7 @@ def test_an_archive_in_a_tar_file_is_the_same_program(
     with tarfile.open(packed, "w:xz") as file:
         file.add(archive, arcname="ring")
     assert _answer(capsys, "info", packed) == _answer(capsys, "info", archive)
-    assert "OTF2 archives have no time of the processor clock" in _refused(capsys, packed, "--clock", "processor")
+    assert "OTF2 archives have no times of the processor clock" in _refused(capsys, packed, "--clock", "processor")
     assert _answer(capsys, "info", packed, "--clock", "wall")["ranks"] == RANKS, "the remedy helps"
 
 

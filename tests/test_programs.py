@@ -143,7 +143,7 @@ def test_wrong_files_are_refused_with_place_and_remedy(tmp_path: Path, capsys: p
     (tmp_path / "a.goal.xz").write_bytes((DATA / "sweep3d_2x2.goal.xz").read_bytes()[:500])
     assert "can't be unpacked" in _refused(capsys, "info", tmp_path / "a.goal.xz")
     assert "name a file with a program" in _refused(capsys, "info", tmp_path / "none.goal")
-    assert "end it with .goalbin or .vef or .goal" in _refused(
+    assert "end the name with .goalbin or .vef or .goal" in _refused(
         capsys, "convert", DATA / "llamp_blocking.goal", "--out", tmp_path / "x.txt"
     )
     message = _refused(capsys, "remap", DATA / "binary_tree_32.goal", "--nodes", "4", "--out", out)

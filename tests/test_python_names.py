@@ -42,7 +42,7 @@ def test_old_names_still_work_and_warn() -> None:
         old = weft.load(SMALL, set={"seed": 7})  # type: ignore[call-arg]
     new = weft.load(SMALL, overrides={"seed": 7})
     assert [point.hash for point in old.points] == [point.hash for point in new.points]
-    with pytest.raises(TypeError, match="leave out set="):
+    with pytest.raises(TypeError, match="remove set="):
         weft.load(SMALL, set={}, overrides={})  # type: ignore[call-arg]
     with pytest.warns(DeprecationWarning, match=r"weft.open is now called weft.open_results"):
         assert weft.open is weft.open_results

@@ -265,7 +265,7 @@ def test_what_a_file_cannot_hold_is_refused() -> None:
         (by_default, "the function uses `stream`, a list_iterator"),
         (one_more, "`one_more` has a decorator"),
         (by_helper, "`one_more` has a decorator"),
-        (eval("lambda source: 0"), "the text of the function `<lambda>` is not known"),
+        (eval("lambda source: 0"), "the text of the function `<lambda>` is unknown"),
     ]:
         with pytest.raises(weft.ScenarioError, match=words):
             weft.load(SCENARIO, overrides={"traffic.pattern": weft.pattern(function)})

@@ -229,7 +229,10 @@ def test_a_slow_routing_says_so(ideas: Path) -> None:
         ("nothing", "returned None: no hop (ideas.py, line 39", "at least one hop"),
         (
             "back_and_forth",
-            "packet to router 0, on VC class 0, at router 3 can lead back to this state: 3 -> 2 -> 3 (ideas.py, line 42",
+            (
+                "for a packet to router 0, on VC class 0, at router 3 can lead back to this state: 3 -> 2 -> 3 "
+                "(ideas.py, line 42"
+            ),
             "lead nearer",
         ),
         ("costs", "costs without queues (ideas.py, line 45", "take `queues`"),

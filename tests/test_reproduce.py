@@ -614,7 +614,7 @@ def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["tcep", "--only", "3", "--out", "{file}"], "is a file, where the folder of the reproduction belongs"),
         (["tcep", "--only", "3", "--out", "{file}/below"], "is a file, where the folder of the reproduction belongs"),
         (["tcep", "--only", "3", "--out", "/proc/nope"], "can't be written"),
-        (["tcep", "--only", "3", "--out", "{figures}"], "figures is no folder"),
+        (["tcep", "--only", "3", "--out", "{figures}"], "figures is not a folder"),
         (["tcep", "--only", "3", "--out", "{report}"], "report-3.html is a folder"),
         (["tcep", "--only", "3", "--out", "{sweep}"], "holds the results of a sweep"),
     ],

@@ -405,7 +405,7 @@ def test_what_a_search_can_not_use_is_refused(
         (["--job-time", "1h"], "remove --job-time"),
         (["--jobs", "2"], "--cpus sets"),
         (["--threads", "4", "--cpus", "2"], "can't run points of 4 threads"),
-        (["--memory", "100MB"], "give jobs more (--memory"),
+        (["--memory", "100MB"], "give jobs more memory (--memory"),
     ]:
         assert main([*command, *more]) == 2
         assert words in capsys.readouterr().err
@@ -422,7 +422,7 @@ def test_jobs_of_another_cluster_are_not_taken_for_dead(
     (slurm / "cluster").write_text("there")
     assert main(command) == 2
     said = capsys.readouterr().err
-    assert "array 1 was submitted on the cluster 'here', and this is a machine of 'there'" in said
+    assert "array 1 was submitted on the cluster 'here', but this is a machine of 'there'" in said
     (array,) = status_of(out, capsys)["arrays"]
     assert "on the cluster 'here'" in array["unasked"]
     remedy = said.partition("first, with `weft ")[2].partition("`")[0]

@@ -165,7 +165,7 @@ def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> No
     spent = {state: int(channels[f"cycles_{state}"].sum()) for state in link_modes.slower(results.summaries[point])}
     if any(spent.values()):
         text = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
-        what = f"{results.describe(point)} slowed its links down ({text}): their energy would be scaled twice"
+        what = f"{results.describe(point)} already slowed its links down ({text}): their energy would be scaled twice"
         raise ResultsError.saying(what, results.with_another(point, POLICY, "always_on", LOAD))
 
 

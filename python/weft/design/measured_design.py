@@ -58,7 +58,7 @@ class Assumptions:
 
     def __post_init__(self) -> None:
         if not (self.port_w >= 0 and self.seeds >= 1):
-            what = f"a port of {self.port_w} W, {self.seeds} seeds of the partitioner"
+            what = f"a port of {self.port_w} W, {self.seeds} seeds of the partitioner: out of range"
             raise WeftError.saying(what, "write a power of 0 W or more, and 1 seed or more")
 
     @classmethod

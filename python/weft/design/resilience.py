@@ -47,7 +47,7 @@ class Failures:
 
     def __post_init__(self) -> None:
         if not (0 < self.step <= 1 and self.trials >= 1 and 0 < self.confidence < 1):
-            what = f"failures in steps of {self.step}, {self.trials} trials, confidence {self.confidence}"
+            what = f"failures in steps of {self.step}, {self.trials} trials, confidence {self.confidence}: out of range"
             raise WeftError.saying(
                 what, "write a step above 0 and up to 1, 1 trial or more, and a confidence between 0 and 1"
             )

@@ -55,10 +55,10 @@ class Wanted:
             what = f"Weft has no formulas for the topology {unknown[0]!r}"
             raise WeftError.saying(what, f"search {', '.join(FAMILIES)}")
         if not (2 <= self.terminals <= MOST_TERMINALS and 2 <= self.radix_ports <= MOST_PORTS):
-            what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}"
+            what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}: out of range"
             raise WeftError.saying(what, f"write 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
         if self.most_terminals is not None and self.most_terminals < self.terminals:
-            what = f"at least {self.terminals:,} and at most {self.most_terminals:,} terminals"
+            what = f"no design has at least {self.terminals:,} and at most {self.most_terminals:,} terminals"
             raise WeftError.saying(what, f"write a limit of {self.terminals:,} terminals or more")
 
     @property

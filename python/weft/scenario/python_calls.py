@@ -263,7 +263,7 @@ class UserFunction:
         """The error for a call that raised an exception. The allowed time of the call is `seconds`."""
         if isinstance(problem, TooLongError):
             what = f"{call} did not return within {seconds:g} s ({self.line(problem)})"
-            return ScenarioError.saying(what, "make the function faster: Weft calls it once for each of many cases")
+            return ScenarioError.saying(what, "end its loop or make it faster: Weft calls it for each of many cases")
         words = f"{type(problem).__name__}: {problem}".removesuffix(": ")
         what = f"{call} raised {words} ({self.line(problem)})"
         return ScenarioError.saying(what, "correct the function; to test it, call it in Python with the same arguments")
