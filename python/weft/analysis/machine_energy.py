@@ -107,9 +107,7 @@ class Run:
         """
         summary = results.summaries[point]
         if failing := set_times.faults(results)[point]:
-            what = (
-                f"{results.describe(point)}: {failing} failed; failed parts draw no power, but this is not a saving"
-            )
+            what = f"{results.describe(point)}: {failing} failed; failed parts draw no power, but this is not a saving"
             raise ResultsError.saying(what, "price a run without `faults` and `fault_model.random`")
         programs = [job for job in of_jobs.of(summary) if program_table.is_program(job)]
         if unfinished := [job["job"] for job in programs if job[program_table.RUN_TIME] is None]:

@@ -35,9 +35,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("subject", choices=["topology", "routing", "program", "stall", "code"], help="subject")
     arguments.add_scenario(parser, "scenario (YAML); folder of results (program, stall); code of a diagnosis (code)")
-    parser.add_argument(
-        "--from", metavar="N", type=arguments.natural, dest="source", help="source terminal (routing)"
-    )
+    parser.add_argument("--from", metavar="N", type=arguments.natural, dest="source", help="source terminal (routing)")
     parser.add_argument(
         "--to", metavar="N", type=arguments.natural, dest="target", help="destination terminal (routing)"
     )

@@ -161,9 +161,7 @@ def _setup(file: str | None) -> tuple[str, ...]:
         return tuple(Path(file).read_text(encoding="utf-8").splitlines())
     except (OSError, ValueError) as problem:
         what = f"--setup {file} can't be read: {problem}"
-        raise WeftError.saying(
-            what, "name a text file with shell commands, such as `module load python`"
-        ) from problem
+        raise WeftError.saying(what, "name a text file with shell commands, such as `module load python`") from problem
 
 
 def _words(options: argparse.Namespace) -> list[str]:

@@ -88,9 +88,7 @@ def _waits(array: ArrayStatus) -> bool:
 def _array(array: ArrayStatus) -> list[str]:
     """Progress of an array of jobs, and errors of those that failed."""
     if array.job is None:
-        return [
-            f"a submission of {array.submitted_utc} ended before Slurm named its array: run the command again"
-        ]
+        return [f"a submission of {array.submitted_utc} ended before Slurm named its array: run the command again"]
     head = f"array {array.job} of {array.submitted_utc}"
     if array.unasked:
         return [f"{head}, {array.jobs} jobs: {array.unasked}"]

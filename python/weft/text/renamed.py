@@ -28,9 +28,7 @@ def renamed(**names: str) -> Callable[[Callable[Parameters, Answer]], Callable[P
             for old in names.keys() & kwargs.keys():
                 new = names[old]
                 if new in kwargs:
-                    raise TypeError(
-                        f"{function.__name__}() got {old}= and {new}=, which are the same: remove {old}="
-                    )
+                    raise TypeError(f"{function.__name__}() got {old}= and {new}=, which are the same: remove {old}=")
                 what = f"the parameter {old}= of {function.__name__} is now called {new}="
                 warnings.warn(what, DeprecationWarning, stacklevel=2)
                 kwargs[new] = kwargs.pop(old)
