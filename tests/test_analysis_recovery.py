@@ -76,7 +76,7 @@ def test_each_episode_has_a_row_and_each_dash_a_reason(faulty: Results, capsys: 
 
 def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> None:
     head, names, rule, *lines = tables.faults(faulty)
-    assert head.startswith("faults: mean latency [cycles] of the packets delivered before, during and after them")
+    assert head.startswith("faults: mean latency [cycles] of the packets delivered before, during and after the faults")
     assert names.split() == [
         *("faults", "before", "during", "after"),
         *("share", "before", "share", "during", "share", "after", "recovery", "return"),
@@ -90,7 +90,7 @@ def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> 
     assert all(line.startswith(("- before the faults: ", "- during", "- after", "- re")) for line in reasons)
     assert all("cycle" in line for line in reasons)
     assert lines[-1].startswith("and ")
-    assert lines[-1].endswith(" more, which `weft analyse recovery` tells")
+    assert lines[-1].endswith(" more, which `weft analyse recovery` lists")
 
 
 def test_random_faults_are_reported_as_those_that_are_named(
@@ -105,7 +105,7 @@ def test_random_faults_are_reported_as_those_that_are_named(
     assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
     # random faults also give no saving
     assert set_times.faults(at_random) == ["random of links, mtbf 4000cycles, mttr 300cycles, from 3000cycles"]
-    assert set_times.changes(at_random) == ["what fails"]
+    assert set_times.changes(at_random) == ["the failed parts"]
     found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")
     assert found["failed"].to_list() == [each["failed"] for each in episodes]
 

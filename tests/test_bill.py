@@ -129,7 +129,7 @@ def test_without_a_measured_baseline_savings_are_against_the_same_flits_on_links
     assert row["baseline"] == REFERENCE
     assert row["saving_share"] == pytest.approx(1 - 1.4 / 2.2)
     assert any(
-        "from the same run, as no point differs from it in power.policy = always_on alone" in line
+        "from the same run, because no point differs from it only in power.policy = always_on" in line
         for line in lines(yearly)
     )
 
@@ -327,7 +327,7 @@ def test_the_report_shows_the_bill_with_a_picture(example: Results, tmp_path: Pa
     assert "<svg role=" in section
     assert "currentColor" in section
     assert "#010203" not in section
-    assert "saved: at the same delivered work" in section
+    assert "saved: compared with " in section
     assert '<a href="#bill">' in page
 
 
@@ -419,7 +419,7 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     assert str(yearly) == text
     # a line says that links that are always on were not measured
     alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
-    assert "what latency it costs is not known: no point differs from it in power.policy = always_on alone" in str(
+    assert "its cost in latency is unknown: no point differs from it only in power.policy = always_on" in str(
         alone
     )
     answer = sentences(Sources([_results(tmp_path / "answer", *on, *asleep)]))

@@ -115,7 +115,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
     yearly = results.bill(NIGHT)
     shares = yearly.frame["saving_share"].to_list()
     assert shares == [0.5, None, None, 0.0, None, None]
-    failed = "no savings: links that failed draw no power, which is no saving, and no baseline was measured with these"
+    failed = "no savings: failed links draw no power, which is not a saving, but no baseline was measured with these"
     notes = yearly.frame["note"].to_list()
     assert [bool(note and note.startswith(failed)) for note in notes] == [share is None for share in shares]
     text = "\n".join(lines(yearly))
@@ -125,7 +125,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
     for baseline in (named, f"{named},faults=none"):
         again = results.bill(NIGHT | {"baseline": baseline})
         if "faults" in baseline:
-            assert "has other faults: none" in again.frame["note"][1]
+            assert "has different faults: none" in again.frame["note"][1]
             assert f"  write bill.baseline: {named} (each" in "\n".join(lines(again))
             assert again.frame["saving_share"].to_list() == [0.5, None, None, None, None, None]
         else:
@@ -133,13 +133,13 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
             assert shares[:2] == pytest.approx([0.5, 1 - 950 / 1950])
             # if a network loses a tenth of its packets, this is not a saving
             assert shares[2] is None
-            assert (
-                "10 % of the baseline's: a load of which more than 3 % is lost is not carried" in again.frame["note"][2]
-            )
+            lost = "10 % of the packets of the baseline: a load is not carried if more than 3 % is lost"
+            assert lost in again.frame["note"][2]
             assert [note is None for note in again.frame["note"]] == [True, True, False, True, True, True]
     # if no points with always-on links were measured, the error names none
     alone = made(tmp_path / "alone", [({**steady_point(ASLEEP, 0.1)[0], "faults": LINK}, steady_point(ASLEEP, 0.1)[1])])
-    assert "measure a power policy that leaves all links on with the same faults" in "\n".join(lines(alone.bill(NIGHT)))
+    remedy = "with the same faults, measure a power policy that keeps all links on"
+    assert remedy in "\n".join(lines(alone.bill(NIGHT)))
 
 
 @pytest.mark.parametrize("flaw", soundness.FLAWS)
@@ -248,8 +248,8 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
             ((sound, sound | {"accepted_load": 0.0}), "phase 2 delivered nothing", "longer `measure.window`"),
             ((sound, sound | {"packets": 7}), "phase 2 is with fewer than 30 packets", "for 9 times as long or more"),
             ((sound, sound | {"packets": 0}), "phase 2 is without a measured packet", "longer `measure.window`"),
-            ((sound, sound)[:1], "the load never changes: it has no phases", "name loads"),
-            ((), "the load never changes: it has no phases", "name loads"),
+            ((sound, sound)[:1], "the load never changes, so it has no phases", "name loads"),
+            ((), "the load never changes, so it has no phases", "name loads"),
         )
     ):
         with pytest.raises(ResultsError, match=words) as raised:
@@ -260,14 +260,13 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
     backlog = r"phase 3 is not settled \(delivers the backlog of a saturated phase\)"
     with pytest.raises(ResultsError, match=backlog) as raised:
         _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
-    assert raised.value.help == "lower the load of the previous phase until that phase is not saturated"
-    too_short = r"it is not judged \(the run is too short to tell whether the network is saturated\)"
-    with pytest.raises(ResultsError, match=too_short):
+    assert raised.value.help == "lower the load of the phase before until it is not saturated"
+    with pytest.raises(ResultsError, match=r"the point is not judged \(too short to tell whether it is saturated\)"):
         _with_phases(tmp_path / "bursts", sound | {"saturated": None}, sound, saturated=None).bill(keys)
-    with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as raised:
+    with pytest.raises(ResultsError, match="there is no phase 3: the last phase is 2") as raised:
         _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})
     assert raised.value.help == "name a phase from 1 to 2"
-    with pytest.raises(ResultsError, match="it is not settled"):
+    with pytest.raises(ResultsError, match="the point is not settled"):
         _with_phases(tmp_path / "unsettled", sound, sound, power_settled=False).bill(keys)
 
 
@@ -276,11 +275,11 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
     [
         ("power.policy=allways_on", "no point is at power.policy = allways_on", "did you mean `always_on`?"),
         ("policy=static", "no point is at power.policy = static", "power.policy is always_on or idle_timeout"),
-        ("power.polici=always_on", "power.polici is no coordinate", "did you mean `power.policy`"),
-        ("colour=blue", "colour is no coordinate of the sweep", "its coordinates are power.policy"),
-        ("always_on", "'always_on' chooses nothing", "write e.g. 3, or routing"),
+        ("power.polici=always_on", "power.polici is not a coordinate", "did you mean `power.policy`"),
+        ("colour=blue", "colour is not a coordinate of the sweep", "the coordinates are power.policy"),
+        ("always_on", "'always_on' names no point", "write e.g. 3, or routing"),
         ("0", "'0' is the number of a point", "write coordinates, such as power.policy=always_on"),
-        ("policy=always_on,load=0.1", "names traffic.load", "leave it out"),
+        ("policy=always_on,load=0.1", "names traffic.load", "remove this coordinate"),
     ],
 )
 def test_a_baseline_that_no_point_has_is_refused_before_and_after_a_run(
@@ -308,7 +307,8 @@ def test_a_baseline_that_means_two_series_or_has_another_routing_gives_no_saving
     ways = ({"idle_timeout": {"idle": "9cycles"}}, {"idle_timeout": {"idle": "99cycles"}}, ASLEEP)
     results = made(tmp_path / "ways", [steady_point(way, 0.1) for way in ways])
     yearly = results.bill(NIGHT | {"baseline": "policy=idle_timeout"})
-    assert yearly.frame["note"][2] == "no savings: the baseline (power.policy = idle_timeout) may be any of 2"
+    ambiguous = "no savings: the baseline (power.policy = idle_timeout) is ambiguous: 2 series match"
+    assert yearly.frame["note"][2] == ambiguous
     remedy = "power.policy=idle_timeout(idle 9cycles)"
     assert any(remedy in line for line in lines(yearly))
     assert results.bill(NIGHT | {"baseline": remedy}).frame["saving_share"].to_list() == [None, 0, 0]
@@ -321,7 +321,8 @@ def test_a_baseline_that_means_two_series_or_has_another_routing_gives_no_saving
     ]
     other = made(tmp_path / "routing", points)
     note = other.bill(NIGHT | {"baseline": "policy=always_on"}).frame["note"][1]
-    assert note == "no savings: no point at the baseline (power.policy = always_on) has its routing = pal"
+    without = "no savings: no point at the baseline (power.policy = always_on) has routing = pal, as this series does"
+    assert note == without
     named = "policy=always_on,routing=minimal"
     assert other.bill(NIGHT | {"baseline": named}).frame["saving_share"][1] == 0
 
@@ -397,7 +398,7 @@ def test_phases_that_the_load_does_not_have_are_refused_before_anything_runs() -
     phases = {"bill.profile": [{"share": 1, "phase": 3}]}
     for sets, words in (
         (phases, "bill.profile.0.phase: the load never changes"),
-        (phases | changing, "bill.profile.0.phase: there is no phase 3: the last is 2"),
+        (phases | changing, "bill.profile.0.phase: there is no phase 3: the last phase is 2"),
         (changing, "bill.profile.0.load: load 0.1 changes in 2 phases"),
     ):
         with pytest.raises(ScenarioError, match=words):
@@ -415,7 +416,7 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as raised:
         weft.load(zipped).run(tmp_path / "out")
     # a sweep over loads is refused together with that `zip`, so it is not a remedy
-    assert raised.value.help.startswith("name a measured load, or measure this one, too")
+    assert raised.value.help.startswith("name a measured load, or also measure this load")
 
 
 def test_the_usual_baseline_is_the_usual_policy() -> None:

@@ -206,7 +206,7 @@ def test_diagnoses_of_pairs_are_data_and_lines_have_their_codes(
     assert found["remedy"]["text"]
     text = " ".join(savings.lines(results, width=1000))
     assert f"[{code}]" in text
-    assert codes.legend([text]) == [f"more of a name in brackets: weft explain code {code}"]
+    assert codes.legend([text]) == [f"to explain a name in brackets: weft explain code {code}"]
     lines = [line for line in answer.sentences(Sources([results])) if f"[{code}]" in line]
     assert lines, "the report"
 

@@ -159,8 +159,8 @@ def test_a_difference_that_rounds_to_zero_has_no_sign() -> None:
     ("a", "b", "words"),
     [
         ("routing=dimension_order", "routing=nonsense", ["no finished point", "dimension_order, ugal_p"]),
-        ("rooting=ugal_p", "routing=ugal_p", ["rooting is no coordinate", "traffic.pattern, routing, traffic.load"]),
-        ("ugal_p", "routing=ugal_p", ["chooses nothing", "path=value"]),
+        ("rooting=ugal_p", "routing=ugal_p", ["rooting is not a coordinate", "traffic.pattern, routing, traffic.load"]),
+        ("ugal_p", "routing=ugal_p", ["names no point", "path=value"]),
         ("load=0.1", "load=0.1,routing=ugal_p", ["choose one", ":load=0.1,", "routing=dimension_order"]),
     ],
 )
@@ -176,7 +176,7 @@ def test_sets_without_common_points_are_refused(tmp_path: Path, capsys: pytest.C
     a = made(tmp_path / "a", [({"traffic.load": load}, {}) for load in (0.1, 0.2)])
     b = made(tmp_path / "b", [({"traffic.load": load}, {}) for load in (0.3, 0.4)])
     assert main(["compare", str(a.root), str(b.root)]) == 2
-    assert "no traffic.load in common: 0.1, 0.2 and 0.3, 0.4" in capsys.readouterr().err
+    assert "no value of traffic.load in common: 0.1, 0.2 and 0.3, 0.4" in capsys.readouterr().err
     shutil.rmtree(b.root / "points")
     assert main(["compare", str(a.root), str(b.root)]) == 2
     assert "no finished point" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def older(path: Path) -> None:
         ("summary.json", cut, "summary.json is damaged"),
         ("summary.json", lambda path: path.write_bytes(b""), "summary.json is empty"),
         ("summary.json", lambda path: path.unlink(), "summary.json can't be read"),
-        ("summary.json", lambda path: path.write_text("[1, 2]"), "summary.json is damaged: it holds no keys"),
+        ("summary.json", lambda path: path.write_text("[1, 2]"), "summary.json is damaged: it has no keys"),
         ("channels.parquet", cut, "channels.parquet was cut off"),
         ("channels.parquet", lambda path: path.unlink(), "channels.parquet is missing"),
         ("series.parquet", lambda path: path.unlink(), "series.parquet is missing"),
@@ -118,8 +118,8 @@ def test_results_of_another_version_are_reported(
         ('{"name": "x"}', "lists no points"),
         ('{"name": "x", "points": [{"hash": "../..", "coordinates": {}}]}', "lists no points"),
         ('{"name": "x", "points": [3]}', "lists no points"),
-        ('{"name": "x", "points": [], "title": 7}', "its title is no text or its command is no list"),
-        ('{"name": "x", "points": [], "command": 5}', "its title is no text or its command is no list"),
+        ('{"name": "x", "points": [], "title": 7}', "its title is not text or its command is not a list"),
+        ('{"name": "x", "points": [], "command": 5}', "its title is not text or its command is not a list"),
     ],
 )
 def test_a_damaged_list_of_points_is_reported_and_mended(sweep: Sweep, whole: Results, text: str, words: str) -> None:
@@ -136,7 +136,7 @@ def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytes
     shutil.rmtree(whole.root / "points")
     opened = weft.open_results(whole.root)
     assert (len(opened), opened.missing, opened.damaged) == (0, 12, [])
-    with pytest.raises(weft.ResultsError, match="none is finished"):
+    with pytest.raises(weft.ResultsError, match="no point is finished"):
         opened.channels(0)
     assert main(["query", str(whole.root), "select * from points"]) == 2
     assert "no finished point" in capsys.readouterr().err
@@ -195,7 +195,7 @@ def test_a_summary_that_does_not_say_how_it_ended_is_damaged(whole: Results) -> 
     path.write_text(json.dumps({"result_model": RESULT_MODEL_VERSION}))
     path.with_name("run.json").unlink()
     (damaged,) = weft.open_results(whole.root).damaged
-    assert "does not say how the run ended" in damaged.reason
+    assert "does not have the ending of the run" in damaged.reason
 
 
 def test_run_json_without_keys_is_coped_with(whole: Results) -> None:

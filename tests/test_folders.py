@@ -113,7 +113,7 @@ def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
     assert before.unlisted == 0
     Path("net.yaml").write_text(text("[0.05]"), encoding="utf-8")
     assert main(["run", "net.yaml", "--no-picture"]) == 0
-    assert "4 other points lie in results/net/points: the scenario had more" in capsys.readouterr().out
+    assert "4 other points are stored in results/net/points: the scenario had other" in capsys.readouterr().out
     assert main(["status", "results/net"]) == 0
     assert "4 of 4 done\n" in (output := capsys.readouterr().out)
     assert "4 in the folder are no longer in the sweep" in output

@@ -123,7 +123,7 @@ def test_a_point_without_groups_says_how_to_have_them(tmp_path: Path, capsys: py
     capsys.readouterr()
     assert main(["query", str(plain.root), "select * from groups"]) == 2
     errors = capsys.readouterr().err
-    assert "no point kept groups" in errors
+    assert "no point recorded groups" in errors
     # the remedy, as printed
     remedy = "power.groups={by: router}"
     assert remedy in errors

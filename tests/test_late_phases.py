@@ -78,8 +78,8 @@ def test_it_is_marked_in_the_report_the_figure_and_the_exports(waking: Results, 
     out = tmp_path / "phases.md"
     assert main(["export", str(waking.root), "--table", "phases", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
-    assert text.startswith("| Phase | From cycle | To cycle | Load as set [flits/terminal/cycle] |"), text
-    assert "~: measured before the network had settled" in text.replace("\\", "")
+    assert text.startswith("| Phase | From cycle | To cycle | Configured load [flits/terminal/cycle] |"), text
+    assert "~: measured before it had settled" in text.replace("\\", "")
 
 
 def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_the_usual_figure_of_loads_that_change_shows_the_phases_of_all_points(wa
     both = weft.load(WAKING, overrides={"sweep.power.policy": policies}).run(tmp_path / "both")
     drawing = both.plot.figure("phases")
     words = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert {"always_on", "load as set", "not settled"} <= set(words)
+    assert {"always_on", "configured load", "not settled"} <= set(words)
     assert any(word.startswith("tcep") for word in words)
     for axes in drawing.axes[1:]:
         assert sum(line.get_label() == "always_on" for line in axes.get_lines()) == 4

@@ -73,20 +73,20 @@ def test_what_is_not_there_is_answered_with_what_is(made_up: Results, wanted: st
 
 @pytest.mark.parametrize("wanted", ["speed=3", "ttern=uniform"])
 def test_paths_that_are_not_there_are_answered_with_those_that_are(made_up: Results, wanted: str) -> None:
-    with pytest.raises(weft.ResultsError, match="is no coordinate of the sweep") as caught:
+    with pytest.raises(weft.ResultsError, match="is not a coordinate of the sweep") as caught:
         Choice.of([made_up], [wanted])
     assert "traffic.pattern, power.policy, traffic.load" in caught.value.help
 
 
 def test_every_choice_has_to_mean_a_point(made_up: Results) -> None:
-    with pytest.raises(weft.ResultsError, match="no finished point is 99"):
+    with pytest.raises(weft.ResultsError, match="no finished point matches 99"):
         Choice.of([made_up], [0, 99])
 
 
 def test_numbers_are_whole_and_a_negative_one_counts_from_the_last(made_up: Results) -> None:
     assert points(made_up, np.int64(0)) == [0]
     assert points(made_up, -1) == points(made_up, "-1") == [15]
-    with pytest.raises(weft.ResultsError, match=r"0\.0 chooses nothing"):
+    with pytest.raises(weft.ResultsError, match=r"0\.0 names no point"):
         points(made_up, 0.0)
 
 
@@ -127,7 +127,7 @@ def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
     }.items():
         assert Chosen.named(f"{results.root}:{words}", weft.open_results).points == points(results, words) == expected
     for choose in (lambda: Chosen.named(f"{results.root}:vcs=2", weft.open_results), lambda: points(results, "vcs=2")):
-        with pytest.raises(weft.ResultsError, match=r"vcs may be links\.a\.vcs or links\.b\.vcs"):
+        with pytest.raises(weft.ResultsError, match=r"vcs is ambiguous: it can mean links\.a\.vcs or links\.b\.vcs"):
             choose()
 
 

@@ -91,7 +91,7 @@ REFUSED = {
     "plot pie {root}": "there is no kind of figure 'pie'(.|\n)*the kinds are load, latency_accepted",
     "plot {root}": "but the first argument is the kind of figure(.|\n)*weft plot load ",
     "plot load": "no results are named(.|\n)*weft plot load results/",
-    "plot load nowhere": "nowhere holds no results of a sweep(.|\n)*`weft run`",
+    "plot load nowhere": "nowhere has no results of a sweep(.|\n)*`weft run`",
     "plot load {root} --out x.pdf --format png": "--out x.pdf and --format png disagree",
     "plot load {root} --out x.gif": "no format of a figure is called 'gif'(.|\n)*end it with .pdf, .svg, .png",
     "plot load {root} --out picture": "the name has no ending",

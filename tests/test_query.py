@@ -113,7 +113,7 @@ def test_a_pivot_is_a_query(kept: Results) -> None:
         ("select traffic.load from points", ["points: point,", '"traffic.load"']),
         ("select * from nowhere", ["nowhere does not exist", "tables: points, jobs, latencies, channels"]),
         ("selec * from points", ["syntax error", "tables: points"]),
-        ("select * from link_states", ["no point kept link_states", "set measure.link_states={"]),
+        ("select * from link_states", ["no point recorded link_states", "set measure.link_states={"]),
         ("drop table points", ["no query", "read only"]),
         ("copy points to 'x.csv'", ["no query", "read only"]),
         ("select 1; select 2", ["no query"]),

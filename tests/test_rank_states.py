@@ -179,7 +179,7 @@ def test_a_record_without_room_has_no_path(tmp_path: Path, capsys: pytest.Captur
     results = weft.load(short).run(tmp_path / "short", watch=False)
     assert results.summaries[0]["rank_states_complete"] is False
     assert main(["explain", "program", str(tmp_path / "short")]) == 2
-    assert "raise measure.rank_states.max_spans" in capsys.readouterr().err
+    assert "increase measure.rank_states.max_spans" in capsys.readouterr().err
     # the remedy works
     more = weft.load(short, overrides={"measure.rank_states.max_spans": 1000}).run(tmp_path / "more", watch=False)
     assert critical_path.of(more, 0)[0].cycles == RUN_TIME
@@ -336,8 +336,8 @@ def test_a_message_of_a_rank_to_itself_is_no_pair_of_ranks() -> None:
         critical_path.Step(transfer, 2, 2, 2, 14, 16),
     ]
     of = [line for line in critical_path.lines(critical_path.Path("a", steps), 1e-9) if "pairs of ranks" in line]
-    assert of == ["transfers on it, between 1 pairs of ranks, 2 of ranks to themselves, the longest first"]
+    assert of == ["transfers on the path, between 1 pairs of ranks, and of 2 ranks to themselves, longest first"]
     (plain,) = [
         line for line in critical_path.lines(critical_path.Path("a", steps[:1]), 1e-9) if "pairs of ranks" in line
     ]
-    assert plain == "transfers on it, between 1 pairs of ranks, the longest first"
+    assert plain == "transfers on the path, between 1 pairs of ranks, longest first"

@@ -85,7 +85,7 @@ def test_a_policy_that_leaves_all_links_on_is_the_baseline_where_the_routing_ref
 ) -> None:
     alone = weft.load(FAULTY).run(tmp_path / "alone")
     text = "\n".join(lines(YearlyBill(alone)))
-    assert "or where the routing refuses that `tcep: {initial: all_on, deactivate: false}`" in text
+    assert "or, if the routing refuses that, `tcep: {initial: all_on, deactivate: false}`" in text
     sleeps = "{tcep: {activation_epoch: 300cycles, deactivation_epoch: 900cycles, wake: 200cycles, initial: all_on}}"
     both = f"[{{tcep: {{initial: all_on, deactivate: false}}}}, {sleeps}]"
     results = weft.load(FAULTY, overrides={"sweep.power.policy": both}).run(tmp_path / "both")

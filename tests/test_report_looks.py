@@ -116,7 +116,7 @@ def test_a_saturated_point_has_no_latency(page: Page, results: Results) -> None:
     cells = page.texts(f"#point-table tbody td:nth-child({place + 1})")
     assert [row for row, cell in enumerate(cells) if cell == "sat"] == over
     assert page.texts("#point-words") == [
-        "sat: saturated, the latency has no limit. !: per bit of what is accepted, which is less than was offered."
+        "sat: saturated, the latency has no limit. !: per accepted bit, with an accepted load below the offered load."
     ]
     page.do("choosePoint(arguments[0])", over[0])
     assert (

@@ -120,7 +120,7 @@ def test_what_was_not_recorded_is_refused(made_up: Results) -> None:
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(weft.ResultsError, match="holds no results"):
+    with pytest.raises(weft.ResultsError, match="has no results"):
         weft.open_results(tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_missing_points_are_counted(made_up: Results) -> None:
 
 def test_a_point_that_is_not_there_is_refused_with_the_range(made_up: Results) -> None:
     for read in (made_up.channels, made_up.series, made_up.latencies, made_up.scenario, made_up.run_info):
-        with pytest.raises(weft.ResultsError, match="16 finished points are 0 to 15"):
+        with pytest.raises(weft.ResultsError, match="16 finished points have the numbers 0 to 15"):
             read(99)
 
 

@@ -311,8 +311,8 @@ def test_what_leaves_unfinished_points_out_says_so_and_how_to_go_on(
     for use in uses:
         assert main(use) == 0
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"warning: {out}: 1 of 2 points is not finished, and left out; go on with: ")
-    command = shlex.split(line.partition("go on with: ")[2])
+        assert line.startswith(f"warning: {out}: 1 of 2 points is not finished, and left out; continue with: ")
+    command = shlex.split(line.partition("continue with: ")[2])
     assert main([*command[command.index("run") :], "--no-picture"]) == 0
     capsys.readouterr()
     for use in uses:

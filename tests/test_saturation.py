@@ -342,7 +342,7 @@ def test_without_a_search_the_command_that_makes_one_is_reported(
     assert main(["export", str(results.root), "--table", "saturation"]) == 2
     errors = capsys.readouterr().err
     assert f"{results.root}: there is no table saturation" in errors
-    assert "= help: search first: `weft saturation FILE`" in errors
+    assert "= help: first run `weft saturation FILE`" in errors
     folder = tmp_path / "searched"
     assert main(["saturation", str(small), "--set", "sweep=null", "--tolerance", "0.5", "--out", str(folder)]) == 0
     assert main(["export", str(folder), "--table", "saturation"]) == 0

@@ -52,15 +52,15 @@ def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
     text = sentences(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
     most = (
         "Where it saves most (load 0.1): 25 % of the links that it manages draw power; the network draws 1500 W instead"
-        " of 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %)"
-        " on average."
+        " of 2000 W (500 W less, 25 %), and the mean packet latency is 30.0 cycles instead of 20.0 cycles"
+        " (10.0 cycles more, 50 %)."
     )
     least = (
         "Where it saves least (load 0.2): 75 % of the links that it manages draw power; the network draws 1900 W"
-        " instead of 2000 W (100 W less, 5 %), and a packet takes 20.0 cycles (no difference) on average."
+        " instead of 2000 W (100 W less, 5 %), and the mean packet latency is 20.0 cycles (no difference)."
     )
     assert text.splitlines() == [
-        "gated beside on, for the same traffic",
+        "gated compared with on, for the same traffic",
         "  links that draw power (load 0.1):",
         f"  on     {'#' * 40} 100 %",
         f"  gated  {'#' * 10}{'.' * 30} 25 %",
@@ -164,7 +164,7 @@ def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
     text = sentences(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
     assert text == (
-        "gated beside on, for the same traffic: no point can be compared. "
+        "gated compared with on, for the same traffic: no point can be compared. "
         "Not compared, of 2 pairs of points: 2 saturated."
     )
 
@@ -209,13 +209,13 @@ def test_most_and_least_are_those_of_the_shares_that_are_shown(tmp_path: Path) -
 
 def test_what_is_equal_as_shown_is_reported_once(tmp_path: Path) -> None:
     text = sentences(tmp_path / "saves", {}, {"power_mean_w": 1499.99})
-    assert "It saves the same share everywhere, as here (load 0.2): " in text
+    assert "It saves the same share at each of these points, for example (load 0.2): " in text
     assert "Where it saves" not in text
     text = sentences(tmp_path / "costs", {"power_mean_w": 2100.0}, {"power_mean_w": 2100.0})
-    assert "takes the same share more everywhere, as here (load 0.1): " in text
+    assert "draws the same share more at each of these points, for example (load 0.1): " in text
     assert "(100 W more, 5 %)" in text
     text = sentences(tmp_path / "equal", {"power_mean_w": 2000.0}, {"power_mean_w": 2000.0})
-    assert "It saves no power at any of these points, and takes no more, as here (load 0.1): " in text
+    assert "It draws neither less nor more power at any of these points, for example (load 0.1): " in text
     assert "10.0 cycles more, 50 %" in text, "power alone is no cost"
 
 
@@ -233,7 +233,7 @@ def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
     on = [_phase(1, 0.1, power_mean_w=2000.0), _phase(2, 0.3, power_mean_w=2000.0), _phase(3, 0.1, power_mean_w=2000.0)]
     own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
     text = sentences(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
-    assert "the same share everywhere, as here (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
+    assert "same share at each of these points, for example (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
     # the third phase delivers the packets that the second has left
     unsettled = "2 not settled (delivers the backlog of a saturated phase)"
     assert f"of 6 pairs of points or phases: 2 saturated, {unsettled}." in text

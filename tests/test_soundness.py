@@ -555,12 +555,12 @@ def test_changes_at_set_times_are_no_chance(tmp_path: Path, capsys: pytest.Captu
     for number, (point, numbers) in enumerate(many):
         row = _compared(tmp_path / str(number), numbers, slow | numbers, **point)["packet_latency_mean_cycles"]
         assert (row["difference"], row["relative"], row["significant"]) == (200.0, 10.0, None)
-        assert row["unjudged"].startswith("not judged: changes in the window (")
-        assert row["unjudged"].endswith(") are not chance")
+        assert row["unjudged"].startswith("not judged: the ")
+        assert row["unjudged"].endswith(" changed in the window, which is not chance")
     assert main(["compare", str(tmp_path / "1" / "a"), str(tmp_path / "1" / "b")]) == 0
     output = capsys.readouterr().out
-    assert "+1000.0 %  not judged: changes in the window (the links that are on) are not chance" in output
-    assert "not significantly different" not in output
+    assert "+1000.0 %  not judged: the links that are on changed in the window, which is not chance" in output
+    assert "not told apart" not in output
     assert "sweep the seed (seed: [1, 2, 3]) in both" in output
     # a column of notes has no heading and no rule
     assert not any(line.endswith("  -") for line in output.splitlines())

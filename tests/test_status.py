@@ -165,7 +165,7 @@ def test_a_search_for_saturation_has_status_queries_and_comparisons(
 
 def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", str(tmp_path)]) == 2
-    assert "holds no results" in capsys.readouterr().err
+    assert "has no results" in capsys.readouterr().err
 
 
 def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

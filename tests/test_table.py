@@ -28,7 +28,7 @@ def test_columns_are_flush() -> None:
 
 def test_loads_go_down_and_series_across(made_up: Results) -> None:
     lines = tables.loads(made_up).splitlines()
-    assert "; !: per bit of what is accepted, which is less than was offered" in lines[1]
+    assert "; !: per accepted bit, with an accepted load below the offered load" in lines[1]
     assert lines[11:] == [
         "",
         "tornado",
@@ -91,7 +91,7 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
         f"  not in {where.format('uniform', 'always_on', 0.1)}",
         "power state settled in 11 of 12 points",
         f"  not in {where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)}",
-        "wanted confidence reached in 16 of 16 points",
+        "requested confidence reached in 16 of 16 points",
         settle,
         f"Jain index of the sources: at least 0.85 ({where.format('tornado', 'idle_timeout(idle 9cycles)', 0.4)})",
     ]
@@ -107,8 +107,8 @@ def test_packets_that_were_dropped_are_reported(made_up: Results) -> None:
     for row, summary in enumerate(made_up.summaries):
         summary |= {"dropped_packets": {2: 30, 5: 12}.get(row, 0), "packets": 120}
     text = (
-        "42 packets dropped at 2 points (a link or router had failed): 80 % were delivered at the worst of them, and"
-        " latencies are of those"
+        "42 packets dropped at 2 points (a link or router had failed): 80 % were delivered at the worst point;"
+        " latencies include only delivered packets"
     )
     assert notes.lines(made_up) == [text]
     assert f"{text}." in sentences(Sources([made_up]))
@@ -144,4 +144,4 @@ def test_a_table_says_that_accepted_loads_include_replies(tmp_path: Path) -> Non
     results = weft.load(ASKED).run(tmp_path / "asked")
     assert results.frame["accepted_load"][0] > 4 * results.frame["load"][0]
     head = tables.loads(results).splitlines()[0]
-    assert "over load as set [flits/terminal/cycle] of requests; what is accepted counts replies as well" in head
+    assert "against the configured load [flits/terminal/cycle] of requests; accepted loads also count replies" in head

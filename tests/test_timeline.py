@@ -342,9 +342,9 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     [
         (
             ["--kinds", "hello"],
-            r"no control packet is called 'hello'\n  = help: the kinds are .*activate, activate_yours",
+            r"there is no control packet 'hello'\n  = help: the kinds are .*activate, activate_yours",
         ),
-        (["--routers", "3"], r"there is no router 3: the network has 3\n  = help: write 0 to 2"),
+        (["--routers", "3"], r"there is no router 3: the network has 3\n  = help: write a number from 0 to 2"),
     ],
 )
 def test_control_packets_that_can_not_be_are_refused(

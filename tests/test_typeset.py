@@ -65,7 +65,7 @@ def test_the_head_of_a_table_of_latex_is_narrow_and_has_as_many_cells_in_each_ro
     assert stacked == [
         "Load (flits/ terminal/ cycle)",
         "Accepted load (flits/ terminal/ cycle)",
-        r"99 \% of packet latencies (cycles)",
+        r"99 \% quantile of packet latency (cycles)",
         "Energy per delivered bit (pJ/bit)",
         "Routing",
         r"A b\% share",
@@ -87,7 +87,7 @@ def test_a_table_of_markdown_has_as_many_cells_in_each_line() -> None:
 def test_headings_have_units() -> None:
     assert headings(["traffic.load", "packet_latency_p99_cycles", "energy_per_bit_pj", "window_cycles"]) == [
         "Load [flits/terminal/cycle]",
-        "99 % of packet latencies [cycles]",
+        "99 % quantile of packet latency [cycles]",
         "Energy per delivered bit [pJ/bit]",
         "Window [cycles]",
     ]
@@ -111,7 +111,7 @@ def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys
     *rows, empty, note, between, over = rows
     assert (len(rows), empty, between) == (16, "", "")
     assert note == "sat: saturated, the latency has no limit"
-    assert over == "!: per bit of what is accepted, which is less than was offered"
+    assert over == "!: per accepted bit, with an accepted load below the offered load"
     energy = cells(head).index("Energy per delivered bit [pJ/bit]")
     assert [cells(row)[energy].endswith("!") for row in rows] == [bool(each["saturated"]) for each in made_up.summaries]
     for row, summary in zip(rows, made_up.summaries, strict=True):
@@ -155,7 +155,7 @@ def test_a_comparison_is_a_table_of_a_document(made_up: Results, tmp_path: Path)
     assert re.findall(r"\*\*(.*)\*\*", text) == [
         "Accepted load [flits/terminal/cycle]",
         "Mean packet latency [cycles]",
-        "99 % of packet latencies [cycles]",
+        "99 % quantile of packet latency [cycles]",
         "Energy per delivered bit [pJ/bit]",
     ]
     assert "| uniform | 0.1 | 21.00 | 26.00 | +5.00 | - | +23.8 % | ? |" in text

@@ -177,7 +177,7 @@ def test_the_engine_raises_errors_with_the_number_of_the_system(small: Path, tmp
 
 def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.html")
-    with pytest.raises(WriteError, match="no regular file"), replaced(tmp_path / "pipe.html"):
+    with pytest.raises(WriteError, match="not a regular file"), replaced(tmp_path / "pipe.html"):
         pass
     assert (tmp_path / "pipe.html").is_fifo()
 

@@ -38,9 +38,9 @@ def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) ->
     # broken in cycle 1000, and 100 cycles until the tables are ready; the window begins in cycle 500
     assert {(way.tables, way.fits, way.warmup) for way in ways} == {(1100, False, None)}
     names = ", ".join(way.name for way in ways[:4])
-    assert f"new tables of what is left, which leave a path for every pair: {names}" in text
+    assert f"new tables for the remaining network, with a path for every pair: {names}" in text
     assert "from cycle 1100 on; until then packets wait, and may be lost" in text
-    assert "something fails in the window" in text
+    assert "parts fail in the window, so a run" in text
     assert "would be lost" not in text
     assert "--set" not in text
 
@@ -66,7 +66,7 @@ def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_no
         encoding="utf-8",
     )
     lines, command = commanded(file, tmp_path / "lost", capsys)
-    assert any("the first tables of these routings know what is broken" in line for line in lines)
+    assert any("the first tables of these routings include the faults" in line for line in lines)
     assert not any("measure.warmup" in word for word in command)
     assert main([*command, "--no-picture"]) == 0
     (summary,) = weft.open_results(command[command.index("--out") + 1]).summaries

@@ -58,7 +58,7 @@ def test_what_ends_by_itself_says_when(small: Path, tmp_path: Path, capsys: pyte
     assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 0
     output = capsys.readouterr().out
     assert "warm-up settled in 2 of 2 points after " in output
-    assert "wanted confidence reached in 2 of 2 points" in output
+    assert "requested confidence reached in 2 of 2 points" in output
 
 
 def test_what_was_recorded_is_a_frame(small: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def figure(choice: Choice) -> Picture:
     handles = (
         [Line2D([], [], label=name, **look) for lines in _OF_ONE for _, name, look in lines if name]
         if len(spots) == 1
-        else [Line2D([], [], label="load as set", **_DOTTED), *style.entries(looks, saturated=False)]
+        else [Line2D([], [], label="configured load", **_DOTTED), *style.entries(looks, saturated=False)]
     )
     drawing = style.canvas(
         choice.title,
@@ -108,7 +108,7 @@ def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
 def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
     """Draw a line per point in each panel, and the loads that the scenario sets. Points may have the same loads."""
     for phases in measured:
-        _steps(panels[0], phases, q.SET_LOAD.column, "load as set", _DOTTED)
+        _steps(panels[0], phases, q.SET_LOAD.column, "configured load", _DOTTED)
     for axes, quantity in zip(panels, (q.ACCEPTED, q.LATENCY, q.POWER), strict=True):
         for phases, (label, look) in zip(measured, looks.items(), strict=True):
             _steps(axes, phases, quantity.column, label, look.line)

@@ -80,10 +80,11 @@ class Baseline:
         if len(found) > 1:
             apart = [path for path in self.wanted if len({label(each.value(path)) for each in found}) > 1]
             which = " or ".join(f"{path}={label(each.value(path))}" for path in apart for each in found)
-            raise UnbillableError(f"the baseline ({self.name}) may be any of {len(found)}", f"write {_PATH}: {which}")
+            what = f"the baseline ({self.name}) is ambiguous: {len(found)} series match"
+            raise UnbillableError(what, f"write {_PATH}: {which}")
         if not found and self.is_named:
-            what = f"no point at the baseline ({self.name}) has its {setting(rest)}"
-            raise UnbillableError(what, f"write in {_PATH} also what the baseline has in place of it, or leave it out")
+            what = f"no point at the baseline ({self.name}) has {setting(rest)}, as this series does"
+            raise UnbillableError(what, f"add to {_PATH} the value that the baseline has instead, or remove {_PATH}")
         if (found[0].faults if found else "") != series.faults:
             raise self._other_faults(found)
         return found[0] if found else None
@@ -94,9 +95,9 @@ class Baseline:
         Failed parts draw no power. That is not a saving, and not an effect of the power policy.
         """
         if found:
-            what = f"the baseline ({self.name}) has other faults: {found[0].faults or 'none'}"
+            what = f"the baseline ({self.name}) has different faults: {found[0].faults or 'none'}"
         else:
-            what = "links that failed draw no power, which is no saving, and no baseline was measured with these faults"
+            what = "failed links draw no power, which is not a saving, but no baseline was measured with these faults"
         awake = [each for each in self._all if each.never_sleeps and not each.faults and POLICY in each.coordinates]
         usual = {
             path: value for path, value in self.wanted.items() if path.partition(".")[0] not in (FAULTS, FAULT_MODEL)
@@ -104,8 +105,8 @@ class Baseline:
         if not found and awake:
             usual = {POLICY: awake[0].coordinates[POLICY]}
         elif not found or not usual:
-            named = ", or where the routing refuses that ".join(f"`{policy}`" for policy in ALL_ON_POLICIES)
-            remedy = f"measure a power policy that leaves all links on with the same faults: add it to `sweep.{POLICY}`"
+            named = ", or, if the routing refuses that, ".join(f"`{policy}`" for policy in ALL_ON_POLICIES)
+            remedy = f"with the same faults, measure a power policy that keeps all links on: add it to `sweep.{POLICY}`"
             return UnbillableError(what, f"{remedy}, such as {named}")
         named = ",".join(f"{path}={label(value)}" for path, value in usual.items())
         return UnbillableError(what, f"write {_PATH}: {named} (each series is compared at its own faults)")
@@ -132,8 +133,8 @@ def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[st
         what = f"{text!r} is the number of a point"
         raise ResultsError.saying(what, "write coordinates, such as power.policy=always_on", _PATH)
     for path in wanted.keys() & {SEED, *(() if by_phase else (LOAD,))}:
-        what = f"{text!r} names {path}, in which series don't differ: each part is compared at its own load"
-        raise ResultsError.saying(what, "leave it out", _PATH)
+        what = f"{text!r} names {path}, which does not distinguish series: each part is compared at its own load"
+        raise ResultsError.saying(what, "remove this coordinate", _PATH)
     return wanted
 
 
@@ -156,7 +157,7 @@ def _nobody(all_series: Sequence[Series], wanted: Mapping[str, Any]) -> ResultsE
             values = list(dict.fromkeys(label(each.value(path)) for each in all_series))
             listed = f"{path} is {' or '.join(values)} in this sweep"
             lines.append(meant(label(asked), [*values, *(each.partition("(")[0] for each in values)], listed))
-    absent = "; ".join(lines) or "no series has all of them at once: name fewer"
+    absent = "; ".join(lines) or "no series has all these values together: name fewer"
     comma = "" if absent.endswith("?") else ","
-    out = f"or leave `{_PATH}` out: savings are then against the same flits on links that are always on"
+    out = f"or remove `{_PATH}`: the reference is then the same flits on links that are always on"
     return ResultsError.saying(f"no point is at {setting(wanted)}", f"{absent}{comma} {out}", _PATH)

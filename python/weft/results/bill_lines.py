@@ -131,12 +131,12 @@ def notes(yearly: YearlyBill) -> list[str]:
     """Notes on the meaning of the numbers, and on missing numbers."""
     bill = yearly.bill
     year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
-    shown = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
+    shown = [f"network: links and routers with a price; site: network times the PUE of {bill.pue:g}; {year}"]
     shown += price_source.lines(yearly.results.summaries)
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
-        shown.append(f"saved: at the same delivered work, against {' or '.join(against)}")
+        shown.append(f"saved: compared with {' or '.join(against)}, for the same delivered load")
         if REFERENCE in against:
-            shown.append(f"  {REFERENCE}: from the same run, as no point differs from it in {setting(USUAL)} alone")
+            shown.append(f"  {REFERENCE}: from the same run, because no point differs from it only in {setting(USUAL)}")
     shown += _price_in_latency(yearly)
     if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
         shown.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
@@ -168,8 +168,8 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
             values.append(f"{row.label} {money}; {latency}{dropped}")
         elif row.baseline == REFERENCE:
             values.append(
-                f"{row.label} {money}; what latency it costs is not known: no point differs from it in"
-                f" {setting(USUAL)} alone"
+                f"{row.label} {money}; its cost in latency is unknown: no point differs from it only in"
+                f" {setting(USUAL)}"
             )
     return values
 
@@ -186,7 +186,10 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
     failing = [row for row in yearly.rows if row.faults and row.readings]
     if not failing:
         return []
-    lines = ["faults: billed as if they filled the same share of the year as of the window; what failed draws no power"]
+    lines = [
+        "faults: the bill assumes that they last the same share of the year as of the window; failed links and "
+        "routers draw no power"
+    ]
     lost = [(row.label, yearly.mean([each.dropped_share for each in row.readings])) for row in failing]
     return [
         *lines,

@@ -177,7 +177,7 @@ class Series:
     def _how_to_measure(self, load: float) -> str:
         """Text with the key of a sweep that also has the load; empty if one key is not enough."""
         if not self.swept or len(self.loads) >= _LISTED:
-            return "name a measured load, or measure this one, too (finished points stay)"
+            return "name a measured load, or also measure this load (finished points stay)"
         wanted = ", ".join(f"{each:.12g}" for each in sorted([*self.loads, load]))
         return f"sweep `{LOAD}: [{wanted}]` (finished points stay), or name a measured load"
 
@@ -189,9 +189,9 @@ class Series:
         UnbillableError
             If there is no measurement that can be billed. The error has the reason.
         """
-        again = f"run it: {self.again}" if self.again else "run the sweep again: it runs what is missing"
+        again = f"run it: {self.again}" if self.again else "run the sweep again: it runs the missing points"
         if nowhere := [each for each in self.lost if each.load is None]:
-            raise UnbillableError(f"it{self._lost(nowhere)}", again)
+            raise UnbillableError(f"the point{self._lost(nowhere)}", again)
         load = None if part.load is None else self.find(part.load)
         if lost := [each for each in self.lost if each.load == load]:
             raise UnbillableError(f"{_place(load)}{self._lost(lost)}", again)
@@ -237,9 +237,9 @@ class Series:
         if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
             begin = phase.get("start_cycle")
             since = "" if begin is None else f", which begins in cycle {begin}"
-            remedy = "write `measure.warmup` and `measure.window` so that a part of it lies in the window"
+            remedy = "write `measure.warmup` and `measure.window` so that the window contains a part of it"
             raise UnbillableError(f"the window does not reach phase {number}{since}", remedy)
-        self._check(phase, "it" if worst in of_run else f"phase {number}")
+        self._check(phase, "the point" if worst in of_run else f"phase {number}")
         return phase
 
 
@@ -320,16 +320,17 @@ def _load(summary: Summary) -> float:
 
 def _place(load: float | None) -> str:
     """Text that names a load, or text for runs with a single load."""
-    return "it" if load is None else f"load {load:.12g}"
+    return "the point" if load is None else f"load {load:.12g}"
 
 
 def check_phase(number: int, count: int) -> None:
     """Refuse a phase that the load does not have."""
     if count == 1:
         remedy = "name loads in the profile (`load: 0.1`), or write `traffic.phases`"
-        raise UnbillableError("the load never changes: it has no phases", remedy)
+        raise UnbillableError("the load never changes, so it has no phases", remedy)
     if number > count:
-        raise UnbillableError(f"there is no phase {number}: the last is {count}", f"name a phase from 1 to {count}")
+        what = f"there is no phase {number}: the last phase is {count}"
+        raise UnbillableError(what, f"name a phase from 1 to {count}")
 
 
 def refuse_changes(load: float, count: int) -> None:

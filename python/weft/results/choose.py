@@ -95,7 +95,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
     if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
         pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]
         if not all(equals for _, equals, _ in pairs):
-            what = f"{wanted!r} chooses nothing: it is neither the number of a point nor path=value"
+            what = f"{wanted!r} names no point: it is neither the number of a point nor path=value"
             raise ResultsError.saying(what, "write e.g. 3, or routing=ugal_p,load=0.3")
         wanted = {path.strip(): value.strip() for path, _, value in pairs}
     if isinstance(wanted, Mapping):
@@ -104,7 +104,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
     try:
         return int(wanted) if isinstance(wanted, str) else operator.index(wanted)
     except TypeError:
-        what = f"{wanted!r} chooses nothing: it is no whole number"
+        what = f"{wanted!r} names no point: it is not a whole number"
         raise ResultsError.saying(what, 'give the number of a point, or coordinates such as "load=0.3"') from None
 
 
@@ -119,10 +119,12 @@ def path_of(text: str, known: Iterable[str]) -> str:
         if text in found or len(found) == 1:
             return text if text in found else found[0]
         if found:
-            raise ResultsError.saying(f"{text} may be {' or '.join(found)}", "write more of the path")
+            raise ResultsError.saying(
+                f"{text} is ambiguous: it can mean {' or '.join(found)}", "write more of the path"
+            )
     others = [path for path in _SUMMARY if path not in coordinates]
-    listed = f"its coordinates are {', '.join(coordinates) or 'none'}; every point has {', '.join(others)}"
-    raise ResultsError.saying(f"{text} is no coordinate of the sweep", listed)
+    listed = f"the coordinates are {', '.join(coordinates) or 'none'}; every point also has {', '.join(others)}"
+    raise ResultsError.saying(f"{text} is not a coordinate of the sweep", listed)
 
 
 def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
@@ -148,7 +150,7 @@ def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> l
     found = [_matching(Chosen.all_of(each), wanted) for each in results]
     if any(found):
         return found
-    what = f"{', '.join(str(each.root) for each in results)}: no finished point is "
+    what = f"{', '.join(str(each.root) for each in results)}: no finished point matches "
     paths = dict.fromkeys(path for each in results for path in each.coordinates)
     values = {path: [point["coordinates"].get(path) for each in results for point in each.points] for path in paths}
     lines = [f"points are {', '.join(f'0 to {len(each) - 1}' for each in results)}"]
@@ -192,7 +194,7 @@ def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
     roots = [each.root.resolve() for each in sets]
     for each, root in zip(sets, roots, strict=True):
         if roots.count(root) > 1:
-            raise ResultsError.saying(f"{each.root} is named twice", "name every folder of results once")
+            raise ResultsError.saying(f"{each.root} is named twice", "name each folder of results only once")
     for shown in ([each.name if brief else each.title for each in sets], [each.root.name for each in sets]):
         if len(set(shown)) == len(shown):
             return shown

@@ -29,7 +29,7 @@ def legend(lines: Iterable[str]) -> list[str]:
     """A line that says how to read more about the first code in these lines; empty if they have no code."""
     text = "\n".join(lines)
     places = [(place, code) for code in _known() if (place := text.find(f"[{code}]")) >= 0]
-    return [f"more of a name in brackets: weft explain code {min(places)[1]}"] if places else []
+    return [f"to explain a name in brackets: weft explain code {min(places)[1]}"] if places else []
 
 
 @cache

@@ -71,7 +71,8 @@ class Pair:
         if a is not None and b is not None:
             difference, half_width = b.value - a.value, a.difference_half_width(b)
             if self.changes and min(a.runs, b.runs) == 1 and half_width is not None:
-                half_width, row["unjudged"] = None, f"not judged: changes in the window ({self.changes}) are not chance"
+                half_width = None
+                row["unjudged"] = f"not judged: {self.changes} changed in the window, which is not chance"
             if self.unequal(quantity) is None:
                 row |= {
                     "difference": difference,
@@ -216,7 +217,8 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     for side in (a, b):
         if not side.points:
             what = f"{side.name} has no finished point"
-            raise ResultsError.saying(what, f"`{shell.command('status', side.results.root)}` says how far the sweep is")
+            remedy = f"`{shell.command('status', side.results.root)}` shows the progress of the sweep"
+            raise ResultsError.saying(what, remedy)
     keys = (
         _keys(a, b) if on is None else [path_of(each, [*a.results.coordinates, *b.results.coordinates]) for each in on]
     )
@@ -227,8 +229,8 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     if not shared:
         what = f"{a.name} and {b.name} have no point in common"
         if keys:
-            what += "".join(f"; {path}: {_some(a, path)} and {_some(b, path)}" for path in keys)
-        raise ResultsError.saying(what, "name what pairs the points with --on, such as --on traffic.load")
+            what += "".join(f"; {path} is {_some(a, path)} in one and {_some(b, path)} in the other" for path in keys)
+        raise ResultsError.saying(what, "name the coordinates that pair the points, such as --on traffic.load")
     changing = changes(a.results), changes(b.results)
     units = si_units.chosen(None, (side.results.summaries[point] for side in (a, b) for point in side.points))
     pairs = [
@@ -286,7 +288,7 @@ def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
         if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
             continue
         if max(len(_at(a, path)), len(_at(b, path))) > 1:
-            what = f"{a.name} and {b.name} have no {path} in common: {_some(a, path)} and {_some(b, path)}"
+            what = f"{a.name} and {b.name} have no value of {path} in common: {_some(a, path)} and {_some(b, path)}"
             raise ResultsError.saying(what, "run both at the same values, or choose one point of each (DIR:path=value)")
 
 

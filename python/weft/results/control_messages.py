@@ -57,13 +57,17 @@ class Wanted:
         """
         if unknown := [kind for kind in self.kinds if kind not in CONTROL_PACKETS]:
             raise ScenarioError.saying(
-                f"no control packet is called {unknown[0]!r}", f"the kinds are {', '.join(CONTROL_PACKETS)}"
+                f"there is no control packet {unknown[0]!r}", f"the kinds are {', '.join(CONTROL_PACKETS)}"
             )
         count, ids = network["router_count"], network["names"]
         known = set(map(str, range(count)) if ids is None else ids)
         if beyond := [router for router in self.routers if str(router) not in known]:
             what = f"there is no router {beyond[0]}: the network has {count}"
-            remedy = f"write 0 to {count - 1}" if ids is None else f"write ids of the graph file, such as {ids[0]}"
+            remedy = (
+                f"write a number from 0 to {count - 1}"
+                if ids is None
+                else f"write ids of the graph file, such as {ids[0]}"
+            )
             raise ScenarioError.saying(what, remedy)
 
     def packets(self, frame: pl.DataFrame) -> pl.DataFrame:

@@ -29,9 +29,9 @@ COMPUTE, OVERHEAD, TRANSFER, WAIT = "compute", "overhead", "transfer", "wait"
 STATES = (COMPUTE, OVERHEAD, TRANSFER, WAIT)
 MEANINGS = {
     COMPUTE: "computation",
-    OVERHEAD: "processors at messages",
+    OVERHEAD: "processor overhead of messages",
     TRANSFER: "messages in transfer",
-    WAIT: "waiting that no message explains",
+    WAIT: "unexplained waiting",
 }
 # Maximum number of rows in the tables of a path's text.
 _MOST = 12
@@ -188,12 +188,13 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
     if states.is_empty():
         return "the record has no ranks: no job has the workload `programs`", "give a job this workload"
     if not summary["rank_states_complete"]:
-        return "the record of ranks ends before the run", "raise measure.rank_states.max_spans and run the point again"
+        remedy = "increase measure.rank_states.max_spans and run the point again"
+        return "the record of rank states ends before the end of the run", remedy
     if any(job.get("run_time_cycles", 0) is None for job in summary["jobs"]):
         if summary[ENDING.column] == NOT_COMPLETE:
             return "a program did not end: the run was cut off", soundness.remedy(summary)
         how = summary[ENDING.column]
-        return f"a program did not end: the run {how}", "give it time with measure.stop.complete.max_window"
+        return f"a program did not end: the run {how}", "allow more time with measure.stop.complete.max_window"
     return None
 
 
@@ -218,8 +219,8 @@ def lines(path: Path, cycle_seconds: float) -> list[str]:
             for (source, target), each in longest[:_MOST]
         ]
         apart = sum(source != target for source, target in pairs)
-        own = f", {len(pairs) - apart} of ranks to themselves" if apart < len(pairs) else ""
-        shown += ["", f"transfers on it, between {apart} pairs of ranks{own}, the longest first"]
+        own = f", and of {len(pairs) - apart} ranks to themselves" if apart < len(pairs) else ""
+        shown += ["", f"transfers on the path, between {apart} pairs of ranks{own}, longest first"]
         shown += columns(["peer", "rank", "transfers", "time"], cells, left=0)
     return shown
 

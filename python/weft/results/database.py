@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 _POINT, _SET = "point", "results"
 SUMMARIES = {
-    "points": "a row per point: what the sweep set, and the numbers of its summary",
+    "points": "a row per point: coordinates of the sweep, and measured numbers",
     "jobs": "a row per point and job",
-    "flows": "a row per point and class of flows, where `measure.flows` tells them apart",
+    "flows": "a row per point and class of flows, if `measure.flows` defines classes",
     "message_classes": "a row per point and message class (`classes`)",
-    "phases": "a row per point and phase, where the load changes in phases",
-    "fault_episodes": "a row per point and time in which links or routers had failed",
-    "latencies": "how many packets of a point had which latency",
+    "phases": "a row per point and phase, if the load changes in phases",
+    "fault_episodes": "a row per point and period with failed links or routers",
+    "latencies": "histograms of packet latency",
 }
 _FILES = (
     {"channels": "a row per point and channel: flits, cycles per power state, energy"}
@@ -44,7 +44,7 @@ _FILES = (
         "ranks": "a row per point and rank of a program: computation, waits, messages",
         "collectives": "a row per point and collective of a program: bytes, times, bandwidths",
         "schedule": "a row per point and program of a queue: when and where it ran",
-        "utilisation": "what ran and waited over the time of a point with a queue of programs",
+        "utilisation": "programs that ran and waited over time, at points with a queue of programs",
     }
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
@@ -58,7 +58,7 @@ _PATTERN = r"([*?[])"
 def instead_of(table: str) -> str:
     """The remedy for a missing table."""
     if table in _ANALYSED:
-        return f"an analysis gives it: weft analyse {table} DIR --csv"
+        return f"an analysis computes this table: weft analyse {table} DIR --csv"
     return meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
 
 
@@ -79,7 +79,7 @@ class Database:
     def __init__(self, sets: Sequence[ResultSet]) -> None:
         if not any(map(len, sets)):
             what = f"{' and '.join(str(results.root) for results in sets)}: no finished point"
-            raise ResultsError.saying(what, "`weft status` says how far the sweep is")
+            raise ResultsError.saying(what, "`weft status` shows the progress of the sweep")
         for results in sets:
             _check_text(results.root)
         self._sets = dict(zip(names(sets, brief=True), sets, strict=True))
@@ -169,10 +169,10 @@ class Database:
         try:
             sql.encode()
         except UnicodeEncodeError as problem:
-            raise ResultsError.saying(f"{sql!r} is not UTF-8 text", "write the query anew") from problem
+            raise ResultsError.saying(f"{sql!r} is not UTF-8 text", "write the query again, as UTF-8 text") from problem
         statements = duckdb.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _READING:
-            raise ResultsError.saying(f"{sql!r} is no query: results are read only", 'write one "select ..."')
+            raise ResultsError.saying(f"{sql!r} is not a query, but results are read-only", 'write one "select ..."')
         self._add(sql)
         return sql
 
@@ -201,7 +201,7 @@ class Database:
         absent = [name for name in ASKING if _mentions(sql, name) and not self._files(name)]
         if absent:
             again = next(iter(self._sets.values())).recording(*(ASKING[name] for name in absent))
-            return f"no point kept {' and '.join(absent)}: {again}"
+            return f"no point recorded {' and '.join(absent)}: {again}"
         if analysed := [name for name in _ANALYSED if _mentions(sql, name)]:
             return instead_of(analysed[0])
         known = self.columns()
@@ -312,7 +312,7 @@ def _check_text(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError as problem:
-        what = f"{path}: the name is not UTF-8, and DuckDB opens no other files"
+        what = f"{path}: the name is not UTF-8, but DuckDB opens only files with such names"
         raise ResultsError.saying(what, "rename the folder or the file") from problem
 
 

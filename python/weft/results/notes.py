@@ -33,7 +33,7 @@ def lines(results: ResultSet) -> list[str]:
         taken = f" after {_range(cycles)} cycles" if cycles else ""
         warmup = [f"{warmup[0]}{taken}", *warmup[1:], *_late(results)]
     power = _answers(results, "power_settled", "power state settled")
-    confidence = _answers(results, "confidence_reached", "wanted confidence reached")
+    confidence = _answers(results, "confidence_reached", "requested confidence reached")
     lost = dropped(results.summaries)
     shown = [
         *codes.sentences(sweep_diagnoses.of_loads(results)),
@@ -158,8 +158,8 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     where = f"{points} {'point' if points == 1 else 'points'}"
     # a small loss must not be rounded to zero
     digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
-    share = f"{delivered:.{digits}g} % were delivered{' at the worst of them' if points > 1 else ''}"
-    return [f"{lost} at {where} (a link or router had failed): {share}, and latencies are of those"]
+    share = f"{delivered:.{digits}g} % were delivered{' at the worst point' if points > 1 else ''}"
+    return [f"{lost} at {where} (a link or router had failed): {share}; latencies include only delivered packets"]
 
 
 def faults(results: ResultSet) -> list[str]:
@@ -172,7 +172,7 @@ def faults(results: ResultSet) -> list[str]:
             times = [("recovery and return", times[0][1])]
         return [f"- {what}: {why}" for what, why in [*parts, *times] if why]
 
-    return _each_once(results, texts, "more, which `weft analyse recovery` tells")
+    return _each_once(results, texts, "more, which `weft analyse recovery` lists")
 
 
 def unlisted(results: ResultSet) -> list[str]:
@@ -180,10 +180,11 @@ def unlisted(results: ResultSet) -> list[str]:
     if not results.unlisted:
         return []
     count = (
-        f"{results.unlisted} other point{' lies' if results.unlisted == 1 else 's lie'} in {results.root / 'points'}"
+        f"{results.unlisted} other point{' is' if results.unlisted == 1 else 's are'} stored in"
+        f" {results.root / 'points'}"
     )
     return [
-        f"{count}: the scenario had more or others when they ran; a sweep that has them again takes them from there"
+        f"{count}: the scenario had other points when they ran; a sweep that has these points again reuses them"
     ]
 
 
@@ -195,7 +196,7 @@ def damage(results: ResultSet) -> list[str]:
     more = [f"  and {len(results.damaged) - _NAMED} more"] if len(results.damaged) > _NAMED else []
     count = f"{len(results.damaged)} damaged point{'s are' if len(results.damaged) > 1 else ' is'} left out"
     again = results.command or "run the sweep again into this folder"
-    return [count, *named, *more, f"  to run what is damaged or missing: {again}"]
+    return [count, *named, *more, f"  to run damaged or missing points: {again}"]
 
 
 def unfinished(results: ResultSet) -> list[str]:
@@ -204,7 +205,8 @@ def unfinished(results: ResultSet) -> list[str]:
         return []
     whole = len(results) + results.missing + len(results.damaged)
     count = f"{results.missing} of {whole} points {'is' if results.missing == 1 else 'are'} not finished"
-    return [f"{results.root}: {count}, and left out; go on with: {results.command or 'the same run, into this folder'}"]
+    again = results.command or "the same run, into this folder"
+    return [f"{results.root}: {count}, and left out; continue with: {again}"]
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
@@ -219,7 +221,7 @@ def _answers(results: ResultSet, column: str, words: str) -> list[str]:
     line = f"{words} in {len(asked) - len(no)} of {len(asked)} points"
     if not no:
         return [line]
-    more = [f"  nor in {len(no) - _NAMED} more"] if len(no) > _NAMED else []
+    more = [f"  and not in {len(no) - _NAMED} more"] if len(no) > _NAMED else []
     return [line, *(f"  not in {results.describe(row)}" for row in no[:_NAMED]), *more]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Mark after latencies of flows if their point is saturated or cut off.
 DELIVERED_MARK = "@"
-DELIVERED = "of the packets that were delivered: the point is saturated, at least for a while, or cut off"
+DELIVERED = "only of delivered packets: the point is saturated, at least for some time, or cut off"
 MEANINGS = soundness.ENDED | soundness.MARKS | {DELIVERED_MARK: DELIVERED}
 _LATENCIES = ("packet_latency_", "network_latency_")
 

@@ -85,8 +85,8 @@ def lines(results: ResultSet) -> list[str]:
     if not values:
         return []
     words = (
-        "time and energy to solution, and their product, of each policy; the change against "
-        f"{usual}, and half of its 95 % confidence interval (none without several seeds)"
+        "time to solution, energy to solution, and their product, for each policy; change compared with "
+        f"{usual}, and half of its 95 % confidence interval (only with several seeds)"
     )
     return [words, *values, *unequal(results)]
 

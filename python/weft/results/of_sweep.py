@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 BILL, SATURATION = "bill", "saturation"
 TABLES = {
     BILL: "a row per series: power, energy and money per year, if the scenario has a bill",
-    SATURATION: "a row per curve: where it saturates, as `weft saturation` found",
+    SATURATION: "a row per curve: the saturation load that `weft saturation` found",
 }
 # File in which a search for saturation stores its table, in the folder of its results.
 FILE = "saturation.csv"
 # Reasons why a curve does not saturate within the tolerance of its search.
-WIDER = "wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"
+WIDER = "wider than the tolerance: runs at the loads between had not settled, so these loads do not count as carried"
 
 
 def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
@@ -45,7 +45,8 @@ def asking(name: str, results: ResultSet) -> str:
     """The remedy for results that lack the table."""
     if name == SATURATION:
         return (
-            f"search first: `weft saturation FILE`, with the scenario of {results.root}, and name the folder it gives"
+            f"first run `weft saturation FILE` with the scenario of {results.root}, then name the folder that the "
+            "command writes"
         )
     if Bill.kept(results) is None:
         return bill_example.remedy(results)

@@ -81,7 +81,7 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     try:
         pandas = import_module("pandas")
     except ImportError as problem:
-        remedy = "install it: `python -m pip install pandas`; or use the frame as it is, which needs nothing but polars"
+        remedy = "install it: `python -m pip install pandas`; or use the polars frame, which does not need pandas"
         raise ResultsError.saying("pandas is not installed in this environment", remedy) from problem
     made: pd.DataFrame = pandas.DataFrame({name: _column(frame[name], pandas) for name in frame.columns})
     made.attrs["units"] = {name: of for name in frame.columns if (of := unit(name))}

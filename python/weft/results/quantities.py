@@ -44,7 +44,7 @@ class Quantity:
 
 DELIVERED = Quantity("delivered_share", "Packets of the window that were delivered", "", "delivered", 4)
 ENDING = Quantity("ending", "Ending", "", "ending", 0)
-SET_LOAD = Quantity("load", "Load as set", "flits/terminal/cycle", "load", 3)
+SET_LOAD = Quantity("load", "Configured load", "flits/terminal/cycle", "load", 3)
 OFFERED = Quantity("offered_load", "Offered load", "flits/terminal/cycle", "offered", 3)
 ACCEPTED = Quantity("accepted_load", "Accepted load", "flits/terminal/cycle", "accepted", 3)
 SOURCE_ACCEPTED = Quantity(
@@ -53,7 +53,7 @@ SOURCE_ACCEPTED = Quantity(
 LATENCY = Quantity(
     "packet_latency_mean_cycles", "Mean packet latency", "cycles", "latency", 1, "packet_latency_ci95_cycles"
 )
-P99 = Quantity("packet_latency_p99_cycles", "99 % of packet latencies", "cycles", "p99", 0)
+P99 = Quantity("packet_latency_p99_cycles", "99 % quantile of packet latency", "cycles", "p99", 0)
 HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
 MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)
 ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "energy", 1)
@@ -68,7 +68,7 @@ UTILISATION = Quantity("utilisation", "Channel utilisation", "share of bandwidth
 
 # Percentiles of packet latency, lowest first, by the share of packets with at most this latency.
 PERCENTILES = {
-    name: Quantity(f"packet_latency_p{key}_cycles", f"{name} % of packet latencies", "cycles", f"p{key}", 0)
+    name: Quantity(f"packet_latency_p{key}_cycles", f"{name} % quantile of packet latency", "cycles", f"p{key}", 0)
     for name, key in {"50": "50", "90": "90", "95": "95", "99": "99", "99.9": "99_9", "99.99": "99_99"}.items()
 }
 

@@ -24,8 +24,8 @@ def lines(results: ResultSet) -> list[str]:
     text = (
         "queue: programs that ended; makespan: from the first submission to the last end; utilisation: share of "
         "terminals that were busy in this time; wait: from submission to start; slowdown: from submission to end, over "
-        "the run time; bounded: the same over a run time of at least slowdown_bound, not defined without it; means "
-        "over programs"
+        "the run time; bounded: the same over a run time of at least slowdown_bound, undefined without this key; "
+        "means over programs"
     )
     return ["", text, *table] if table else []
 

@@ -147,7 +147,7 @@ class ResultSet:
             return f"set {' and '.join(settings)} in the scenario, and run it with results in another folder"
         out = self._store.free()
         again = shell.command(*words, *(each for setting in settings for each in ("--set", setting)), "--out", out)
-        return f"run it anew in a folder of its own, {out}:\n  {again}"
+        return f"run the sweep again, with results in another folder, {out}:\n  {again}"
 
     def with_another(self, point: int, path: str, value: str, along: str, *others: str) -> str:
         """Text on how to run a point in another folder, with another value of a key and the settings `others`.
@@ -166,7 +166,7 @@ class ResultSet:
             settings.append(f"sweep.{along}={values}")
         out, file = self._store.free(), self.folder(point) / "scenario.yaml"
         again = shell.command("run", file, *(each for word in settings for each in ("--set", word)), "--out", out)
-        return f"run it anew in a folder of its own, {out}:\n  {again}"
+        return f"run the point again, with results in another folder, {out}:\n  {again}"
 
     @cached_property
     def unlisted(self) -> int:
@@ -275,10 +275,11 @@ class ResultSet:
         number = abs(point) if isinstance(point, int) else point  # a negative number counts from the last point
         given.whole(number, "point", least=0)
         if not self.points:
-            what = f"{self.root} has no point {point}: none is finished"
-            raise ResultsError.saying(what, f"`{shell.command('status', self.root)}` says how far the sweep is")
+            what = f"{self.root} has no point {point}: no point is finished"
+            raise ResultsError.saying(what, f"`{shell.command('status', self.root)}` shows the progress of the sweep")
         if not -len(self) <= point < len(self):
-            what = f"{self.root} has no point {point}: its {len(self)} finished points are 0 to {len(self) - 1}"
+            known = f"its {len(self)} finished points have the numbers 0 to {len(self) - 1}"
+            what = f"{self.root} has no point {point}: {known}"
             raise ResultsError.saying(what, "choose one of them: they are the rows of `frame`")
         return self.points[point]
 
@@ -290,7 +291,7 @@ class ResultSet:
         except (OSError, ValueError, yaml.YAMLError) as problem:
             raise _unreadable(path, problem) from problem
         if absent := [key for key in _SECTIONS if not isinstance(read, dict) or key not in read]:
-            raise _unreadable(path, f"it has no {', '.join(absent)}")
+            raise _unreadable(path, f"the file has no {', '.join(absent)}")
         return dict(read)
 
     def network(self, point: int) -> dict[str, Any]:
@@ -401,7 +402,7 @@ class ResultSet:
     def _of_queue(self, point: int, name: str) -> pl.DataFrame:
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
-            what = f"{path.parent} holds no {path.name}: no job of {self.describe(point)} runs a queue of programs"
+            what = f"{path.parent} has no {path.name}: no job of {self.describe(point)} runs a queue of programs"
             raise ResultsError.saying(what, "give a job the workload `scheduler`, and run the point")
         return _parquet(self.file(point, path.name)).with_columns(cs.float().fill_nan(None))
 
@@ -418,7 +419,7 @@ class ResultSet:
             raise ResultsError.saying(f"there is no recording {name!r}", remedy)
         path = self.folder(point) / f"{name}.parquet"
         if not path.is_file():
-            what = f"{path.parent} holds no {path.name}: {self.describe(point)} recorded none"
+            what = f"{path.parent} has no {path.name}: {self.describe(point)} did not record it"
             raise ResultsError.saying(what, self.recording(ASKING[name]))
         return _parquet(self.file(point, path.name))
 
@@ -460,5 +461,5 @@ def _parquet(path: Path) -> pl.DataFrame:
 
 
 def _unreadable(path: Path, problem: object) -> ResultsError:
-    first = (str(problem).splitlines() or ["it is damaged"])[0]
+    first = (str(problem).splitlines() or ["the file is damaged"])[0]
     return ResultsError.saying(f"{path} can't be read: {first}", f"remove {path.parent} and run the sweep again")

@@ -118,8 +118,8 @@ class Pair:
         """Sentence on the links that draw power, and on power and latency of policy and reference."""
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
-            f" that it manages draw power{_at_rates(self.policy)}; the network draws {self.powers()}, and a packet"
-            f" takes {self.latencies()} on average."
+            f" that it manages draw power{_at_rates(self.policy)}; the network draws {self.powers()}, and the mean"
+            f" packet latency is {self.latencies()}."
         )
 
 
@@ -247,7 +247,8 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
     if len(others) > _TOLD:
         values += [
             "",
-            f"and {len(others) - _TOLD} more policies: the table above, or `{shell.command('report', results.root)}`",
+            f"and {len(others) - _TOLD} more policies: see the table above, or run "
+            f"`{shell.command('report', results.root)}`",
         ]
     return values
 
@@ -255,7 +256,7 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
 def _lines_of(beside: Beside, width: int) -> list[str]:
     """The sentences on a policy, as lines."""
     policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
-    head = f"{policy} beside {reference}, for the same traffic"
+    head = f"{policy} compared with {reference}, for the same traffic"
     if not good:
         return textwrap.wrap(f"{head}: no point can be compared. {beside.left_out}", width)
     most = good[0]
@@ -287,13 +288,14 @@ def _extremes(good: Sequence[Pair]) -> list[str]:
     """
     most, least = good[0], good[-1]
     if len(good) == 1:
-        return [most.sentence("There")]
+        return [most.sentence("At this point")]
     by_share = "" if most.saved >= least.saved else ", as a share"
     if most.shown == least.shown:
         if not most.shown:
-            return [most.sentence("It saves no power at any of these points, and takes no more, as here")]
-        costs = "It saves no power at any of these points, and takes the same share more everywhere, as here"
-        return [most.sentence("It saves the same share everywhere, as here" if most.saved > 0 else costs)]
+            return [most.sentence("It draws neither less nor more power at any of these points, for example")]
+        costs = "It saves no power: it draws the same share more at each of these points, for example"
+        saves = "It saves the same share at each of these points, for example"
+        return [most.sentence(saves if most.saved > 0 else costs)]
     if most.share >= _NOTHING:
         return [most.sentence(f"Where it saves most{by_share}"), least.sentence(f"Where it saves least{by_share}")]
     nowhere = "It saves no power at any of these points. "
@@ -308,7 +310,8 @@ def left_out(pairs: Sequence[Pair]) -> str:
     reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
     if not reasons:
         return (
-            "No two points have the same traffic and differ only in the policy and what the sweep sets along with it."
+            "No two points have the same traffic and differ only in the policy and in the settings that the sweep "
+            "changes together with it."
         )
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
     found: dict[str, Pair] = {}

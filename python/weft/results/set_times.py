@@ -51,7 +51,7 @@ def changes(results: ResultSet) -> list[str]:
     for summary, failing, policy in known:
         found = {
             "the load": bool(summary.get("phases")),
-            "what fails": bool(failing),
+            "the failed parts": bool(failing),
             "the links that are on": _by_the_clock(policy),
         }
         values.append(" and ".join(words for words, is_there in found.items() if is_there))

@@ -62,7 +62,7 @@ SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
 # The mark after the energy of points and phases that accept less than the offered load.
 OVERLOADED_MARK = "!"
-OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offered"
+OVERLOADED_MEANING = "per accepted bit, with an accepted load below the offered load"
 # Columns whose numbers have a mark, in addition to those of latencies.
 _MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
 LATENCIES = ("packet_latency_", "network_latency_")

@@ -91,13 +91,13 @@ class Store:
             If the point has no results, if a file is missing, cut off or changed, or if another version wrote it.
         """
         folder = self.folder(hash)
-        text = _bytes(folder / _SUMMARY, "run the sweep again: it runs what is missing")
+        text = _bytes(folder / _SUMMARY, "run the sweep again: it runs the missing points")
         summary = _parsed(text, folder / _SUMMARY, _AGAIN)
         if (version := summary.get("result_model")) != RESULT_MODEL_VERSION:
             what = f"{folder}: result model {version}, but this Weft reads {RESULT_MODEL_VERSION}"
             raise ResultsError.saying(what, "run the sweep again with this version")
         if not isinstance(summary.get("ending"), str) or not isinstance(summary.get("saturated", ""), bool | None):
-            raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not say how the run ended", _AGAIN)
+            raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not have the ending of the run", _AGAIN)
         _check_sizes(folder, self.run_info(hash))
         self.file(hash, _SUMMARY)
         for phase in summary.get("phases") or []:
@@ -280,14 +280,15 @@ class Store:
         path = self.root / _MANIFEST
         if not os.path.lexists(path):
             absent = _MANIFEST if os.path.lexists(self.root) else "such folder"
-            what = f"{self.root} holds no results of a sweep: there is no {absent}"
+            what = f"{self.root} has no results of a sweep: there is no {absent}"
             raise ResultsError.saying(what, f"name the folder that `weft run` wrote{self._neighbours()}")
         manifest = _parsed(_bytes(path, _REWRITE), path, _REWRITE)
         points = manifest.get("points")
         if not isinstance(points, list) or not isinstance(manifest.get("name"), str) or not all(map(_named, points)):
             raise ResultsError.saying(f"{path} is damaged: it lists no points", _REWRITE)
         if not isinstance(manifest.get("title", ""), str) or not isinstance(manifest.get("command"), list | None):
-            raise ResultsError.saying(f"{path} is damaged: its title is no text or its command is no list", _REWRITE)
+            what = f"{path} is damaged: its title is not text or its command is not a list"
+            raise ResultsError.saying(what, _REWRITE)
         return manifest
 
 
@@ -304,7 +305,7 @@ def replaced(path: Path) -> Iterator[Path]:
     """
     with writing(path):
         if path.exists() and not path.is_file():
-            kind = "a folder" if path.is_dir() else "no regular file"
+            kind = "a folder" if path.is_dir() else "not a regular file"
             raise WriteError.saying(f"{path} can't be written: it is {kind}", "name a file, such as one in a folder")
         partial = unfinished.beside(path)
         try:
@@ -324,7 +325,7 @@ def write_text(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8")
 
 
-_AGAIN = "run the sweep again: it runs damaged points anew"
+_AGAIN = "run the sweep again: it also runs damaged points"
 _REWRITE = "run the sweep again into this folder: finished points stay"
 
 
@@ -342,7 +343,7 @@ def _parsed(text: bytes, path: Path, help: str) -> dict[str, Any]:
         how = "is empty" if not text.strip() else f"is damaged: {problem}"
         raise ResultsError.saying(f"{path} {how}", help) from problem
     if not isinstance(read, dict):
-        raise ResultsError.saying(f"{path} is damaged: it holds no keys", help)
+        raise ResultsError.saying(f"{path} is damaged: it has no keys", help)
     return read
 
 

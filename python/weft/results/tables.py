@@ -77,9 +77,9 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
     cut = _meaning([soundness.CUT_SIGN]) if _any(curves, "cut") else ""
     limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{cut}{marks}{overloaded}"
-    begun = " at the begin of the run: it changes in phases" if any(curve.changes for curve in curves) else ""
-    replies = " of requests; what is accepted counts replies as well" if _have_replies(results) else ""
-    lines = [f"{shown} over load as set{begun} [{q.OFFERED.unit}]{replies}; {limit}"]
+    begun = " at the start of the run, because it changes in phases" if any(curve.changes for curve in curves) else ""
+    replies = " of requests; accepted loads also count replies" if _have_replies(results) else ""
+    lines = [f"{shown} against the configured load{begun} [{q.OFFERED.unit}]{replies}; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
     for panel in shown_panels:
@@ -211,9 +211,10 @@ def faults(results: ResultSet) -> list[str]:
     ]
     signs = {sign for _, summary in rows for part in summary["fault_parts"] if (sign := _part_sign(summary, part))}
     text = (
-        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
-        "not dropped; recovery, return: longest time from a first failure, while it is broken, and from the last "
-        f"repair, until packets are as before [cycles]{_meaning(signs)}"
+        "faults: mean latency [cycles] of the packets delivered before, during and after the faults, and the share of "
+        "packets not dropped; recovery: longest time from a first failure until packets are as before, with the parts "
+        "still failed [cycles]; return: longest time from the last repair until packets are as before "
+        f"[cycles]{_meaning(signs)}"
     )
     return [text, *columns(head, lines, left=len(varied)), *notes.faults(results), *ways_around.lines(results)]
 

@@ -32,12 +32,12 @@ _NAMES = {
     "phases": ("phase", "from_cycle", "to_cycle"),
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
-_IN_PHASE = "sat at a point that has drained: it is saturated in a phase of its load"
+_IN_PHASE = "sat at a drained point: the point is saturated in a phase of its load"
 # Marks after the load up to which a curve is carried: some loads had not settled, the next load that is not carried is
 # far away, or other loads may not be carried.
 _LATE, _WIDE, _WARNED = soundness.UNSETTLED_MARK, "+", "!"
 _LATE_LOADS = (
-    f"{_LATE} at a steady load: some loads had not settled, and may turn out not to be carried in a longer run"
+    f"{_LATE} at a steady load: some runs had not settled; in a longer run the network may not carry their loads"
 )
 _LATENCY = ("packet_latency_", "network_latency_")
 # Numbers from this value on are written as integers, not with an exponent.
@@ -224,7 +224,9 @@ def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
     for path, loads in dict.fromkeys((each.get("warned_of"), each.get("loads_run")) for each in records):
         if path is not None:
             words = ", ".join(str(loads).split())
-            notes.append(f"{_WARNED}: only the loads {words} were run; others may not be carried (warning of {path})")
+            notes.append(
+                f"{_WARNED}: only the loads {words} were run; the network may not carry other loads (warning of {path})"
+            )
     if any("warned_of" not in record for record in records):
         notes.append("an older Weft wrote this table: run `weft saturation` again for all marks; finished points stay")
     return notes

@@ -75,16 +75,17 @@ def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
     names = ", ".join(way.name for way in ways[:_NAMED])
     way = ways[0]
     if way.tables == 0:
-        lines = [f"the first tables of these routings know what is broken, and leave a path for every pair: {names}"]
+        lines = [f"the first tables of these routings include the faults, and have a path for every pair: {names}"]
     else:
         lines = [
-            f"these routings compute new tables of what is left, which leave a path for every pair: {names}",
-            f"the last of them are in all routers from cycle {way.tables} on; until then packets wait, and may be lost",
+            f"these routings compute new tables for the remaining network, with a path for every pair: {names}",
+            f"all routers have the last tables from cycle {way.tables} on; until then packets wait, and may be lost",
         ]
     if (results.summaries[row].get("terminals") or 0) > _MOST_BOUNDED:
-        lines.append("the load that their paths carry is not computed in a network of this size")
+        lines.append("Weft does not compute the load that their paths carry in a network of this size")
     if not way.fits:
-        return [*lines, "something fails in the window, so a run under them measures that time, too"]
+        late = "parts fail in the window, so a run with these routings also measures the time before the new tables"
+        return [*lines, late]
     others = [] if way.warmup is None else [f"{soundness.WARMUP}={way.warmup}cycles"]
     again = results.with_another(row, ROUTING, way.name, LOAD, *others)
     return [*lines, *(line.strip() for line in again.splitlines())]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 _OF_FAULTS = (
-    "faults take a share of every load, so no other load and no longer window changes that; to bill the whole network"
-    " leave `faults` and `fault_model.random` out"
+    "faults drop a share of every load, so another load or a longer window does not help; to bill the network without"
+    " faults, remove `faults` and `fault_model.random`"
 )
 
 
@@ -169,18 +169,18 @@ class YearlyBill:
         except UnbillableError as why:
             raise UnbillableError(f"of the baseline, {why.what}", why.help) from why
         if equal_work.faults_differ(own.runs, base.runs):
-            what = f"at {part.name} its window lies in other cycles than that of the baseline, and so has other faults"
+            what = f"at {part.name} its window has other cycles than the window of the baseline, and so other faults"
             raise UnbillableError(what, equal_work.common_warmup((*own.runs, *base.runs)))
         shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
-        lost = f"of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
+        lost = f"{shares[0]} of its packets are dropped, and {shares[1]} of the packets of the baseline"
         if not soundness.same_work((1.0, 1.0 - max(own.dropped_share, base.dropped_share)), (None, None)):
-            what = f"at {part.name} {lost}: a load of which more than 3 % is lost is not carried"
+            what = f"at {part.name} {lost}: a load is not carried if more than 3 % is lost"
             raise UnbillableError(what, _OF_FAULTS)
         if not own.same_work(base):
             much = f"{100 * abs(own.delivered / base.delivered - 1):.3g} %"
             than = f"{much} {'less' if own.delivered < base.delivered else 'more'} than the baseline"
             what = f"at {part.name} it delivers {own.delivered:.4g} flits/terminal/cycle, {than} ({base.delivered:.4g})"
-            remedy = "name loads that both deliver, or, where chance is the reason, write a longer `measure.window`"
+            remedy = "name loads that both deliver, or, if chance is the reason, set a longer `measure.window`"
             if own.dropped_share or base.dropped_share:
                 what += f": {lost}"
                 remedy = _OF_FAULTS
