@@ -207,7 +207,7 @@ def test_run_json_without_keys_is_coped_with(whole: Results) -> None:
     assert [name for name, _ in shown] == ["Weft", "result model", "seed", "command"]
     (whole.folder(0) / "run.json").write_text('{"machine": {"cpu": "Abacus"}, "seconds": 2}')
     shown = facts(Sources([weft.open_results(whole.root)]))["provenance"]
-    assert shown[4:] == [("machine", "Abacus"), ("computed in", "2 s in all, the longest point 2 s")]
+    assert shown[4:] == [("machine", "Abacus"), ("computed in", "2 s in total, the longest point 2 s")]
 
 
 def test_a_report_counts_and_names_damaged_points(

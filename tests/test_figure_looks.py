@@ -153,7 +153,7 @@ def test_every_kind_obeys_size_title_and_legend(of_kind: Any, kind: str) -> None
 @pytest.mark.parametrize("kind", DRAWN)
 def test_labels_stand_at_curves_and_a_kind_without_curves_says_so(of_kind: Any, kind: str) -> None:
     if kind in NO_CURVES:
-        with pytest.raises(weft.WeftError, match="no curves at which a label could stand") as caught:
+        with pytest.raises(weft.WeftError, match="no curves for direct labels") as caught:
             of_kind(kind, **SIZED, legend="direct")
         assert caught.value.help == "choose above, inside, right, below, none"
         return
@@ -302,8 +302,8 @@ WRONG_SHEETS = {
     "font.famly: serif\n": "font.famly",
     "lines.linewidth: thick\n": "thick",
     "text.usetex: True\n": "text.usetex is on(.|\n)*remove that line",
-    "font.family: No Such Font\n": "no font of No Such Font is installed(.|\n)*serif",
-    "\n": "it sets nothing",
+    "font.family: No Such Font\n": "none of the fonts No Such Font is installed(.|\n)*serif",
+    "\n": "the file has no settings",
     "\xff\xfe\0": "(.|\n)*",
 }
 
@@ -322,23 +322,23 @@ def test_a_wrong_style_sheet_is_one_error(
 
 
 REFUSED = {
-    "--width poster": "'poster' is no length(.|\n)*column, page, or a length",
-    "--width 0.2": "0.2 inches is none that a page can show(.|\n)*from 1 to 60 inches",
-    "--width nan": "'nan' is no length",
-    "--height 3feet": "'3feet' is no length",
+    "--width poster": "'poster' is not a length(.|\n)*column, page, or a length",
+    "--width 0.2": "0.2 inches does not fit on a page(.|\n)*from 1 to 60 inches",
+    "--width nan": "'nan' is not a length",
+    "--height 3feet": "'3feet' is not a length",
     "--labels ugal_p": "'ugal_p' is not OLD=NEW",
     "--labels nothing=X": "no label 'nothing'(.|\n)*always_on; idle_timeout; saturated",
-    "--labels always_on=A idle_timeout=A": "two entries of the legend would both be called 'A'",
-    "--labels always_on=A {root}": "is not OLD=NEW(.|\n)*behind the folders of results",
+    "--labels always_on=A idle_timeout=A": "two entries of the legend would have the same label 'A'",
+    "--labels always_on=A {root}": "is not OLD=NEW(.|\n)*after the folders of results",
     "--order ugal_p": "no label 'ugal_p'(.|\n)*always_on; idle_timeout",
     "--legend left": "no place 'left'(.|\n)*above, inside, right, below, direct, none",
-    "--xlim 0": "'0' does not say where(.|\n)*--xlim 0,0.5",
-    "--xlim 0.5,0": "would end at 0, which is not above its begin 0.5(.|\n)*--xlim=0,0.5",
-    "--xlim 2,3": "shows nothing between 2.0 and 3.0(.|\n)*goes from 0 to",
-    "--xlim a,b": "'a,b' does not say where",
+    "--xlim 0": "'0' is not the lower and upper end(.|\n)*--xlim 0,0.5",
+    "--xlim 0.5,0": "the upper end of the axis, 0, is not above its lower end 0.5(.|\n)*--xlim=0,0.5",
+    "--xlim 2,3": "has no data between 2.0 and 3.0(.|\n)*goes from 0 to",
+    "--xlim a,b": "'a,b' is not the lower and upper end of an axis",
     "--ylim 0,9": "different vertical axes: Mean packet latency(.|\n)*--ylim 'Mean packet latency=0,9'",
-    "--ylim speed=0,9": "no vertical axis is called 'speed'(.|\n)*Mean packet latency",
-    "--ylim energy=0,900": "is logarithmic, and can't begin at 0(.|\n)*--ylim ,900",
+    "--ylim speed=0,9": "there is no vertical axis 'speed'(.|\n)*Mean packet latency",
+    "--ylim energy=0,900": "is logarithmic, so its lower end can't be 0(.|\n)*--ylim ,900",
     "--style nowhere.mplstyle": "there is no such file",
     "--width 1 --height 1": "has no room for its panels(.|\n)*--width or --height",
 }

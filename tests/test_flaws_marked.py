@@ -141,6 +141,6 @@ def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Pa
     assert np.asarray(best.get_xdata()).tolist() == [], "no two points have the same loads"
     residency = draw.figure("residency", Choice.of([results]))
     assert [text.get_text() for axes in residency.axes for text in axes.get_xticklabels()] == ["0.2", "0.4"]
-    assert all("or those of the measured phases" in axes.get_xlabel() for axes in residency.axes)
+    assert all("or loads of the measured phases" in axes.get_xlabel() for axes in residency.axes)
     text = "against the configured load at the start of the run, because it changes in phases ["
     assert text in tables.loads(results)

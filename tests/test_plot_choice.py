@@ -161,7 +161,7 @@ def test_labels_say_what_differs_and_the_title_what_does_not(made_up: Results) -
 
 
 def test_too_many_points_are_answered_with_how_to_choose(made_up: Results) -> None:
-    with pytest.raises(weft.ResultsError, match=r"one point at most, and 16 are chosen") as caught:
+    with pytest.raises(weft.ResultsError, match=r"at most one point, but 16 are chosen") as caught:
         Choice.of([made_up]).spot()
     assert "--point 0 or --point pattern=uniform,policy=always_on,load=0.1, in Python with point=0" in caught.value.help
     assert "and 8 more" in caught.value.help
@@ -242,7 +242,7 @@ def test_panels_are_chosen_by_words(made_up: Results) -> None:
     with pytest.raises(WeftError, match="no panel 'latncy'") as absent:
         made_up.plot.figure("load", panels="latncy")
     assert "Mean packet latency" in absent.value.help
-    with pytest.raises(WeftError, match="no panels to choose from"):
+    with pytest.raises(WeftError, match="no selectable panels"):
         made_up.plot.figure("hops", point=0, panels="latency")
 
 

@@ -284,7 +284,7 @@ def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Pat
     assert numbers["packets_share_most_seed"].to_list() == [1, 1, 1 / 4]
     (band,) = drawing.axes[0].collections
     assert str(band.get_label()).startswith("_range")
-    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["2 seeds together, and their range"]
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["2 seeds combined, and their range"]
     # up to 20 cycles: 3 of 8; up to 30 cycles: 7 of 8
     (line,) = drawn("latency_cdf", results).axes[0].get_lines()
     assert xy(line) == ([20, 20, 30, 50], [0, 100 * 3 / 8, 100 * 7 / 8, 100])
@@ -499,7 +499,7 @@ def test_other_things_that_are_missing_are_named(recorded: Results, tmp_path: Pa
     alone = weft.load(PLAIN).run(tmp_path / "alone")
     with pytest.raises(weft.ResultsError, match="no channels between routers"):
         drawn("channel_heatmap", alone)
-    with pytest.raises(weft.ResultsError, match=r"form no grid(.|\n)*channel_heatmap"):
+    with pytest.raises(weft.ResultsError, match=r"do not form a grid(.|\n)*channel_heatmap"):
         drawn("dimension_heatmap", alone)
 
 

@@ -326,7 +326,7 @@ def test_a_run_ends_with_the_way_to_its_report(small: Path, tmp_path: Path, caps
     ("name", "words"),
     [
         ("small.yaml", "is a scenario: write it before this option"),
-        ("sweep.json", "is no name of a page: end it with .html or .htm"),
+        ("sweep.json", "is not the name of a page: end it with .html or .htm"),
         ("g.html", "is a folder: name a file in it"),
     ],
 )

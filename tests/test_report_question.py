@@ -115,7 +115,7 @@ def test_what_is_not_told_apart_from_defaults_is_not_called_chosen(
     monkeypatch.setattr(question, "_NEEDED_TOGETHER", ())
     shown = _of(PLAIN | {"links": {"default": {"vcs": 12}}}, tmp_path)
     assert list(shown) == ["topology", "routing", "traffic.pattern", "traffic.load", "all other keys"]
-    assert shown["all other keys"][0].startswith("not told apart from defaults")
+    assert shown["all other keys"][0].startswith("not separable from defaults")
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

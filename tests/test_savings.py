@@ -251,7 +251,7 @@ def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path:
     text = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
     assert "500 W less" in text
     # the effect of both changes is not attributed to the policy
-    assert text.startswith("gated with aware beside on with blind, for the same traffic")
+    assert text.startswith("gated with aware compared with on with blind, for the same traffic")
     runs = [
         ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),
         ({"traffic.pattern": "tornado", "power.policy": "gated"}, GATED | {"hash": 1}),
@@ -275,8 +275,8 @@ def test_of_several_policies_without_sleep_the_usual_one_is_the_reference(tmp_pa
     results = made(tmp_path / "three", runs)
     text = "\n".join(savings.lines(results, width=1000))
     assert "timid beside always_on" in text
-    assert "It saves no power" not in text.partition("gated beside always_on")[2]
-    assert "Against links that are always on, 25.0 % less power at best" in "\n".join(
+    assert "It saves no power" not in text.partition("gated compared with always_on")[2]
+    assert "Compared with links that are always on, 25.0 % less power at best" in "\n".join(
         answer.sentences(Sources([results]))
     )
     two = made(tmp_path / "two", runs[:2])

@@ -135,7 +135,7 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
     first, left_out, *rest = answer.sentences(Sources([results]))
     assert first == f"2 points: 1 is {words}."
     assert "left out" in left_out
-    best = [each for each in rest if each.startswith(("Lowest", "Highest", "Least", "Against"))]
+    best = [each for each in rest if each.startswith(("Lowest", "Highest", "Least", "Compared with"))]
     assert len(best) == 4
     assert not any("load 0.2" in sentence for sentence in best), best
     assert "10.0 % less energy at best: 9 J instead of 10 J for the same flits (load 0.1)." in best[-1]
@@ -151,7 +151,7 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
 def test_without_a_sound_point_nothing_is_praised(tmp_path: Path, words: str) -> None:
     results = made(tmp_path / "flawed", [({}, WONDER | FLAWS[words])])
     shown = answer.sentences(Sources([results]))
-    assert shown[1].startswith("So no point as a whole can be called best in anything")
+    assert shown[1].startswith("Therefore Weft names no point as the best in any quantity")
     assert not any(word in " ".join(shown) for word in ("Lowest", "Highest", "Least", "less energy"))
 
 
@@ -172,7 +172,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     values = [text.get_text() for text in drawing.legends[0].get_texts()]
     over = words.startswith(("saturated", "stalled"))
-    assert ("1 saturated point not shown: no limit to the latency" in values) == over
+    assert ("1 saturated point not shown: the latency has no limit" in values) == over
 
 
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
@@ -596,11 +596,12 @@ def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_
         return " ".join(answer.sentences(Sources([made(tmp_path / name, runs)])))
 
     same = note("same")
-    assert "Against links that are always on, 20.0 % less power at best, at the same traffic (off): 80 W " in same
+    assert "Compared with links that are always on, 20.0 % less power at best, at the same traffic (off): 80 W " in same
     assert "for the same flits" not in same
     less = note("less", accepted_load=0.02)
-    assert "Against" not in less
-    assert "No saving of off against on can be told. Not compared, of 1 pairs of points: 1 of unequal work" in less
+    assert "Compared with" not in less
+    unknown = "The saving of off compared with on is unknown. Not compared, of 1 pairs of points: 1 of unequal work"
+    assert unknown in less
 
 
 @pytest.mark.parametrize(("point", "numbers"), [({"faults": [{"router": 3}]}, {}), ({}, {"closed_loop": True})])
@@ -608,8 +609,8 @@ def test_what_failed_and_loads_that_follow_the_network_are_no_saving(
     tmp_path: Path, point: dict[str, Any], numbers: dict[str, Any]
 ) -> None:
     shown = answer.sentences(Sources([made(tmp_path / "alone", [(point, PLAIN | numbers)])]))
-    assert not any(each.startswith("Against") for each in shown)
-    assert any(each.startswith("Of 1 point no saving is told: ") for each in shown)
+    assert not any(each.startswith("Compared with") for each in shown)
+    assert any(each.startswith("The savings of 1 point are unknown: ") for each in shown)
 
 
 def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path) -> None:
@@ -619,7 +620,7 @@ def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path)
     ]
     text = " ".join(answer.sentences(Sources([made(tmp_path / "near", runs)])))
     assert (
-        "saturation: 0.1523 flits/terminal/cycle (load 0.16), and up to chance the same at 1 more: load 0.15." in text
+        "saturation: 0.1523 flits/terminal/cycle (load 0.16), and the same within chance at 1 more: load 0.15." in text
     )
 
 

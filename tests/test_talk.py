@@ -94,9 +94,9 @@ def test_a_record_of_control_packets_that_ended_is_reported(tmp_path: Path, show
         cut = weft.load(scenario, overrides=asked).run(tmp_path / f"cut{most}")
         assert cut.summaries[0]["control_packets_complete"] is False
         if cut.control_packets(0).is_empty():
-            with pytest.raises(weft.ResultsError, match=f"ended before it held one: max_packets is {most}\n") as caught:
+            with pytest.raises(weft.ResultsError, match=f"has no packet, because max_packets is {most}\n") as caught:
                 figure("control_packets", Choice.of([cut], ["0"]))
-            assert "raise measure.control_packets.max_packets" in caught.value.help
+            assert "increase measure.control_packets.max_packets" in caught.value.help
         else:
             (legend,) = figure("control_packets", Choice.of([cut], ["0"])).legends
             assert "cut off at measure.control_packets.max_packets" in " ".join(legend.get_title().get_text().split())

@@ -59,13 +59,13 @@ def test_a_report_shows_the_warnings_of_its_points(tmp_path: Path) -> None:
 def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -> None:
     best = made(tmp_path / "best", [steady_point("always_on", 0.2), warned(0.4)])
     equal = made(tmp_path / "equal", [steady_point("always_on", 0.4, **ON), warned(0.4, links_on_mean=0.5)])
-    words = "may not be carried if the run begins otherwise (see the warning)"
+    words = "a load that the network may not carry if the run begins differently (see the warning)"
     (line,) = [each for each in answer.sentences(Sources([best])) if each.startswith("Highest accepted")]
-    assert f"), which {words}" in line
+    assert f"), {words}" in line
     (line,) = [each for each in answer.sentences(Sources([equal])) if each.startswith("Highest accepted")]
-    assert f"1 of these {words}" in line
-    saving = next(each for each in answer.sentences(Sources([equal])) if each.startswith("Against links"))
-    assert saving.endswith(f"; the load of this point {words}.")
+    assert f"1 of these have {words}" in line
+    saving = next(each for each in answer.sentences(Sources([equal])) if each.startswith("Compared with links"))
+    assert saving.endswith(f"; this point has {words}.")
 
 
 def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

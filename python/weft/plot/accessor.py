@@ -238,5 +238,5 @@ class Plots:
         several = isinstance(point, Iterable) and not isinstance(point, str | Mapping)
         wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked
         if not (wanted or point is None or isinstance(point, tuple)):
-            raise ResultsError.saying("the list of points is empty", "leave it out to draw all points")
+            raise ResultsError.saying("the list of points is empty", "omit the list to draw all points")
         return Choice.of([self._results, *others], wanted, appearance)

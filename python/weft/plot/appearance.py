@@ -210,11 +210,11 @@ def _length(option: str, asked: str | float, named: Mapping[str, float]) -> floa
         if asked in named:
             return named[asked]
         if found is None or found[2] not in _UNITS or found[1].count(".") > 1 or found[1] == ".":
-            raise WeftError.saying(f"{option}: {asked!r} is no length", f"write {words}; a bare number is in inches")
+            raise WeftError.saying(f"{option}: {asked!r} is not a length", f"write {words}; a bare number is in inches")
         asked = float(found[1]) * _UNITS[found[2]]
     inches = float(asked)
     if not _LEAST <= inches <= _GREATEST:
-        what = f"{option}: a figure of {inches:g} inches is none that a page can show"
+        what = f"{option}: a figure of {inches:g} inches does not fit on a page"
         raise WeftError.saying(what, f"write {words}, from {_LEAST:g} to {_GREATEST:g} inches")
     return inches
 
@@ -225,7 +225,7 @@ def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
         for old, equals, new in pairs:
             if not (old.strip() and equals and new.strip()):
                 what = f"--labels: {old + equals + new!r} is not OLD=NEW"
-                raise WeftError.saying(what, "write e.g. --labels ugal_p=UGAL, behind the folders of results")
+                raise WeftError.saying(what, "write e.g. --labels ugal_p=UGAL, after the folders of results")
         asked = {old.strip(): new.strip() for old, _, new in pairs}
     empty = [old for old, new in asked.items() if not (old and new)]
     if empty:
@@ -263,10 +263,10 @@ def _limits(option: str, asked: AskedLimits) -> Limits:
     except (TypeError, ValueError):
         numbers = []
     if len(numbers) != 2 or numbers == [None, None] or not all(end is None or isfinite(end) for end in numbers):
-        what = f"{option}: {asked!r} does not say where an axis begins and ends"
-        raise WeftError.saying(what, f"write e.g. {option} 0,0.5; {option} ,0.5 leaves the lower end as it is")
+        what = f"{option}: {asked!r} is not the lower and upper end of an axis"
+        raise WeftError.saying(what, f"write e.g. {option} 0,0.5; {option} ,0.5 keeps the lower end")
     low, high = numbers
     if low is not None and high is not None and low >= high:
-        what = f"{option}: the axis would end at {high:g}, which is not above its begin {low:g}"
+        what = f"{option}: the upper end of the axis, {high:g}, is not above its lower end {low:g}"
         raise WeftError.saying(what, f"write the lower end first: {option}={min(low, high):g},{max(low, high) or 1:g}")
     return low, high

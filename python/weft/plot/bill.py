@@ -52,9 +52,10 @@ def figure(choice: Choice) -> Picture:
     rows = dict(sorted(rows.items(), key=lambda each: choice.appearance.rank(each[0])))
     if len({(yearly.bill.period, yearly.bill.currency) for yearly, _ in rows.values()}) > 1:
         what = f"{choice.title}: the bills differ in their period or currency"
-        raise ResultsError.saying(what, "draw them one by one, or write the same in both scenarios and run them again")
+        remedy = "draw each bill separately, or use the same values in both scenarios and run them again"
+        raise ResultsError.saying(what, remedy)
     if len(rows) > _MOST:
-        what = f"this figure shows {_MOST} series at most, and {len(rows)} are chosen"
+        what = f"this figure shows at most {_MOST} series, but {len(rows)} are chosen"
         raise ResultsError.saying(what, "choose some with --point, or point= in Python: point=policy=tcep")
     looks = style.looks(list(rows))
     handles: list[Artist] = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]

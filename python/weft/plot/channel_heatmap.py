@@ -38,7 +38,7 @@ def figure(choice: Choice) -> Figure:
     last = together * len(cells) - 0.5
     image = channels.show(axes, cells, float(frame["utilisation"].max() or 0))  # type: ignore[arg-type] # a float
     image.set_extent((-0.5, last, last, -0.5))
-    what = "router" if together == 1 else f"router, means over {together} x {together}"
+    what = "router" if together == 1 else f"router, each cell a mean over {together} x {together}"
     axes.set_xlabel(f"To {what}")
     axes.set_ylabel(f"From {what}")
     channels.bar(drawing, image, [axes])

@@ -140,7 +140,7 @@ class Choice:
         """
         if all(of_programs.answer(part.results) for part in self.parts):
             what = f"{self.title}: every job runs a program, so there is no load for an axis"
-            remedy = f"`{shell.command('plot', PROGRAMS, self.parts[0].results.root)}` shows run times and energies"
+            remedy = f"`{shell.command('plot', PROGRAMS, self.parts[0].results.root)}` draws run times and energies"
             raise ResultsError.saying(what, remedy)
         rank = self.appearance.rank
         ordered = [
@@ -160,7 +160,7 @@ class Choice:
         count = sum(len(part.points) for part in self.parts)
         if count > most:
             fits = "one point" if most == 1 else f"{most} points"
-            raise ResultsError.saying(f"this figure shows {fits} at most, and {count} are chosen", self._example())
+            raise ResultsError.saying(f"this figure shows at most {fits}, but {count} are chosen", self._example())
         return self._spots(())
 
     def seeds(self, most: int) -> dict[str, list[Spot]]:
@@ -174,7 +174,7 @@ class Choice:
         count = sum(len(part.points) for part in self.parts)
         if count > most:
             raise ResultsError.saying(
-                f"this figure shows {most} points at most, and {count} are chosen", self._example()
+                f"this figure shows at most {most} points, but {count} are chosen", self._example()
             )
         groups: dict[str, list[Spot]] = {}
         for spot in self._spots((SEED,)):
@@ -192,8 +192,8 @@ class Choice:
         count = sum(len(part.points) for part in self.parts)
         groups = list(self.seeds(count).values())
         if len(groups) > most:
-            together = " (all seeds of a point together)" if count > len(groups) else ""
-            what = f"this figure shows {most} points at most, and {len(groups)} are chosen{together}"
+            together = " (counting all seeds of a point as one)" if count > len(groups) else ""
+            what = f"this figure shows at most {most} points, but {len(groups)} are chosen{together}"
             raise ResultsError.saying(what, self._example())
         return groups
 

@@ -53,7 +53,7 @@ def picture(ranks: int, pairs: Sequence[tuple[int, int, int, int]], title: str) 
         image = axes.imshow(shown, cmap=style.HEAT, norm=norm, interpolation="nearest", aspect="equal")
         last = together * count - 0.5
         image.set_extent((-0.5, last, last, -0.5))
-        what = "rank" if together == 1 else f"rank, sums over {together} x {together}"
+        what = "rank" if together == 1 else f"rank, each cell a sum over {together} x {together}"
         axes.set_xlabel(f"To {what}")
         axes.set_ylabel(f"From {what}")
         bar = drawing.colorbar(image, ax=axes, label="Bytes sent", shrink=0.9, pad=0.02)

@@ -78,7 +78,7 @@ def figure(choice: Choice) -> Figure:
     ]
     bands: list[Patch | Line2D] = [Patch(label=name, **fill) for (name, _), fill in zip(areas, fills, strict=True)]
     shown = Line2D([], [], label=f"map: cycle {tree.times[sample]:,}", **_SHOWN)
-    blocked = Line2D([], [], label="router with a full port of a terminal", **_BLOCKED)
+    blocked = Line2D([], [], label="router with a full terminal port", **_BLOCKED)
     handles = [*bands, shown, blocked, *over_time.entries([spot])]
     drawing = style.canvas(choice.title, handles, width=style.PAGE, height=4.6)
     upper, lower = style.grid(drawing, 2, 1)
@@ -110,7 +110,7 @@ def measured(spot: Spot) -> Tree:
     most = arrivals["flits"].max()
     if not most:
         what = f"{spot.name} of {spot.results.root}: no flit reached a terminal in the window, so no destination is hot"
-        raise ResultsError.saying(what, "draw a point with a longer window, or with a load")
+        raise ResultsError.saying(what, "draw a point with a longer window, or with a load above 0")
     hot = arrivals.filter(pl.col("flits") >= _AS_HOT * pl.lit(most))
     distance = _distances(channels, hot["from_router"].unique().to_numpy().astype(np.int64))
     ports = kept.select("channel").unique().sort("channel").join(channels, on="channel", maintain_order="left")
@@ -142,7 +142,7 @@ def _sample(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], a
     if not 0 <= at <= tree.times[-1]:
         what = f"--at {at}: the samples are of cycles {tree.times[0]} to {tree.times[-1]}"
         raise WeftError.saying(
-            what, "choose a cycle of the run, or leave --at out for the time with the most full ports"
+            what, "choose a cycle of the run, or omit --at for the time with the most full ports"
         )
     return int(np.abs(np.asarray(tree.times) - at).argmin())
 
@@ -197,7 +197,7 @@ def _map(
     axes.set_ylim(-0.4, float(y.max()) + 0.4)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(visible=False)
-    axes.set_xlabel("Routers at each distance, next to those to which they lead")
+    axes.set_xlabel("Routers at each distance, next to their next hops")
     axes.set_ylabel("Distance from the\nhot destination [hops]")
     drawing.colorbar(drawn, ax=axes, label="Fullest VC\n[share of its buffer]", pad=0.02)
 

@@ -72,16 +72,16 @@ def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
     complete = spot.summary["control_packets_complete"]
     if packets.is_empty() and not complete:
         most = at(spot.results.scenario(spot.point), "measure.control_packets.max_packets")
-        what = f"{where}: the record of control packets ended before it held one: max_packets is {most}"
-        raise ResultsError.saying(what, "raise measure.control_packets.max_packets, and run the point")
+        what = f"{where}: the record of control packets has no packet, because max_packets is {most}"
+        raise ResultsError.saying(what, "increase measure.control_packets.max_packets, and run the point again")
     if packets.is_empty() and spot.summary.get("control_packets") is None:
         what = f"{where}: routers send no control packets under {policy}"
         raise ResultsError.saying(
-            what, "choose a power policy whose routers send some (`weft list power.policy`), and run the point"
+            what, "choose a power policy with control packets (`weft list power.policy`), and run the point again"
         )
     if packets.is_empty():
         what = f"{where}: no router sent a control packet"
-        raise ResultsError.saying(what, "let the load change, or the run last longer, and run the point")
+        raise ResultsError.saying(what, "let the load change, or make the run longer, and run the point again")
     return packets, "" if complete else "cut off at measure.control_packets.max_packets"
 
 

@@ -58,8 +58,8 @@ def _widths(spot: Spot) -> list[int]:
     """Number of positions in each dimension, the lowest dimension first."""
     network = spot.results.network(spot.point)
     if not network["widths"]:
-        what = f"the routers of a {network['topology']} form no grid"
-        raise ResultsError.saying(what, "draw channel_heatmap, from router to router")
+        what = f"the routers of a {network['topology']} do not form a grid"
+        raise ResultsError.saying(what, "draw channel_heatmap, which shows channels from router to router")
     return list(network["widths"])
 
 

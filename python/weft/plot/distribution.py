@@ -106,13 +106,13 @@ def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[in
     names = list(jobs) if "all" in wanted else list(dict.fromkeys(wanted))
     if absent := [name for name in names if name not in jobs]:
         what = f"{spot.name} of {spot.results.root} has no job {absent[0]!r}"
-        raise ResultsError.saying(what, f"its jobs are {', '.join(jobs)}; `all` stands for all of them")
+        raise ResultsError.saying(what, f"its jobs are {', '.join(jobs)}; `all` means all jobs")
     signs = dict(zip(jobs, of_jobs.signs(spot.summary), strict=True))
     curves = []
     for name in names:
         kept = of_jobs.latencies(spot.summary, jobs[name])
         if kept is None:
-            what = f"{spot.name} of {spot.results.root}: an older Weft kept no latencies by job"
+            what = f"{spot.name} of {spot.results.root}: an older Weft did not store latencies by job"
             raise ResultsError.saying(what, f"run it again: {spot.results.command or 'its scenario'} --force")
         words = "cut off" if signs[name] == soundness.CUT_SIGN else "saturated"
         ending = f" ({words})" if signs[name] in soundness.ENDED else ""
@@ -146,7 +146,7 @@ def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floa
     looks = style.looks([each.label for each in seen])
     handles = [*style.entries(looks, saturated=False), *absent]
     if seeds := max((len(each.runs) for each in seen if len(each.runs) > 1), default=0):
-        handles.append(Patch(facecolor=style.GREY, alpha=_PALE, label=f"{seeds} seeds together, and their range"))
+        handles.append(Patch(facecolor=style.GREY, alpha=_PALE, label=f"{seeds} seeds combined, and their range"))
     mixed = not choice.jobs and any(len(of_jobs.of(summary)) > 1 for summary in choice.summaries)
     title = f"{choice.title} (all jobs together)" if mixed else choice.title
     drawing = style.canvas(title, handles, width=style.COLUMN, height=2.3)

@@ -51,8 +51,8 @@ def drawn(module: ModuleType, choice: Choice) -> Picture:
         made: Picture = module.figure(choice)
         made.rc = rc
         if choice.appearance.panels and not made.panels_chosen:
-            what = "--panels: this kind of figure has no panels to choose from"
-            raise WeftError.saying(what, "leave it out; figures over load have panels that can be chosen")
+            what = "--panels: this kind of figure has no selectable panels"
+            raise WeftError.saying(what, "omit --panels; only figures over load have selectable panels")
         if asked == si_units.SI:
             si_units.check(choice.summaries)
             second_axes.add(made.axes, choice.summaries)
@@ -72,7 +72,7 @@ def save(drawing: Figure, path: Path) -> Path:
     """
     form = path.suffix[1:].lower()
     if form not in FORMATS:
-        what = f"{path}: no format of a figure is called {form!r}" if form else f"{path}: the name has no ending"
+        what = f"{path}: there is no figure format {form!r}" if form else f"{path}: the name has no ending"
         raise WeftError.saying(what, f"end it with {', '.join(f'.{each}' for each in FORMATS)}")
     with replaced(path) as partial:
         with warnings.catch_warnings():
@@ -99,5 +99,5 @@ def _check_room(drawing: Figure) -> None:
     for axes in drawing.axes:
         room = axes.get_position().size * size
         if axes.get_label() != "<colorbar>" and min(room) < _LEAST:
-            what = f"a figure of {size[0]:.3g} x {size[1]:.3g} inches has no room for its panels beside its words"
-            raise WeftError.saying(what, "give more --width or --height, or --no-title and another --legend")
+            what = f"a figure of {size[0]:.3g} x {size[1]:.3g} inches has no room for its panels next to its text"
+            raise WeftError.saying(what, "increase --width or --height, or use --no-title and another --legend")

@@ -109,7 +109,7 @@ def _note(left_out: int) -> list[Artist]:
     """The legend entry that counts the points that the figure does not show."""
     if not left_out:
         return []
-    words = f"{left_out} saturated {'point' if left_out == 1 else 'points'} not shown: no limit to the latency"
+    words = f"{left_out} saturated {'point' if left_out == 1 else 'points'} not shown: the latency has no limit"
     return [Line2D([], [], linestyle="", label=words)]
 
 

@@ -28,7 +28,7 @@ def figure(choice: Choice) -> Figure:
         loads = injection["utilisation"].sort(descending=True).to_numpy()
         frames.append((spot.label, pl.DataFrame({"rank": np.arange(len(loads)), "injected_load": loads})))
         axes.plot(np.arange(len(loads)), loads, label=_name(spot), **looks[_name(spot)].dense)
-    axes.set_xlabel("Terminals, greatest load first")
+    axes.set_xlabel("Terminals, highest load first")
     axes.set_ylabel(f"Injected load [{q.OFFERED.unit}]")
     axes.set_ylim(bottom=0)
     drawing.numbers = numbers.of_series(frames)

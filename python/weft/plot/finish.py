@@ -85,7 +85,7 @@ def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> lis
     written = direct.write(panels, words, height)
     if not written:
         raise WeftError.saying(
-            "--legend direct: the figure has no curves at which a label could stand",
+            "--legend direct: the figure has no curves for direct labels",
             f"choose {', '.join(each for each in LEGENDS if each != 'direct')}",
         )
     return [handle for handle in handles if str(handle.get_label()) not in written]

@@ -20,7 +20,7 @@ class Takes(Enum):
     """Content of a kind of figure, in the words of the list of kinds."""
 
     SWEEP = "curves over load of one or more results"
-    POINTS = "some points, laid over each other"
+    POINTS = "several points in one figure"
     POINT = "one point"
     BILL = "the bill of one or more results"
 
@@ -109,15 +109,15 @@ KINDS = {
         ),
         Kind("latency_pdf", "distribution of packet latency", Takes.POINTS, by_job=True),
         Kind("hops", "share of packets by hops", Takes.POINTS),
-        Kind("mean_hops", "hops per packet against offered load", Takes.SWEEP),
+        Kind("mean_hops", "mean hops per packet against offered load", Takes.SWEEP),
         Kind("minimal_share", "share of minimal routes against offered load", Takes.SWEEP),
         Kind("channel_heatmap", "channel utilisation from router to router", Takes.POINT),
         Kind("dimension_heatmap", "channel utilisation along each dimension of a grid", Takes.POINT),
         Kind("channel_curve", "channel utilisation, busiest first, by link class", Takes.POINTS),
-        Kind("fairness", "load that each terminal injects, greatest first", Takes.POINTS),
+        Kind("fairness", "injected load of each terminal, highest first", Takes.POINTS),
         Kind("power", "mean power against offered load, with always-on and ideal links", Takes.SWEEP),
         Kind("energy", "energy per bit against offered load, with always-on and ideal links", Takes.SWEEP),
-        Kind("energy_delay", "energy per bit against latency, and what is best at each load", Takes.SWEEP),
+        Kind("energy_delay", "energy per bit against latency, and the best points at each load", Takes.SWEEP),
         Kind("residency", "share of time in each power state against offered load", Takes.SWEEP),
         Kind("transitions", "transitions of power states per second against offered load", Takes.SWEEP),
         Kind(
@@ -148,39 +148,39 @@ KINDS = {
         Kind("transient", "latency by time of creation", Takes.POINTS, "measure.transient: {bin: 100cycles}"),
         Kind(
             "congestion_tree",
-            "full input ports over time by distance from the hot destination, and a map of them",
+            "full input ports over time by distance from the hot destination, and their map at one time",
             Takes.POINT,
             "measure.occupancy: {every: 100cycles}",
             of_queues=True,
         ),
         Kind(
             "phases",
-            "loads, latency and power of each phase of a load that changes",
+            "load, latency and power in each phase of a changing load",
             Takes.POINTS,
             "traffic.phases: [{from: 15000cycles, load: 0.3}, ...]",
         ),
         Kind(
             "bill",
-            "power over the day or week of a bill, and what a year costs",
+            "power over the day or week of a bill, and the cost of a year",
             Takes.BILL,
             "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}",
         ),
         Kind(
             PROGRAMS,
-            "energy to solution of programs against run time, and what is best",
+            "energy to solution of programs against run time, and the best points",
             Takes.POINTS,
             "traffic.workload: {programs: {file: program.goal}}",
         ),
         Kind(JOBS, "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
         Kind(
             "schedule",
-            "when and on which terminals each program of a queue ran",
+            "time and terminals of each program of a queue",
             Takes.POINT,
             "traffic.workload: {scheduler: {traces: [...]}}",
         ),
         Kind(
             "utilisation",
-            "busy terminals over time, and programs that run and wait",
+            "busy terminals, running programs and waiting programs over time",
             Takes.POINT,
             "traffic.workload: {scheduler: {traces: [...]}}",
         ),
@@ -198,7 +198,8 @@ def check_jobs(name: str, jobs: Sequence[str]) -> None:
     """
     if jobs and not known(name).by_job:
         able = ", ".join(kind.name for kind in KINDS.values() if kind.by_job)
-        raise WeftError.saying(f"--job: `{name}` shows all jobs of a point together", f"the kinds by job are {able}")
+        what = f"--job: `{name}` shows all jobs of a point together"
+        raise WeftError.saying(what, f"the kinds for single jobs are {able}")
 
 
 def check_queues(name: str, at: int | None, full: float | None) -> None:
@@ -213,7 +214,7 @@ def check_queues(name: str, at: int | None, full: float | None) -> None:
         if value is not None and not known(name).of_queues:
             able = ", ".join(kind.name for kind in KINDS.values() if kind.of_queues)
             raise WeftError.saying(
-                f"{option}: `{name}` shows no queues", f"leave it out; the kinds with queues: {able}"
+                f"{option}: `{name}` shows no queues", f"omit it; the kinds with queues are {able}"
             )
     if at is not None and (isinstance(at, bool) or not isinstance(at, int) or at < 0):
         raise WeftError.saying(f"--at {at!r}: not a cycle", "write a whole number of cycles, such as 6000")

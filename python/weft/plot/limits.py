@@ -33,11 +33,11 @@ def limit(panels: Sequence[Axes], asked: Appearance) -> None:
     for words, ends in asked.ylim.items():
         chosen = [axes.yaxis for axes in panels if words.lower() in _plain(axes.yaxis).lower()]
         if not chosen:
-            raise WeftError.saying(f"--ylim: no vertical axis is called {words!r}", f"they are {'; '.join(labels)}")
+            raise WeftError.saying(f"--ylim: there is no vertical axis {words!r}", f"the axes are {'; '.join(labels)}")
         if not words and len(labels) > 1:
             example = f"--ylim '{labels[0].partition(' [')[0]}={_written(ends)}'"
             what = f"--ylim: the panels have different vertical axes: {'; '.join(labels)}"
-            raise WeftError.saying(what, f"say which one is meant, in words of its label: {example}")
+            raise WeftError.saying(what, f"name one axis by words of its label: {example}")
         _set_ends("--ylim", chosen, ends)
     if asked.xlim is not None or asked.ylim:
         for axes in panels:
@@ -58,17 +58,17 @@ def _set_ends(option: str, several: Sequence[Axis], ends: Limits) -> None:
     low, high = (-inf if ends[0] is None else ends[0]), (inf if ends[1] is None else ends[1])
     seen = min(old[0] for old in before), max(old[1] for old in before)
     if low >= seen[1] or high <= seen[0]:
-        what = f"{option}: the figure shows nothing between {ends[0]} and {ends[1]}".replace("None", "its end")
+        what = f"{option}: the figure has no data between {ends[0]} and {ends[1]}".replace("None", "its end")
         raise WeftError.saying(what, f"{_plain(several[0])} goes from {seen[0]:g} to {seen[1]:g}")
     for axis, (old_low, old_high) in zip(several, before, strict=True):
         logarithmic = axis.get_scale() == "log"
         if logarithmic and low <= 0 and ends[0] is not None:
-            what = f"{option}: {_plain(axis)} is logarithmic, and can't begin at {low:g}"
+            what = f"{option}: {_plain(axis)} is logarithmic, so its lower end can't be {low:g}"
             upper = high if ends[1] is not None else old_high
             raise WeftError.saying(what, f"write a lower end above 0, or none: {option} ,{upper:g}")
         new = old_low if ends[0] is None else low, old_high if ends[1] is None else high
         if new[0] >= new[1]:
-            what = f"{option}: the axis would end at {new[1]:g}, which is not above its begin {new[0]:g}"
+            what = f"{option}: the upper end of the axis, {new[1]:g}, is not above its lower end {new[0]:g}"
             raise WeftError.saying(what, f"give both ends: {option} LOW,HIGH")
         _apply(axis, new)
         if logarithmic:

@@ -103,7 +103,8 @@ def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
         kept = "" if spot.summary["link_states_complete"] else "cut off at measure.link_states.max_spans"
     if spans.is_empty():
         what = f"{spot.name} of {spot.results.root}: no link ever left the state on"
-        raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the point")
+        remedy = "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the point again"
+        raise ResultsError.saying(what, remedy)
     return spans, kept
 
 

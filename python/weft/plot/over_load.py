@@ -39,7 +39,7 @@ ROOM = 1.04
 # Height of a panel [inches].
 _HEIGHT = 2.3
 # Label of the axis and of the legend if loads change while a point runs.
-LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or those of the measured phases [")
+LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or loads of the measured phases [")
 # Quantity of the load that the scenario sets.
 _OFFERED = (q.OFFERED, q.OFFERED_GBPS)
 # If a curve rises into saturation, an axis of latencies ends at this multiple of its lowest latency.
@@ -95,8 +95,8 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         If none of the quantities was measured, or there is no load.
     """
     if batch_table.have_no_load(choice.summaries):
-        what = f"{choice.title}: every job sends a batch as fast as it may, so there is no load for an axis"
-        remedy = f"`{shell.command('plot', 'jobs', choice.parts[0].results.root)}` shows the times of completion"
+        what = f"{choice.title}: every job sends a batch as fast as possible, so there is no load for an axis"
+        remedy = f"`{shell.command('plot', 'jobs', choice.parts[0].results.root)}` draws the completion times"
         raise ResultsError.saying(what, remedy)
     rows = choice.panels()
     in_units = choice.appearance.shown

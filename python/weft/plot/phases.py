@@ -31,7 +31,7 @@ _DOTTED: dict[str, Any] = {"color": style.GREY, "linestyle": ":", "linewidth": 1
 # Drawing of a single point: column of each panel, and for each line its name in the legend and its look.
 _OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
     (
-        (q.SET_LOAD.column, "as set", _DOTTED),
+        (q.SET_LOAD.column, "configured", _DOTTED),
         (q.OFFERED.column, "offered", {"color": "#D55E00", "linestyle": "--"}),
         (q.ACCEPTED.column, "accepted, measured", {"color": "#0072B2", "linestyle": "-"}),
     ),

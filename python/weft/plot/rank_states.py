@@ -98,5 +98,5 @@ def spans_of(spot: Spot) -> pl.DataFrame:
     states = spot.results.recorded(spot.point, "rank_states")
     if states.is_empty():
         what = f"{spot.name} of {spot.results.root}: no job runs a program, so there are no ranks"
-        raise ResultsError.saying(what, "give a job a workload `programs`, and run the point")
+        raise ResultsError.saying(what, "give a job a workload `programs`, and run the point again")
     return states

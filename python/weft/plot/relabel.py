@@ -101,8 +101,8 @@ def _rename_entries(handles: Sequence[Artist], replace: Callable[[str], str]) ->
     renamed = [replace(word) for word in before]
     if len(set(renamed)) < len(set(before)):
         double = next(word for word in renamed if renamed.count(word) > 1)
-        what = f"--labels: two entries of the legend would both be called {double!r}"
-        raise WeftError.saying(what, "give every curve a name of its own")
+        what = f"--labels: two entries of the legend would have the same label {double!r}"
+        raise WeftError.saying(what, "give each curve a different label")
     for handle, word in zip(handles, renamed, strict=True):
         handle.set_label(word)
 

@@ -31,8 +31,9 @@ def figure(choice: Choice) -> Figure:
     every = [(panel, curve) for panel in choice.panels() for curve in panel.curves]
     known = [(panel, curve) for panel, curve in every if curve.frame[_share("on")].null_count() < curve.frame.height]
     if not known:
-        what = f"{choice.title}: no link is managed"
-        raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the points")
+        what = f"{choice.title}: the power policy manages no link"
+        remedy = "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the points again"
+        raise ResultsError.saying(what, remedy)
     changed = [(panel, curve) for panel, curve in known if (curve.frame[_share("on")] < 1).any()]
     shown = changed or known
     every_look = style.state_looks(link_modes.of_all(choice.summaries))

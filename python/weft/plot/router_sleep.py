@@ -31,7 +31,7 @@ def figure(choice: Choice) -> Figure:
         shares = 100 * np.append(frame["asleep_share"], frame["asleep_share"][-1])
         # Each router is one step of the line.
         axes.plot(np.arange(len(shares)), shares, drawstyle="steps-post", label=name, **looks[name].dense)
-    axes.set_xlabel("Routers, longest asleep first")
+    axes.set_xlabel("Routers, longest time asleep first")
     axes.set_ylabel("Time with all links off [%]")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
@@ -50,7 +50,8 @@ def _frame(spot: Spot) -> pl.DataFrame:
     kept = spot.results.recorded(spot.point, "router_sleep").filter(pl.col("managed_channels") > 0)
     if kept.is_empty():
         what = f"{spot.name} of {spot.results.root}: the power policy manages no link, so no router can sleep"
-        raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the point")
+        remedy = "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the point again"
+        raise ResultsError.saying(what, remedy)
     return kept.sort("asleep_cycles", descending=True, maintain_order=True)
 
 

@@ -50,5 +50,5 @@ def _factor(summaries: Sequence[Mapping[str, Any]], unit: str) -> float:
     (by,) = factors if len(factors) == 1 else (None,)
     if by is None:
         what = "--units si: the points of this figure differ in the length of their cycle or flit"
-        raise ResultsError.saying(what, "choose points that have the same, or a figure over load")
+        raise ResultsError.saying(what, "choose points with the same cycle and flit, or a figure over load")
     return by

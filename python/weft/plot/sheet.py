@@ -35,16 +35,16 @@ def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
         return dict(base)
     read = {key: value for key, value in _read(style).items() if key not in _NOT_OURS}
     if read.get("text.usetex"):
-        what = f"--style {style}: text.usetex is on, but names of models and units are no TeX"
-        raise WeftError.saying(what, "remove that line; `font.family: serif` and `mathtext.fontset: cm` look alike")
+        what = f"--style {style}: text.usetex is on, but names of models and units are not TeX"
+        raise WeftError.saying(what, "remove that line; `font.family: serif` and `mathtext.fontset: cm` look similar")
     both = {**base, **read}
     with applied(both):
         try:
             findfont(FontProperties(family=mpl.rcParams["font.family"]), fallback_to_default=False)
         except ValueError:
             family = ", ".join(mpl.rcParams["font.family"])
-            what = f"--style {style}: no font of {family} is installed"
-            raise WeftError.saying(what, "name a font that is: `fc-list : family` lists them; or `serif`") from None
+            what = f"--style {style}: none of the fonts {family} is installed"
+            raise WeftError.saying(what, "name an installed font (`fc-list : family` lists them), or `serif`") from None
     return both
 
 
@@ -89,13 +89,13 @@ def _read(style: str) -> dict[str, Any]:
     try:
         read = {str(key): value for key, value in _parsed(style).items()}
     except (ValueError, OSError, UnicodeError) as problem:
-        first = (str(problem).strip().splitlines() or ["it can't be read"])[0]
+        first = (str(problem).strip().splitlines() or ["the file can't be read"])[0]
         raise WeftError.saying(f"--style {style}: {first}", _HELP) from problem
     finally:
         log.removeHandler(shown)
         log.propagate = propagate
     if shown.lines or not read:
-        first = shown.lines[0] if shown.lines else "it sets nothing"
+        first = shown.lines[0] if shown.lines else "the file has no settings"
         raise WeftError.saying(f"--style {style}: {first}", _HELP)
     return read
 

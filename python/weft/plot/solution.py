@@ -59,7 +59,7 @@ def figure(choice: Choice) -> Figure:
     best = front(spots)
     entries = style.entries(looks, saturated=False) if len(spots) > 1 else []
     if len(best) > 1:
-        entries.append(Line2D([], [], label="none is better in both", **_FRONT))
+        entries.append(Line2D([], [], label="no other point is better in both", **_FRONT))
     drawing = style.canvas(choice.title, entries, width=style.COLUMN, height=2.4)
     axes = drawing.add_subplot()
     time, by_time = _unit([spot.time.value for spot in spots], _TIMES)

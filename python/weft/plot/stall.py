@@ -98,7 +98,7 @@ def stalled(spot: Spot) -> list[dict[str, Any]]:
 
 
 def _title(choice: Choice, spot: Spot) -> str:
-    return f"{choice.title}: {spot.summary['stall_packets']} packets that can never move again"
+    return f"{choice.title}: {spot.summary['stall_packets']} packets that can't move any more"
 
 
 def _entries(members: Sequence[dict[str, Any]]) -> list[Artist]:

@@ -304,9 +304,9 @@ def mark_changes(axes: Axes, cycles: Sequence[float]) -> None:
 
 def change_entry() -> Artist:
     """Entry of the legend for `mark_changes`."""
-    return Line2D([], [], label="load changes, or links fail or return", **_CHANGE)
+    return Line2D([], [], label="change of load, or fault or repair of links", **_CHANGE)
 
 
 def window_entry() -> Artist:
     """Entry of the legend for `mark_window`."""
-    return Line2D([], [], color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), label="begin and end of the window")
+    return Line2D([], [], color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), label="start and end of the window")

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 # Ranks of flaws that do not make the accepted load of a point unreliable.
 _ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
-_LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
-_FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
+_LEFT_OUT = "The lowest, highest and least values and the savings below exclude these points."
+_FEW_DROPPED = "Savings also compare points that drop at most 3 % of their packets, if both deliver the same load."
 # Maximum number of equally good points that a sentence names.
 _NAMED = 3
 # Mark after a point about which the engine warned.
-_WARNED = "may not be carried if the run begins otherwise (see the warning)"
-_NONE_SOUND = "So no point as a whole can be called best in anything."
+_WARNED = "the network may not carry if the run begins differently (see the warning)"
+_NONE_SOUND = "Therefore Weft names no point as the best in any quantity."
 
 
 def sentences(sources: Sources) -> list[str]:
@@ -77,7 +77,7 @@ def _programs(sources: Sources) -> list[str]:
         best = min(known, key=lambda point: values[point] or 0.0)
         where = f" ({sources.described[best]})" if len(sources) > 1 else ""
         equal = sum(value == values[best] for value in values.values()) - 1
-        same = f", and the same at {equal} more" if equal else ""
+        same = f", and the same at {equal} more points" if equal else ""
         shown.append(f"{head}: {of_programs.words(sources.summaries[best], answer)}{where}{same}.")
     shown += [f"{line}." for results in sources.results for line in of_programs.unequal(results)]
     shares = [
@@ -253,13 +253,13 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     if quantity.unit == "cycles" and (cycle := sources.summaries[point].get("cycle_seconds")):
         time = f" ({value * cycle * 1e9:.4g} ns)"
     where = f" ({sources.described[point]})" if len(sources) > 1 else ""
-    where += f", which {_WARNED}" if soundness.is_warned(sources.summaries[point]) else ""
+    where += f", a load that {_WARNED}" if soundness.is_warned(sources.summaries[point]) else ""
     equal = [other for _, other in known if other != point and _same(sources, quantity, point, other)]
     named = "; ".join(sources.described[other] for other in equal[:_NAMED])
     more = f" and {len(equal) - _NAMED} more" if len(equal) > _NAMED else ""
     warned = sum(soundness.is_warned(sources.summaries[other]) for other in equal)
-    more += f"; {warned} of these {_WARNED}" if warned else ""
-    shown = f", and up to chance the same at {len(equal)} more: {named}{more}" if equal else ""
+    more += f"; {warned} of these have a load that {_WARNED}" if warned else ""
+    shown = f", and the same within chance at {len(equal)} more: {named}{more}" if equal else ""
     return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{shown}."]
 
 
@@ -301,7 +301,8 @@ def _saving(sources: Sources) -> list[str]:
                 found = codes.sentences(each for each, _ in beside.diagnoses)
                 lines += [f"{each[:1].upper()}{each[1:]}." for each in found]
             else:
-                lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {beside.left_out}")
+                pair = f"{beside.policy} compared with {beside.reference}"
+                lines.append(f"The saving of {pair} is unknown. {beside.left_out}")
     if compared:
         pair, policy = max(compared, key=lambda each: each[0].share)
         amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share > 0 else 'more'} power at best"
@@ -309,7 +310,7 @@ def _saving(sources: Sources) -> list[str]:
         where = ", ".join(filter(None, [policy, pair.place]))
         lines.insert(
             0,
-            f"Against links that are always on, {amount}, at the same traffic ({where}): {pair.powers()};"
+            f"Compared with links that are always on, {amount}, at the same traffic ({where}): {pair.powers()};"
             f" mean latency {pair.latencies()}{_doubt(pair.policy)}.",
         )
     return [*lines, *_saving_of_the_same_flits(sources)]
@@ -317,7 +318,7 @@ def _saving(sources: Sources) -> list[str]:
 
 def _doubt(summary: Mapping[str, Any]) -> str:
     """Text after the saving of a point about which the engine warned."""
-    return f"; the load of this point {_WARNED}" if soundness.is_warned(summary) else ""
+    return f"; this point has a load that {_WARNED}" if soundness.is_warned(summary) else ""
 
 
 def _saving_of_the_same_flits(sources: Sources) -> list[str]:
@@ -350,9 +351,9 @@ def _saving_of_the_same_flits(sources: Sources) -> list[str]:
         energies = [si(summary[name], "J", 4) for name in ("energy_total_j", "energy_always_on_j")]
         joules = f"{' instead of '.join(energies)} for the same flits"
         best = f"{100 * abs(share):.1f} % {more} energy at best"
-        lines.append(f"Against links that are always on, {best}: {joules}{where}{_doubt(summary)}.")
+        lines.append(f"Compared with links that are always on, {best}: {joules}{where}{_doubt(summary)}.")
     if left_out:
         points = f"{left_out} {'point' if left_out == 1 else 'points'}"
-        why = "links fail, or the load follows the network, and no links that are always on were measured beside them"
-        lines.append(f"Of {points} no saving is told: {why}.")
+        why = "links fail, or the load depends on the network, and no point with links that are always on was measured"
+        lines.append(f"The savings of {points} are unknown: {why}.")
     return lines

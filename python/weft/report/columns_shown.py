@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The columns in the order of the table of points.
 TABLE = (
     q.ENDING,
-    Quantity("flaw", "Why the point is left out of what is best", "", "flaw", 0),
+    Quantity("flaw", "Reason why the point is never named as the best", "", "flaw", 0),
     q.OFFERED,
     q.ACCEPTED,
     q.DELIVERED,
@@ -27,9 +27,9 @@ TABLE = (
     q.MINIMAL,
     q.ENERGY,
     q.POWER,
-    Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
+    Quantity("links_off_share", "Share of link cycles in state off", "", "off", 3),
     Quantity("link_transitions", "Changes of link state", "transitions", "transitions", 0),
-    Quantity("routers_asleep_share", "Share of router cycles asleep", "", "routers asleep", 3),
+    Quantity("routers_asleep_share", "Share of router cycles with all links off", "", "routers asleep", 3),
     Quantity("packets", "Packets of the window", "packets", "packets", 0),
 )
 
@@ -54,7 +54,7 @@ JOBS = (
 )
 
 FLOWS = (
-    Quantity("sources", "Terminals from which its packets may come", "terminals", "sources", 0),
+    Quantity("sources", "Terminals that may send packets of the flow", "terminals", "sources", 0),
     q.ACCEPTED,
     q.SOURCE_ACCEPTED,
     q.LATENCY,
@@ -62,7 +62,7 @@ FLOWS = (
     q.HOPS,
     Quantity("packets", "Packets of the window that were delivered", "packets", "packets", 0),
     Quantity("link_flits", "Flits sent on channels between routers", "flits", "link flits", 0),
-    Quantity("energy_dynamic_uj", "Dynamic energy of its flits", "uJ", "dynamic energy", 4),
+    Quantity("energy_dynamic_uj", "Dynamic energy of the flits of the flow", "uJ", "dynamic energy", 4),
 )
 
 PHASES = (
@@ -71,36 +71,36 @@ PHASES = (
     q.SET_LOAD,
     q.OFFERED,
     q.ACCEPTED,
-    Quantity("saturated", "Whether the network accepts less than is offered in the phase", "", "saturated", 0),
+    Quantity("saturated", "Whether the network accepts less than the offered load in the phase", "", "saturated", 0),
     q.LATENCY,
     q.P99,
     q.ENERGY,
     q.POWER,
     Quantity("power_always_on_mean_w", "Mean power with links that are always on", "W", "always on", 2),
-    Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
+    Quantity("links_off_share", "Share of link cycles in state off", "", "off", 3),
     Quantity("packets", "Packets created in the phase", "packets", "packets", 0),
-    Quantity("flaw", "Why the phase is left out of what is best", "", "flaw", 0),
+    Quantity("flaw", "Reason why the phase is never named as the best", "", "flaw", 0),
 )
 
 FAULT_PARTS = (
     Quantity("cycles", "Cycles of the window", "cycles", "cycles", 0),
-    Quantity("latency_cycles", "Mean latency of the packets delivered in it", "cycles", "latency", 1),
+    Quantity("latency_cycles", "Mean latency of the packets delivered in this part", "cycles", "latency", 1),
     q.ACCEPTED,
-    Quantity("delivered_share", "Delivered, of those delivered or dropped in it", "", "delivered", 3),
-    Quantity("packets", "Packets delivered in it", "packets", "packets", 0),
-    Quantity("dropped_packets", "Packets dropped in it", "packets", "dropped", 0),
-    Quantity("unknown", "Why a number is missing", "", "why not", 0),
+    Quantity("delivered_share", "Delivered share of the packets delivered or dropped then", "", "delivered", 3),
+    Quantity("packets", "Packets delivered in this part", "packets", "packets", 0),
+    Quantity("dropped_packets", "Packets dropped in this part", "packets", "dropped", 0),
+    Quantity("unknown", "Reason why a number is missing", "", "reason", 0),
 )
 
 FAULT_EPISODES = (
     Quantity("from_cycle", "First failure", "cycles", "from", 0),
-    Quantity("to_cycle", "Cycle in which all is whole again", "cycles", "to", 0),
-    Quantity("latency_cycles", "Mean latency of the packets delivered meanwhile", "cycles", "latency", 1),
-    Quantity("delivered_share", "Delivered, of those delivered or dropped meanwhile", "", "delivered", 3),
-    Quantity("dropped_packets", "Packets dropped meanwhile", "packets", "dropped", 0),
-    Quantity("recovery_cycles", "From the failure until packets are as before it", "cycles", "recovery", 0),
-    Quantity("return_recovery_cycles", "From the repair until packets are as before the faults", "cycles", "return", 0),
-    Quantity("unknown", "Why a number is missing", "", "why not", 0),
+    Quantity("to_cycle", "Cycle in which all failed parts have returned", "cycles", "to", 0),
+    Quantity("latency_cycles", "Mean latency of the packets delivered during the failure", "cycles", "latency", 1),
+    Quantity("delivered_share", "Delivered share of the packets delivered or dropped then", "", "delivered", 3),
+    Quantity("dropped_packets", "Packets dropped during the failure", "packets", "dropped", 0),
+    Quantity("recovery_cycles", "Time from the failure until packets are as before", "cycles", "recovery", 0),
+    Quantity("return_recovery_cycles", "Time from the repair until packets are as before", "cycles", "return", 0),
+    Quantity("unknown", "Reason why a number is missing", "", "reason", 0),
 )
 
 LINK_CLASSES = (
@@ -114,8 +114,8 @@ LINK_CLASSES = (
 GROUPS = (
     Quantity("channels", "Channels of the group", "channels", "channels", 0),
     Quantity("routers", "Routers of the group", "routers", "routers", 0),
-    Quantity("flits", "Flits that its channels sent", "flits", "flits", 0),
-    Quantity("asleep_share", "Share of the window in which all of it was off", "", "asleep", 3),
+    Quantity("flits", "Flits that the channels of the group sent", "flits", "flits", 0),
+    Quantity("asleep_share", "Share of the window in which all channels of the group were off", "", "asleep", 3),
     q.POWER,
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
@@ -218,7 +218,7 @@ LISTINGS = (
     Listing("fault_parts", "Before, during and after faults", "part", "part", FAULT_PARTS, _in_faults("fault_parts")),
     Listing(
         "fault_episodes",
-        "What failed, and how long until all was as before",
+        "Failed parts, and times to recover",
         "failed",
         "failed",
         FAULT_EPISODES,
@@ -227,7 +227,7 @@ LISTINGS = (
 )
 
 
-_MOST_ENERGY = f"Groups that used the most energy, at most {MOST_GROUPS}"
+_MOST_ENERGY = f"Groups with the highest energy, at most {MOST_GROUPS}"
 GROUP_LISTING = Listing("groups", _MOST_ENERGY, "group", "group", GROUPS, _elsewhere)
 
 

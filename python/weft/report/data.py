@@ -333,7 +333,7 @@ def _provenance(sources: Sources) -> list[tuple[str, str]]:
         ("started", " to ".join(dict.fromkeys(times[:1] + times[-1:]))),
     ]
     if seconds:
-        lines.append(("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"))
+        lines.append(("computed in", f"{sum(seconds):.4g} s in total, the longest point {max(seconds):.4g} s"))
     if rates:
         lines.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
     return [(name, words) for name, words in lines if words]

@@ -72,7 +72,7 @@ def checked(path: Path) -> Path:
         If the name does not have the ending of a page, or is a folder.
     """
     if path.suffix.lower() not in _ENDINGS:
-        raise ResultsError.saying(f"{path} is no name of a page", f"end it with {' or '.join(_ENDINGS)}")
+        raise ResultsError.saying(f"{path} is not the name of a page", f"end it with {' or '.join(_ENDINGS)}")
     with writing(path):
         if path.is_dir():
             raise ResultsError.saying(f"{path} is a folder", f"name a file in it: {path / 'report.html'}")

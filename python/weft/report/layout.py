@@ -69,7 +69,7 @@ def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) ->
     straight = np.zeros(len(start))
     match network["kind"]:
         case "grid" if len(network["widths"]) == 1 and _beyond_neighbours(start, end):
-            return Layout(*_circle(routers), straight, "routers on a circle, in their order")
+            return Layout(*_circle(routers), straight, "routers on a circle, ordered by number")
         case "grid":
             digits = np.asarray(places).reshape(routers, -1)
             x, y = _tiles(digits, network["widths"])
@@ -79,12 +79,12 @@ def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) ->
             levels = network["levels"]
             x, y = _groups(np.asarray(places).reshape(routers, -1), np.asarray(levels or [0] * routers))
             inside = ", higher levels inside" if levels else ""
-            return Layout(x, y, straight, f"groups on a circle, the routers of a group on a small one{inside}")
+            return Layout(x, y, straight, f"groups on a circle, the routers of each group on a small circle{inside}")
         case "levels":
             x, y = _levels(np.asarray(places).reshape(routers, -1))
-            return Layout(x, y, straight, "a row per level, leaves at the bottom")
+            return Layout(x, y, straight, "one row per level, with the leaf routers at the bottom")
     x, y = springs.place(routers, start, end)
-    return Layout(x, y, straight, "routers that are few hops apart stand close together")
+    return Layout(x, y, straight, "routers with few hops between them are close to each other")
 
 
 def _beyond_neighbours(start: Ints, end: Ints) -> bool:
@@ -121,7 +121,7 @@ def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
 
 
 def _grid_words(widths: Sequence[int]) -> str:
-    words = ["dimension 0 from left to right", "1 from top to bottom", "2 aslant"][: len(widths)]
+    words = ["dimension 0 from left to right", "1 from top to bottom", "2 diagonal"][: len(widths)]
     if len(widths) > 3:
         words.append(f"{' and '.join(map(str, range(3, len(widths))))} from tile to tile")
     return ", ".join(words)

@@ -53,7 +53,7 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     usual, kept = _defaults(scenario, bare, file)
     if usual is None:  # nothing distinguishes chosen values from defaults
         usual, rest_of = {}, {}
-        unknown = [(_OTHERS, "not told apart from defaults: the scenario does not run without them", "")]
+        unknown = [(_OTHERS, "not separable from defaults, because the scenario does not run without them", "")]
     else:
         unknown, rest_of = [], scenario
     rows = [(section, label((scenario if section in kept else bare)[section]), "") for section in _SECTIONS]

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 # Maximum number of points with pictures; maximum number of programs of a point in the table.
 _POINTS, _ROWS = 4, 100
-_KINDS = {"schedule": "Programs by terminal and time", "utilisation": "Busy terminals, and programs that run and wait"}
+_KINDS = {
+    "schedule": "Programs by terminal and time",
+    "utilisation": "Busy terminals, and number of running and waiting programs",
+}
 _HEAD = ("number", "trace", "submitted", "wait", "run time", "slowdown", "bounded", "terminals", "energy")
 # Columns of the table that contain text, not numbers.
 _WORDS = 2

@@ -76,7 +76,7 @@ class Sources:
         if not any(map(len, self.results)):
             places = ", ".join(str(each.root) for each in self.results)
             what = f"{places}: no point is finished, so there is nothing to report"
-            raise ResultsError.saying(what, "run the sweep to its end: the same `weft run` computes what is missing")
+            raise ResultsError.saying(what, "run the sweep to its end: the same `weft run` computes the missing points")
         self.places = [(each, row) for each in self.results for row in range(len(each))]
         self.summaries: list[dict[str, Any]] = [summary for each in self.results for summary in each.summaries]
         self.units = si_units.chosen(units, self.summaries)

@@ -253,7 +253,7 @@ function solutionChart() {
   // a few points have their names in the legend; more of them would be longer than the chart
   const markers = known.length <= SOLUTION_SYMBOLS.length ? known.map((each, k) => dots([each], plain(each.words) || "points", CLASS_COLOURS[k], SOLUTION_SYMBOLS[k])) : [dots(known, "points", BLUE, "circle")];
   draw("chart-solution", "Energy to solution and run time", `Time to solution [${times.unit}]`, `Energy to solution [${energies.unit}]`, known.length ? [
-    { ...xy(best), name: "none is better in both", mode: "lines", type: "scatter", line: { shape: "hv", dash: "dash", width: 1, color: css("--dim") }, hoverinfo: "skip" },
+    { ...xy(best), name: "no other point is better in both", mode: "lines", type: "scatter", line: { shape: "hv", dash: "dash", width: 1, color: css("--dim") }, hoverinfo: "skip" },
     ...markers,
   ] : [], { xaxis: { rangemode: "tozero" } });
 }
@@ -274,16 +274,16 @@ function rankChart(point) {
   }));
   const end = inTime(point, kept.end);
   const image = { source: kept.image, xref: "x", yref: "y", x: 0, y: -0.5, sizex: end, sizey: kept.rows * kept.per_row, sizing: "stretch", layer: "below" };
-  draw("chart-ranks", "What each rank does", TIME, "Rank", [...states, ...lines],
+  draw("chart-ranks", "State of each rank", TIME, "Rank", [...states, ...lines],
     { images: [image], xaxis: { range: [0, end] }, yaxis: { range: [kept.ranks - 0.5, -0.5], rangemode: "normal", showgrid: false } });
 }
 
 function rankWords({ paths, per_row, complete }) {
   const told = paths.map(({ words }) => words);
-  told.push("A place of the picture has the colour of the state that takes most of its time; drag over a part to see it larger.");
-  if (per_row > 1) told.push(`A line of the picture shows ${per_row} ranks.`);
-  if (paths.some(({ thinned }) => thinned > 1)) told.push("The line of the critical path leaves corners out.");
-  if (!complete) told.push("The record ends before the run: raise measure.rank_states.max_spans to have all of it.");
+  told.push("Each spot of the picture has the colour of the state with the largest share of its time; drag over a part to enlarge it.");
+  if (per_row > 1) told.push(`Each row of the picture shows ${per_row} ranks.`);
+  if (paths.some(({ thinned }) => thinned > 1)) told.push("The line of the critical path omits some corners.");
+  if (!complete) told.push("The record ends before the end of the run: increase measure.rank_states.max_spans to record the whole run.");
   return told.join(" ");
 }
 
@@ -297,12 +297,12 @@ function pointCharts(point) {
   const shares = latency.map((_, place) => (below += packets[place]) / total);
   const joined = histogram.joined > 1 ? ` (every ${histogram.joined}th step)` : "";
   const step = (y, words) => (latency.length ? [{ x: latency, y, mode: "lines", type: "scatter", name: WINDOW_PACKETS, showlegend: true, line: { shape: "hv", color: legible(BLUE), width: 2 }, hovertemplate: `${words} %{x} ${SHOWN.time}: %{y:.6g}<extra></extra>` }] : []);
-  draw("chart-cdf", `Latency distribution${joined}`, PACKET_LATENCY, "Share of packets at most as late", step(shares, "at most"), { yaxis: { range: [0, 1.02] } });
+  draw("chart-cdf", `Latency distribution${joined}`, PACKET_LATENCY, "Share of packets up to this latency", step(shares, "at most"), { yaxis: { range: [0, 1.02] } });
   const beyond = shares.map((share, place) => (place + 1 < shares.length ? 1 - share : null));
-  draw("chart-ccdf", `Latency tail${joined}`, PACKET_LATENCY, "Share of packets that are later", step(beyond, "later than"), { yaxis: logAxis([...beyond, 1]) });
+  draw("chart-ccdf", `Latency tail${joined}`, PACKET_LATENCY, "Share of packets above this latency", step(beyond, "later than"), { yaxis: logAxis([...beyond, 1]) });
   const hops = valueOf("hop_histogram", point) ?? [];
   const all = hops.reduce((sum, count) => sum + count, 0);
-  draw("chart-hops", "Hops", "Links between routers on the way of a packet", "Share of packets",
+  draw("chart-hops", "Hops", "Links between routers on the path of a packet", "Share of packets",
     all ? [{ x: hops.map((_, hop) => hop), y: hops.map((count) => count / all), text: hops.map((count) => written(count)), textposition: "none", type: "bar", name: WINDOW_PACKETS, showlegend: true, marker: { color: legible(BLUE) }, hovertemplate: "%{x} hops: %{text} packets, %{y:.4f}<extra></extra>" }] : [],
     { xaxis: { dtick: hops.length > 20 ? undefined : 1 } });
   channelChart(point);
@@ -371,7 +371,7 @@ function phaseCharts(point) {
   const steps = (...line) => phaseSteps(measured, ...line);
   const top = phaseTop(measured);
   draw("chart-phase-load", "Loads of the phases", TIME, `Load [${SHOWN.offered.unit}]`,
-    someKnown([steps("set", "as set", css("--dim"), "dot"), steps(SHOWN.offered.column, "offered", legible("#D55E00"), "dash"), steps(SHOWN.accepted.column, "accepted", legible(BLUE), "solid")]));
+    someKnown([steps("set", "configured", css("--dim"), "dot"), steps(SHOWN.offered.column, "offered", legible("#D55E00"), "dash"), steps(SHOWN.accepted.column, "accepted", legible(BLUE), "solid")]));
   draw("chart-phase-latency", "Mean latency of the packets created in each phase", TIME, PACKET_LATENCY,
     [...someKnown([steps(SHOWN.latency.column, "mean", legible(BLUE), "solid")]), ...phaseMarks(measured, top)], { yaxis: { range: [0, top] } });
   powerOfPhases("chart-phase-power", "Mean power in each phase", measured, [steps("power_mean_w", "as run", legible(BLUE), "solid"), steps("power_always_on_mean_w", "always on", css("--dim"), "dash")]);
@@ -400,7 +400,7 @@ function phasesBeside(panel) {
   const lines = (name) => someKnown(points.map(({ phases, words }, k) => phaseSteps(phases, name, words, legible(CLASS_COLOURS[k % CLASS_COLOURS.length]), DASHES[k % DASHES.length])));
   const every = points.flatMap(({ phases }) => phases);
   const top = phaseTop(every);
-  draw("chart-phases-accepted", `Accepted load in each phase${of}`, TIME, axisTitle(SHOWN.accepted), [...someKnown([phaseSteps(points[0].phases, "set", "as set", css("--dim"), "dot")]), ...lines(SHOWN.accepted.column)]);
+  draw("chart-phases-accepted", `Accepted load in each phase${of}`, TIME, axisTitle(SHOWN.accepted), [...someKnown([phaseSteps(points[0].phases, "set", "configured", css("--dim"), "dot")]), ...lines(SHOWN.accepted.column)]);
   draw("chart-phases-latency", `Mean latency of the packets created in each phase${of}`, TIME, PACKET_LATENCY, [...lines(SHOWN.latency.column), ...phaseMarks(every, top)], { yaxis: { range: [0, top] } });
   powerOfPhases("chart-phases-power", `Mean power in each phase${of}`, every, lines("power_mean_w"));
 }

@@ -27,13 +27,13 @@ function showCurves() {
   const several = report.curve_table.length > 1;
   const all = [
     { label: "traffic", key: "panel" }, { label: "curve", key: "curve" },
-    { label: "lowest load (as set)", key: "from_load", unit: "flits/terminal/cycle" },
-    { label: "latency there", key: "latency", unit: "cycles", digits: 1 },
-    { label: "latency there", key: "latency_us", unit: "us", digits: 4 },
-    { label: "saturates (load as set)", key: "saturation", unit: "flits/terminal/cycle" },
-    { label: "most accepted", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
-    { label: "most accepted", key: "accepted_gbps", unit: "Gb/s per terminal", digits: 1 },
-    { label: "accepted where", title: "empty if the point that accepts most is sound", key: "accepted_flaw" },
+    { label: "lowest configured load", key: "from_load", unit: "flits/terminal/cycle" },
+    { label: "latency at lowest load", key: "latency", unit: "cycles", digits: 1 },
+    { label: "latency at lowest load", key: "latency_us", unit: "us", digits: 4 },
+    { label: "saturation (configured load)", key: "saturation", unit: "flits/terminal/cycle" },
+    { label: "highest accepted load", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
+    { label: "highest accepted load", key: "accepted_gbps", unit: "Gb/s per terminal", digits: 1 },
+    { label: "flaw of this point", title: "flaw of the point with the highest accepted load; empty if the point is sound", key: "accepted_flaw" },
   ];
   const shown = all.filter(({ key }) => report.curve_table.some((row) => row[key] !== "" && row[key] !== null));
   sortable(byId("curve-table"), shown, report.curve_table.map((row) => shown.map(({ key }) => row[key])),
@@ -55,7 +55,7 @@ function showPoints() {
   const shown = report.columns.filter(({ column: name }) => column(name));
   const known = (name) => shown.some((each) => each.column === name);
   const varied = report.points.varied.filter((path) => !known(path));
-  const top = [...varied.map((path) => ({ label: path.split(".").pop(), title: path })), ...heads(shown), { label: "drawn", title: "whether its channels are on this page" }, { label: "hash" }];
+  const top = [...varied.map((path) => ({ label: path.split(".").pop(), title: path })), ...heads(shown), { label: "drawn", title: "whether this page contains the channels of the point" }, { label: "hash" }];
   const rows = report.points.words.map((_, point) => [
     ...varied.map((path) => coordinate(path, point)),
     ...shown.map((each) => measured(each, point)),
@@ -75,7 +75,7 @@ function showPoints() {
 
 const ENDLESS = {
   saturated: { mark: "sat", words: "saturated, the latency has no limit" },
-  stalled: { mark: "stall", words: "packets wait for each other for ever" },
+  stalled: { mark: "stall", words: "packets wait for each other forever" },
   not_complete: { mark: "cut", words: "cut off at the longest window, before its batches or programs were complete" },
 };
 
@@ -128,7 +128,7 @@ function choosePoint(point) {
   });
   byId("point-facts").replaceChildren(...facts.map(([label, textContent]) => element("span", {}, `${label} `, element("b", { textContent }))));
   const stall = report.stalls[point];
-  byId("point-stall").replaceChildren(...(stall ? [element("h3", { textContent: "Stalled: what waits for what" }), element("pre", { className: "stall", textContent: stall })] : []));
+  byId("point-stall").replaceChildren(...(stall ? [element("h3", { textContent: "Stalled: the packets that wait for each other" }), element("pre", { className: "stall", textContent: stall })] : []));
   view.show(point);
   pointCharts(point);
   byId("listings").replaceChildren(...report.listings.map((listing) => listed(listing, point)));
@@ -179,11 +179,11 @@ function busyTable(point) {
 function roomNote() {
   const thinned = report.histograms.filter((each) => each.joined > 1).length;
   const merged = Object.values(report.frames).filter((each) => each.merged > 1).length;
-  const told = [`Measured numbers that are not whole are rounded to ${report.digits} significant digits on this page; counts are exact.`];
-  if (report.crowded_out) told.push(`The channels of ${Object.keys(report.channels).length} of ${pointCount} points are on it, of each curve the highest steady load first; the files of the results hold all.`);
-  if (thinned) told.push(`Latency distributions of ${thinned} points are given at every few latencies only; what is given is exact.`);
-  if (merged) told.push(`Over time, several samples are one step in ${merged} points.`);
-  for (const [point, why] of Object.entries(report.unreadable)) told.push(`${report.points.words[point]} is not drawn: ${why}.`);
+  const told = [`This page rounds measured numbers to ${report.digits} significant digits, except whole numbers; counts are exact.`];
+  if (report.crowded_out) told.push(`The page contains the channels of ${Object.keys(report.channels).length} of ${pointCount} points, for each curve the highest steady load first; the files of the results contain all channels.`);
+  if (thinned) told.push(`The page shows the latency distributions of ${thinned} points only at some latencies; the shown values are exact.`);
+  if (merged) told.push(`In the films of ${merged} points, one step combines several samples.`);
+  for (const [point, why] of Object.entries(report.unreadable)) told.push(`The network of ${report.points.words[point]} is not drawn: ${why}.`);
   byId("room-note").textContent = told.join(" ");
 }
 

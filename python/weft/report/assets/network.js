@@ -45,7 +45,7 @@ class NetworkView {
   offer() {
     const slept = Object.keys(this.kept.cycles).some((state) => state !== "on");
     const stuck = report.waiting[this.point];
-    options("network-colour", [["utilisation", "utilisation"], ["log", "utilisation, log scale"], ...(slept ? [["state", "power state"]] : []), ...(stuck ? [["stall", "what waits"]] : [])]);
+    options("network-colour", [["utilisation", "utilisation"], ["log", "utilisation, log scale"], ...(slept ? [["state", "power state"]] : []), ...(stuck ? [["stall", "waiting packets"]] : [])]);
     if (stuck) byId("network-colour").value = "stall";
     options("network-when", [["window", "whole window"], ...(this.film ? [["film", "step by step"]] : [])]);
     const slider = byId("network-slider");
@@ -96,7 +96,7 @@ class NetworkView {
   paintUse(log) {
     const use = this.shownUse();
     if (!use) {
-      byId("network-legend").textContent = "The film of this point holds power states only: measure.series keeps flits over time.";
+      byId("network-legend").textContent = "The film of this point contains only power states: measure.series records flits over time.";
       this.canvas.paint(new Uint8Array(2 * this.network.links), [{ colour: css("--off"), width: 1 }]);
       return;
     }
@@ -136,8 +136,8 @@ class NetworkView {
     const cycles = this.cycles();
     const awake = Float64Array.from({ length: 2 * this.network.links }, (_, channel) => 1 - (cycles.off?.[channel] ?? 0) / this.window());
     this.paintShares(awake, (share) => share);
-    this.rampLegend("Share of the window not switched off", "0", "1");
-    this.legendOfIdle(awake, "off in the whole window");
+    this.rampLegend("Share of the window in which the link was not off", "0", "1");
+    this.legendOfIdle(awake, "off during the whole window");
   }
 
   // The channels that lead to the queues of the wait-for cycle.
@@ -150,7 +150,7 @@ class NetworkView {
     const style = Uint8Array.from({ length: 2 * links }, (_, channel) => (waits.has(leadsTo(channel)) ? 1 : 0));
     const colours = [css("--off"), legible(report.states.waking)];
     this.canvas.paint(style, [{ colour: colours[0], width: 0.8 }, { colour: colours[1], width: 2 }]);
-    byId("network-legend").replaceChildren(this.key(colours[1], `leads to a queue of the wait-for cycle: ${waits.size} queues`), this.key(colours[0], "other channels"));
+    byId("network-legend").replaceChildren(this.key(colours[1], `leads to one of the ${waits.size} queues of the wait-for cycle`), this.key(colours[0], "other channels"));
   }
 
   key(colour, textContent, dashed = false) {
@@ -322,14 +322,14 @@ function options(id, wanted) {
 }
 
 function absence(point, kept) {
-  if (kept) return "No link joins two routers of this network: there is nothing to draw.";
-  return report.unreadable[point] ?? "The channels of this point are not on the page, which keeps those of as many points as have room; the table of points says of which.";
+  if (kept) return "No link connects two routers of this network, so there is nothing to draw.";
+  return report.unreadable[point] ?? "This page does not contain the channels of this point, because its room is limited; the table of points shows which points have channels.";
 }
 
 function words(network, film) {
-  const told = [`${written(network.routers)} routers, ${written(network.links)} links; ${network.words}. Each link is drawn as two lines, a direction keeps to its right; from afar as one, in the colour of the busier direction.`];
-  if (network.left_out) told.push(`${written(network.left_out)} links are not drawn: those with the most flits are.`);
-  if (!film) told.push("What happens over time can be shown where measure.series: {every: 100cycles, of: channel} or measure.link_states: {} keeps it, as far as there is room on the page.");
-  told.push("Drag to move, click and turn the wheel (or + and -) to zoom.");
+  const told = [`${written(network.routers)} routers, ${written(network.links)} links; ${network.words}. Each link is drawn as two lines, with each direction on its right side; at a small scale as one line, in the colour of the busier direction.`];
+  if (network.left_out) told.push(`${written(network.left_out)} links are not drawn; the drawing shows the links with the most flits.`);
+  if (!film) told.push("To see changes over time, record them with measure.series: {every: 100cycles, of: channel} or measure.link_states: {}; the page shows as many points as it has room for.");
+  told.push("Drag to move the drawing; click, then turn the wheel (or press + and -) to zoom.");
   return told.join(" ");
 }
