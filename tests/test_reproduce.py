@@ -185,7 +185,7 @@ def test_a_number_that_is_off_misses_its_claim(
     assert known.get(claim, UNKNOWN) in finding.cause
     shown = finding.because
     assert re.search(r"\d", shown), "what was measured"
-    assert "is allowed" in shown or "; asked: " in shown or " is not " in shown, "and what was asked"
+    assert "is allowed" in shown or "; required: " in shown or " is not " in shown, "and the required value"
 
 
 def test_a_miss_names_the_mechanism_which_misses() -> None:
@@ -206,7 +206,7 @@ def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
     assert row.verdict.startswith("missed because tornado 0.789 of the baseline's")
     assert row.verdict.endswith(f"; {UNKNOWN}")
     row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]
-    text = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, where 5% is allowed"
+    text = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, but only 5% is allowed"
     assert row.verdict == f"missed because {text}; {UNKNOWN}"
     assert row.document()["because"] == text
     assert any(line.endswith(row.verdict) for line in scoreboard.table([row]))
@@ -233,7 +233,7 @@ def test_what_was_not_run_is_said() -> None:
     assert rows["T-028"].finding.answer == "met"
     assert (
         rows["T-035"].verdict
-        == "not run because it needs the points of tornado.yaml and bit_reverse.yaml: run it without --only"
+        == "not run because the points of tornado.yaml and bit_reverse.yaml are missing: run them without --only"
     )
     assert rows["T-049"].finding.answer == "by construction", "theory needs no run"
     alone = ideal()["uniform"].filter(pl.col("mechanism") != SLAC)
@@ -257,12 +257,13 @@ def test_throughput_is_the_last_load_below_saturation_with_other_definitions_bes
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
     assert row.finding.value == pytest.approx(0.125 / 0.57)
     shown = row.finding.measured
-    assert shown.startswith("21.9 %; last loads that are not saturated 0.125 and 0.57; ")
-    assert f"{0.125 / 0.57:.3f} of what is accepted at the next load, {0.2 / 0.57:.3f} of the most at any load" in shown
+    assert shown.startswith("21.9 %; last loads below saturation 0.125 and 0.57; ")
+    assert f"ratio of the loads accepted at the next load {0.125 / 0.57:.3f}, ratio of the highest" in shown
+    assert f"ratio of the highest accepted loads {0.2 / 0.57:.3f}" in shown
     none = judged(changed("tornado", lambda rows: rows.filter(pl.col("load") > 0.125)))["T-033"]
-    assert none.verdict == "not run because SLaC is saturated at load 0.15, the lowest that was run"
+    assert none.verdict == "not run because SLaC is saturated at load 0.15, the lowest load that was run"
     apart = judged(changed("tornado", lambda rows: rows.filter(~pl.col("load").is_in([0.15, 0.2]))))["T-033"]
-    assert apart.verdict.endswith("SLaC saturates somewhere between 0.125 and 0.22, the next load that was run")
+    assert apart.verdict.endswith("SLaC saturates between load 0.125 and load 0.22, the next load that was run")
 
 
 @pytest.mark.parametrize(("left", "answer"), [(0.19, "met"), (0.25, "met"), (0.189, "missed"), (0.251, "missed")])
@@ -340,7 +341,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     uniform = judged(changed("uniform", lambda rows: rows.with_columns(late)))
     least = judged(changed("least", lambda rows: rows.with_columns(late)))
     assert least["T-042"].verdict == "not run because the points at load 0.01 had not settled"
-    assert "uniform: 14 of 53 points not settled" in uniform["T-028"].finding.measured
+    assert "uniform: 14 of 53 points had not settled" in uniform["T-028"].finding.measured
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
     assert line["T-046"].verdict.endswith("the links of 1 of 6 points had not settled")
@@ -348,7 +349,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     slow = pl.when(pl.col("load") < 0.15).then(pl.lit(value=False)).alias("warmup_settled")
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(slow)))
     assert line["T-046"].finding.answer == "met"
-    assert line["T-046"].finding.measured.endswith("(bound_uniform: 1 of 6 points not settled)")
+    assert line["T-046"].finding.measured.endswith("(bound_uniform: 1 of 6 points had not settled)")
 
 
 def test_saturated_points_say_nothing_of_energy() -> None:
@@ -611,12 +612,12 @@ def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     [
         (["nobody"], "there is no paper 'nobody'"),
         (["tcep", "--only", "99"], "tcep has no figure '99'"),
-        (["tcep", "--only", "3", "--out", "{file}"], "is a file, where the folder of the reproduction belongs"),
-        (["tcep", "--only", "3", "--out", "{file}/below"], "is a file, where the folder of the reproduction belongs"),
+        (["tcep", "--only", "3", "--out", "{file}"], "is a file, but the reproduction needs a folder of this name"),
+        (["tcep", "--only", "3", "--out", "{file}/below"], "but the reproduction needs a folder of this name"),
         (["tcep", "--only", "3", "--out", "/proc/nope"], "can't be written"),
         (["tcep", "--only", "3", "--out", "{figures}"], "figures is not a folder"),
         (["tcep", "--only", "3", "--out", "{report}"], "report-3.html is a folder"),
-        (["tcep", "--only", "3", "--out", "{sweep}"], "holds the results of a sweep"),
+        (["tcep", "--only", "3", "--out", "{sweep}"], "contains the results of a sweep"),
     ],
 )
 def test_bad_input_is_refused(

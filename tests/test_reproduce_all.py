@@ -86,10 +86,10 @@ def test_a_figure_that_was_not_run_names_the_command_that_draws_it() -> None:
         if figure.needs
     }
     assert all(absent.values())
-    words = "it needs the points of sets256.yaml: run it with --only 6d 6e 6f 7b, or with --full"
+    words = "the points of sets256.yaml are missing: run them with --only 6d 6e 6f 7b, or with --full"
     assert absent["torus", "6d"] == words
-    assert absent["tcep", "own"] == "it needs the points of own_policy.yaml: run it with --full"
-    both = "it needs the points of single64.yaml and causes64 (single64.yaml)"
+    assert absent["tcep", "own"] == "the points of own_policy.yaml are missing: run them with --full"
+    both = "the points of single64.yaml and causes64 (single64.yaml) are missing"
     assert absent["torus", "causes"].startswith(both)
 
 

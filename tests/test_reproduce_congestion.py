@@ -135,7 +135,7 @@ def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
 
 def test_a_smaller_network_is_said() -> None:
     smaller = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(terminals=pl.lit(240.0)))
-    assert PAPER.rules["C-011"].judge(smaller).measured.endswith("; at 240 terminals, not the paper's")
+    assert PAPER.rules["C-011"].judge(smaller).measured.endswith("; at 240 terminals, not the sizes of the paper")
     assert "terminals" not in PAPER.rules["C-011"].judge(ideal()).measured
 
 
@@ -146,8 +146,8 @@ def test_numbers_and_comparisons_of_networks_need_the_papers_sizes() -> None:
     rows = paper_checks.judged(PAPER, smaller)
     of_full_size = {f"C-{each:03}" for each in (20, 22, 23, 26, 27, 28, 29, 31, 32)}
     assert {key for key, row in rows.items() if row.finding.answer == "not run"} == of_full_size
-    words = "not run because its networks are at 240 terminals, not the paper's: run it with --full"
-    assert rows["C-023"].verdict == words
+    small = "the networks are too small (at 240 terminals, not the sizes of the paper)"
+    assert rows["C-023"].verdict == f"not run because {small}: run the claim with --full"
 
 
 def test_a_stalled_application_is_reported_as_stalled() -> None:
@@ -171,7 +171,7 @@ def _without_packets(measured: Measured) -> Measured:
 
 
 def test_a_combination_without_packets_is_named() -> None:
-    text = "no packet that counts was delivered in the window: 1q, on/off; more seeds may have some"
+    text = "no packet that counts was delivered in the window: 1q, on/off; runs with more seeds may deliver some"
     some = _without_packets(ideal())
     with pytest.raises(LackingError, match=text):
         PAPER.rules["C-011"].judge(some)
@@ -198,7 +198,7 @@ def test_a_scheme_that_accepts_nothing_is_the_worst() -> None:
 
 def test_what_was_not_run_is_said() -> None:
     rows = paper_checks.judged(PAPER, paper_checks.NOTHING)
-    assert rows["C-011"].verdict == "not run because it needs the points of torus.yaml: run it without --only"
+    assert rows["C-011"].verdict == "not run because the points of torus.yaml are missing: run them without --only"
     assert rows["C-001"].finding.answer == "by construction", "a network needs no run"
 
 

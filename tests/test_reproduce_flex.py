@@ -149,7 +149,7 @@ def test_a_number_that_is_off_misses_its_claim(
     assert as_printed()[claim].finding.answer == "met", as_printed()[claim].verdict
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    assert "is allowed" in finding.because or "; asked: " in finding.because or " is not " in finding.because
+    assert "is allowed" in finding.because or "; required: " in finding.because or " is not " in finding.because
 
 
 def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judge_it() -> None:
@@ -283,7 +283,8 @@ def test_slim_fly_and_flex_are_compared_with_equal_terminals_per_router() -> Non
 
 def test_what_was_not_run_is_said() -> None:
     rows = judged(NOTHING)
-    assert rows["F-105"].verdict == "not run because it needs the points of bit_complement.yaml: run it without --only"
+    absent = "not run because the points of bit_complement.yaml are missing: run them without --only"
+    assert rows["F-105"].verdict == absent
     assert rows["F-096"].finding.answer == "met", "a cost needs no run"
     alone = ideal()["bit_complement"].filter(pl.col("routing") == MINIMAL)
     finding = judged(Measured({"bit_complement": alone}))["F-104"]

@@ -162,7 +162,7 @@ def test_a_number_that_is_off_misses_its_claim(
     assert as_printed()[claim].finding.answer == "met"
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    assert "is allowed" in finding.because or "; asked: " in finding.because or " is not " in finding.because
+    assert "is allowed" in finding.because or "; required: " in finding.because or " is not " in finding.because
 
 
 @pytest.mark.parametrize(("claim", "fast"), [("O-021", PB), ("O-023", PB), ("O-022", None)])
@@ -223,7 +223,7 @@ def test_bursts_of_both_readings_are_reported() -> None:
 
 def test_what_was_not_run_is_said() -> None:
     rows = judged(NOTHING)
-    assert rows["O-015"].verdict == "not run because it needs the points of saturation.yaml: run it without --only"
+    assert rows["O-015"].verdict == "not run because the points of saturation.yaml are missing: run them without --only"
     assert rows["O-032"].finding.answer == "met", "formulas need no run"
     alone = ideal()["saturation"].filter(pl.col("mechanism") != PB)
     assert judged(Measured({"saturation": alone}))["O-016"].verdict == "not run because PB was not run"

@@ -143,7 +143,7 @@ def test_a_claim_is_judged_only_if_all_lengths_of_gaps_were_run() -> None:
 def test_a_claim_on_sets_asks_for_their_figures_or_a_full_run() -> None:
     frames = {name: rows for name, rows in ideal().frames.items() if name not in (SETS_64, SETS_256)}
     rows = paper_checks.judged(PAPER, dataclasses.replace(ideal(), frames=frames, quick=True))
-    words = "not run because it needs the points of sets64.yaml: run it with --only 6a 6b 6c 7a, or with --full"
+    words = "not run because the points of sets64.yaml are missing: run them with --only 6a 6b 6c 7a, or with --full"
     assert rows["R-048"].verdict == words
     whole = {each.name for each in PAPER.needed(PAPER.figures, quick=True)}
     assert not whole & {SETS_64, SETS_256}

@@ -162,7 +162,7 @@ def test_points_of_the_torus_paper_are_handed_over_once(
 
 def test_jobs_of_all_papers_are_refused(slurm: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "all", "--on", "slurm"]) == 2
-    assert "submit the papers one after the other, each by its name" in capsys.readouterr().err
+    assert "submit each paper separately, by its name" in capsys.readouterr().err
     assert not list(slurm.glob("*.script"))
 
 

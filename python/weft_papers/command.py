@@ -32,24 +32,26 @@ def add(commands: Commands) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
     length.add_argument(
-        "--full", action="store_true", help="all of the paper, an hour to a night; finished points are not run again"
+        "--full",
+        action="store_true",
+        help="all experiments of the paper, from an hour to a night; finished points are not run again",
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="folder for all results (default: results/PAPER-quick)")
     parser.add_argument(
-        "--only", metavar="FIG", nargs="+", default=[], help="these figures: 9a, or 9 for all its parts"
+        "--only", metavar="FIG", nargs="+", default=[], help="run only these figures: 9a, or 9 for all parts of Fig. 9"
     )
     parser.add_argument(
         "--seeds",
         metavar="N",
         type=arguments.positive,
-        help="the first N seeds of each sweep that has more; the rest can follow later in the same folder",
+        help="run only the first N seeds of each sweep; later runs can add the other seeds in the same folder",
     )
     parser.add_argument("--json", action="store_true", help="print the scoreboard as JSON instead of a table")
     parser.add_argument(
         "--jobs",
         metavar="N",
         type=arguments.positive,
-        help="points that run at the same time (default: as many as cores)",
+        help="number of points that run at the same time (default: number of cores)",
     )
     arguments.add_force_memory(parser)
     slurm.add(parser, "submit the points as arrays of jobs, one for each sweep, instead of running them")
@@ -65,8 +67,8 @@ def main(options: argparse.Namespace) -> int:
     slurm.check(options)
     settings: dict[str, Any] = {"quick": not options.full, "out": options.out, "seeds": options.seeds}
     if options.paper == ALL and options.only:
-        what = "--only names figures of one paper, and all papers were asked for"
-        raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or leave --only out")
+        what = "--only names figures of one paper, but all papers are requested"
+        raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or remove --only")
     if options.on and _submitted(options, settings):
         return DONE
     settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "progress": PaperBar}
@@ -88,8 +90,8 @@ def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
     from weft_papers.registry import ALL, paper
 
     if options.paper == ALL:
-        what = "--on slurm is for one paper, and all papers were asked for"
-        raise WeftError.saying(what, "submit the papers one after the other, each by its name")
+        what = "--on slurm is for one paper, but all papers are requested"
+        raise WeftError.saying(what, "submit each paper separately, by its name")
     whole_points = {"threads": 1, "blocks": 0, "checkpoint_every": None}
     found = False
     for folder, sweep in reproduction.sweeps(paper(options.paper), only=options.only, **settings):

@@ -51,7 +51,7 @@ def read(path: Path) -> list[Claim]:
         rows = list(csv.DictReader(file))
     for line, row in enumerate(rows, 2):
         if tuple(row) != _COLUMNS or None in row.values() or row["kind"] not in KINDS:
-            what = f"{path}, line {line}: no claim"
+            what = f"{path}, line {line}: the line is not a claim"
             raise WeftError.saying(what, f"the columns are {', '.join(_COLUMNS)}; a kind is {', '.join(KINDS)}")
     return [
         Claim(row["id"], row["section"], row["scenario"], row["metric"], row["value_printed"], row["kind"])

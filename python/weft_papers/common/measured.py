@@ -58,7 +58,8 @@ class Measured:
         """Text with the number of points of these experiments that had not settled; empty if all had."""
         ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
         found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
-        return ", ".join(f"{name}: {late} of {all_} points not settled" for name, (late, all_) in found.items() if late)
+        texts = (f"{name}: {late} of {all_} points had not settled" for name, (late, all_) in found.items() if late)
+        return ", ".join(texts)
 
     def has(self, experiments: Iterable[str]) -> bool:
         """Whether all these experiments were run."""

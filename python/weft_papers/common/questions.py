@@ -104,12 +104,12 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
     for name, found in ((mechanism, ours), (reference, theirs)):
         if found.next > _APART * found.last + _SAME:
             raise LackingError(
-                f"{name} saturates somewhere between {found.last:g} and {found.next:g}, the next load that was run"
+                f"{name} saturates between load {found.last:g} and load {found.next:g}, the next load that was run"
             )
     text = (
-        f"last loads that are not saturated {ours.last:g} and {theirs.last:g}; {ours.over / theirs.over:.3f} of what "
+        f"last loads below saturation {ours.last:g} and {theirs.last:g}; ratio of the loads accepted at the next load "
     )
-    text += f"is accepted at the next load, {ours.most / theirs.most:.3f} of the most at any load"
+    text += f"{ours.over / theirs.over:.3f}, ratio of the highest accepted loads {ours.most / theirs.most:.3f}"
     return ours.last / theirs.last, text
 
 
@@ -137,13 +137,13 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))
     end = over["load"][0] if over.height else greatest(points, "load")
     if over.is_empty() and end < 1 - _SAME:
-        raise LackingError(f"{mechanism} accepted all that was offered up to load {end:g}")
+        raise LackingError(f"{mechanism} accepted the whole offered load up to load {end:g}")
     knee = greatest(points.filter(pl.col("load") == end), "accepted_load")
     if knee <= 0:
         raise LackingError(f"{mechanism} accepted nothing")
     below = points.filter(pl.col("load") < end) if over.height else points
     if below.is_empty():
-        raise LackingError(f"{mechanism} is saturated at load {end:g}, the lowest that was run")
+        raise LackingError(f"{mechanism} is saturated at load {end:g}, the lowest load that was run")
     return Throughput(greatest(below, "load"), end, knee, greatest(points, "accepted_load"))
 
 
@@ -176,7 +176,7 @@ def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, li
     rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
     common = set.intersection(*({*each["load"]} for each in rows))
     if not common:
-        raise LackingError(f"no load at which {' and '.join(mechanisms)} say their {column} was run")
+        raise LackingError(f"no load with a known {column} of {' and '.join(mechanisms)} was run")
     load = min(common)
     return load, [each.row(by_predicate=pl.col("load") == load, named=True) for each in rows]
 
@@ -191,7 +191,7 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
     """
     values = frame[column].drop_nulls().to_list()
     if not values:
-        raise LackingError(f"no {column} is known: all points that were run are saturated")
+        raise LackingError(f"{column} is unknown: all points that were run are saturated")
     return float(max(values))
 
 
@@ -213,4 +213,4 @@ def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
         row = frame.sort((pl.col("load") - load).abs()).row(0, named=True)
         if abs(row["load"] - load) <= _NEAR * load + _SAME:
             return row
-    raise LackingError(f"no load near {load:g} was run, or it was saturated")
+    raise LackingError(f"no load near {load:g} was run below saturation")

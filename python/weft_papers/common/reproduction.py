@@ -262,18 +262,18 @@ def _check(root: Path, names: Iterable[str], folders: Iterable[str] = ("figures"
     """Check before anything runs that all files can be written."""
     for place in (root, *root.parents):
         if place.is_file():
-            what = f"{place} is a file, where the folder of the reproduction belongs"
+            what = f"{place} is a file, but the reproduction needs a folder of this name"
             raise ResultsError.saying(what, "name another folder with --out")
     if (root / "sweep.json").is_file():
-        what = f"{root} holds the results of a sweep"
+        what = f"{root} contains the results of a sweep"
         raise ResultsError.saying(what, "name another folder with --out")
     for folder in (root, *(root / name for name in folders)):
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
     for place in (root / name for name in names):
         if place.is_dir():
-            what = f"{place} is a folder, where a file of the reproduction belongs"
-            raise ResultsError.saying(what, "move it away, or name another folder with --out")
+            what = f"{place} is a folder, but the reproduction writes a file of this name"
+            raise ResultsError.saying(what, "move the folder away, or name another folder with --out")
 
 
 def _draw(paper: Paper, figure: Figure, measured: Measured, folder: Path) -> Shown:

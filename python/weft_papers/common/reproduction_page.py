@@ -78,7 +78,7 @@ def _cell(value: Any) -> str:
 
 def _ran(name: str, scaled: str, facts: dict[str, Any]) -> dict[str, Any]:
     seeds = facts["seeds"]
-    few = ", ".join(map(str, seeds)) if len(seeds) < 5 else f"{seeds[0]} to {seeds[-1]}, {len(seeds)} in all"
+    few = ", ".join(map(str, seeds)) if len(seeds) < 5 else f"{seeds[0]} to {seeds[-1]}, {len(seeds)} in total"
     spans = {
         key: " to ".join(dict.fromkeys(f"{end:,}" for end in facts[key])) for key in ("warmup_cycles", "window_cycles")
     }

@@ -145,7 +145,7 @@ def stated(cause: str) -> str:
         If the cause has no number, and does not name what was tried.
     """
     if not tells(cause):
-        raise ValueError(f"a cause says what was changed and the number, or begins with {_TRIED!r}: {cause!r}")
+        raise ValueError(f"a cause must name a change and its number, or begin with {_TRIED!r}: {cause!r}")
     return cause
 
 
@@ -195,7 +195,7 @@ def approx(
     def judge(measured: Measured) -> Finding:
         found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
         text = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
-        off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
+        off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, but only {within:.0%} is allowed"
         return _found(low <= found <= high, text, found, f"{text}, which is {off}", cause)
 
     return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
@@ -212,10 +212,10 @@ def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs:
     def judge(measured: Measured) -> Finding:
         found, remark = of(measured)
         text = f"{100 * _finite(found):.1f} %; {remark}"
-        because = f"{text}, where {asked} is allowed"
+        because = f"{text}, but it must be {asked}"
         return _found(abs(found - printed) <= POINTS, text, found, because, cause)
 
-    return Rule(f"what remains is {asked}", needs, judge)
+    return Rule(f"the remaining share is {asked}", needs, judge)
 
 
 def change_holds(found: float, printed: float) -> bool:
@@ -233,7 +233,7 @@ def change_words(printed: float) -> str:
     """The condition of `change_holds` as text."""
     if abs(printed) > POINTS:
         return f"within {100 * POINTS:g} points of {100 * printed:+g} %"
-    return f"of the sign of {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"
+    return f"same sign as {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"
 
 
 def trend(
@@ -258,7 +258,7 @@ def trend(
             raise LackingError("; ".join(dict.fromkeys(open_)))
         shown, off = ("; ".join(part.text for part in some) for some in (parts, failed))
         causes = "; ".join(dict.fromkeys(part.cause or cause for part in failed))
-        return _found(not failed, shown, None, f"{off}; asked: {words}", causes)
+        return _found(not failed, shown, None, f"{off}; required: {words}", causes)
 
     return Rule(words, needs, judge)
 
@@ -314,7 +314,7 @@ def _beside(of: Callable[[Measured], str] | None, needs: tuple[str, ...], measur
 
 def _finite(value: float) -> float:
     if not isfinite(value):
-        raise LackingError("what was measured is not a number")
+        raise LackingError("the measured value is not a number")
     return value
 
 

@@ -89,8 +89,8 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
     """
     printed = claims.read(paper.path("claims.csv"))
     if odd := {claim.id for claim in printed} ^ paper.rules.keys():
-        what = f"{paper.name}: claims and rules do not pair: {', '.join(sorted(odd))}"
-        raise WeftError.saying(what, "give every claim of claims.csv one rule")
+        what = f"{paper.name}: claims without a rule, or rules without a claim: {', '.join(sorted(odd))}"
+        raise WeftError.saying(what, "give each claim of claims.csv exactly one rule")
     return [Row(claim, rule := paper.rules[claim.id], finding(paper, rule, measured)) for claim in printed]
 
 
@@ -112,7 +112,7 @@ def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
     if not absent:
         return ""
     listed = " and ".join(f"{each.name} ({each.file})" if each.scenario else each.file for each in absent)
-    return f"it needs the points of {listed}: run it {_remedy(paper, absent, quick=measured.quick)}"
+    return f"the points of {listed} are missing: run them {_remedy(paper, absent, quick=measured.quick)}"
 
 
 def _remedy(paper: Paper, absent: Sequence[Experiment], *, quick: bool) -> str:

@@ -22,8 +22,8 @@ from weft_papers.congestion.scheme_outcomes import ENERGY, LATENCY, THROUGHPUT, 
 
 _PARTS = (
     ("a", "throughput", THROUGHPUT, "All flows. The ideal is 0.301 on the paper's networks."),
-    ("b", "packet latency", LATENCY, "From the creation of a packet, of those that arrive in the window."),
-    ("c", "energy/data", ENERGY, "All links, those of terminals too, and the cores of switches."),
+    ("b", "packet latency", LATENCY, "From creation to arrival, for packets that arrive in the window."),
+    ("c", "energy/data", ENERGY, "All links, including links of terminals, and the cores of switches."),
 )
 
 FIGURES = (
@@ -41,11 +41,11 @@ FIGURES = (
     ),
     Figure(
         "fill",
-        "Use of the links of the dragonfly, from an empty network on",
+        "Utilisation of the links of the dragonfly, starting with an empty network",
         scheme_figures.fill,
         (FILL,),
-        "Section V prints 11.2 % without a scheme and up to 28.1 % with one. Without a scheme "
-        "the use falls as the congestion tree fills the network.",
+        "Section V prints 11.2 % without a scheme and up to 28.1 % with a scheme. Without a scheme "
+        "the utilisation falls while the congestion tree fills the network.",
         wide=True,
     ),
     Figure(
@@ -53,16 +53,16 @@ FIGURES = (
         "Cold and hot flows, and changes of links",
         None,
         NETWORKS,
-        "Cold flows go to the nodes that are not hot; their sources send 0.4 each.",
+        "Cold flows go to the nodes that are not hot; each of their sources sends 0.4 flits per cycle.",
         rows=scheme_figures.flows,
     ),
     Figure(
         "readings",
-        "Other readings of what the paper leaves open",
+        "Other readings of details that the paper leaves open",
         None,
         (*NETWORKS, READINGS, TERMINALS),
-        "Beside the readings of the figures: IODET by the coordinate of the destination, Flow2SL by the sum of both "
-        "groups, digits of the tree from the highest on, and policies that leave the links of terminals alone.",
+        "Compared with the readings of the figures: IODET by the coordinate of the destination, Flow2SL by the sum of "
+        "both groups, digits of the tree from the highest digit on, and policies without links of terminals.",
         rows=scheme_figures.readings,
     ),
     Figure(
@@ -70,9 +70,9 @@ FIGURES = (
         "One factor changed at a time, on smaller networks",
         None,
         one_factor.NEEDS,
-        "Claims that look at one network only are judged in each row. Cold flows and latencies are those without a "
-        "policy. The last four columns are of the best scheme with a policy, beside one queue without one: C-027 and "
-        "C-028 ask for -50 %.",
+        "Each row judges the claims about a single network. Cold flows and latencies are without a policy. "
+        "The last four columns compare the best scheme with a policy to one queue without a policy: C-027 and "
+        "C-028 require -50 %.",
         rows=partial(one_factor.table, RULES),
     ),
     Figure(
@@ -80,7 +80,7 @@ FIGURES = (
         "Schemes and policies under generated applications",
         application_outcomes.time_and_energy,
         (APPLICATIONS,),
-        "Applications are generated, not recorded; gaps are as they are. Left and low is good.",
+        "Applications are generated, not recorded; gaps have their original length. Points at the lower left are best.",
         wide=True,
     ),
     Figure(
@@ -88,7 +88,8 @@ FIGURES = (
         "All runs of generated applications",
         None,
         (APPLICATIONS,),
-        "Idle time is of links between switches. Saved is energy of all links beside the same scheme without a policy.",
+        "Idle time is for links between switches. Saved energy is for all links, compared with the same scheme without "
+        "a policy.",
         rows=application_outcomes.table,
     ),
     Figure(
@@ -96,7 +97,8 @@ FIGURES = (
         "Beyond the paper: energy per data over cold throughput",
         all_combinations.energy_and_cold,
         (COMBINATIONS,),
-        "Right and low is good. Cold flows offer 0.4. Adaptive routing with one queue spreads the congestion tree.",
+        "Points at the lower right are best. Cold flows offer 0.4 flits per source and cycle. Adaptive routing with "
+        "one queue spreads the congestion tree.",
         wide=True,
     ),
     Figure(
@@ -104,7 +106,8 @@ FIGURES = (
         "Beyond the paper: every scheme under every policy",
         None,
         (COMBINATIONS,),
-        "Saved is the energy of managed links, as a share of what links in proportion to their traffic would save.",
+        "Saved is the saved energy of managed links, as a share of the saving of ideal links, whose power is "
+        "proportional to their traffic.",
         rows=all_combinations.combinations,
     ),
     Figure(
@@ -112,17 +115,18 @@ FIGURES = (
         "Beyond the paper: the memory of a port that a combination needs, and its energy",
         None,
         (BUFFERS,),
-        "Needed is the least memory with which cold flows accept 99 % of the most. Break-even is the power of a KiB at "
-        "which the memory of all ports between routers takes as much as the combination saves. It saves beside one "
-        "queue without a policy, at the same data.",
+        "Needed is the smallest memory with which cold flows reach 99 % of their highest accepted load. Break-even is "
+        "the power per KiB at which the memory of all ports between routers draws as much as the combination saves. "
+        "The saving is relative to one queue without a policy, for the same data.",
         rows=all_combinations.memory,
     ),
     Figure(
         "own",
-        "Beyond the paper: links of as many lanes as they use",
+        "Beyond the paper: links with only the lanes that their traffic needs",
         None,
         (OWN,),
-        "Lanes are added and taken away one at a time, each 40 us, by the use of a link. The others carry on.",
+        "A link adds or removes one lane at a time, in 40 us, by its utilisation. The other lanes continue to carry "
+        "flits.",
         rows=all_combinations.own,
         remark=all_combinations.own_remark,
     ),
@@ -137,11 +141,12 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Significant is 10 %; differences below 1 % count as none. Means over seeds are compared. "
-    "Numbers of the paper, and its comparisons of networks, are judged on networks of its sizes only. Every point is "
-    "saturated, because the hot node is sent far more than it takes: a latency is that of the packets that arrive in "
-    "the window, and grows with its length where sources can't send all. Applications are generated; a claim on them "
-    "is met only if it holds with gaps of half, once and twice their length.",
-    quick="Networks of the same shape with 240, 256 and 342 nodes, one seed, 0.2 ms before a window of 0.4 ms. "
+    judging="Differences of 10 % are significant; differences below 1 % count as none. Means over seeds are compared. "
+    "Numbers of the paper, and its comparisons of networks, are judged only on networks of the paper's sizes. Every "
+    "point is saturated, because the hot node receives far more traffic than it can accept. Latencies are those of the "
+    "packets that arrive in the window; if sources can't send all their packets, latencies grow with the length of "
+    "the window. Applications are generated; a claim about them is met only if it holds with gaps of half, once and "
+    "twice their original length.",
+    quick="Networks of the same shape with 240, 256 and 342 nodes, one seed, and a window of 0.4 ms after 0.2 ms. "
     "Applications have 64 ranks and smaller problems.",
 )

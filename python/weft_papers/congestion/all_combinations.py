@@ -152,7 +152,7 @@ def own(measured: Measured) -> pl.DataFrame:
     )
     both = rows.filter(pl.col("saving") != NONE).join(base, on=keys)
     if both.is_empty():
-        raise LackingError("our combination was not run beside links that are always on")
+        raise LackingError("our combination was not run together with links that are always on")
     kept = 100 * (pl.col("cold_load") / pl.col("base") - 1)
     saved = 100 * pl.col("saved_share")
     return both.group_by("network", "scheme", "saving", maintain_order=True).agg(
@@ -178,5 +178,5 @@ def own_remark(measured: Measured) -> str:
         verdict = "met" if loss >= 100 * (KEPT - 1) and saved >= 100 * ASKED else "missed"
         text = f"cold {loss:+.2f} % with a standard error of {error:.2f}, saved {saved:.1f} %"
         lines.append(f"{row['network']}: {verdict} ({text})")
-    asked = f"Asked: cold flows lose at most {100 * (1 - KEPT):.0f} %, and {100 * ASKED:.0f} % are saved"
-    return f"{asked} of what links in proportion to their traffic would save. {'; '.join(lines)}."
+    asked = f"Required: cold flows lose at most {100 * (1 - KEPT):.0f} %, and the saving is {100 * ASKED:.0f} % of that"
+    return f"{asked} of ideal links, whose power is proportional to their traffic. {'; '.join(lines)}."

@@ -26,8 +26,8 @@ _TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
 # Numbers that earlier work printed: idle time of links in a torus, and link energy that policies save.
 IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85
 _SIZES = (
-    "the sizes: on a torus of 64 nodes STMV (not DHFR) saves 93.2 % with on/off and 87.9 % with high/low, and Graph500 "
-    "of 2^20 (not 2^15) vertices -25.6 % and 45.0 %, at gaps x 1"
+    "the sizes of the problems: on a torus of 64 nodes, at gaps x 1, STMV (instead of DHFR) saves 93.2 % with on/off "
+    "and 87.9 % with high/low, and Graph500 of 2^20 (instead of 2^15) vertices saves -25.6 % and 45.0 %"
 )
 _TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
 
@@ -47,7 +47,7 @@ def _runs(measured: Measured) -> pl.DataFrame:
     if ended.is_empty():
         raise LackingError("no application was run" if rows.is_empty() else "every run of an application stalled")
     if ended.select(pl.col("runtime_us", "managed_j").null_count()).row(0) != (0, 0):
-        raise LackingError("an application was not run to its end")
+        raise LackingError("an application did not run to its end")
     numbers = ("runtime_us", "managed_j")
     for suffix, keys in (("always_on", ["scheme"]), ("one_queue", [])):
         base = ended.filter(pl.col("saving") == NONE)
@@ -73,7 +73,7 @@ def _saved(rows: pl.DataFrame, network: str, saving: str, work: str, scale: floa
     """The link energy that a policy saves, as a share of that of the run without a policy."""
     run, base = (_one(rows, network, each, work, scale)["managed_j"] for each in (saving, NONE))
     if not base:
-        raise LackingError("the energy of links without a policy is not known")
+        raise LackingError("the energy of links without a policy is unknown")
     return float(1 - run / base)
 
 
@@ -84,7 +84,7 @@ def _idle(measured: Measured) -> list[Part]:
         for scale in SCALES:
             use = _one(rows, TORUS, NONE, work, scale)["link_use"]
             if use is None:
-                raise LackingError("the use of links is not known")
+                raise LackingError("the utilisation of links is unknown")
             parts.append(Part(1 - use > least, f"{work} at gaps x {scale:g}: {100 * (1 - use):.1f} %"))
     return parts
 
@@ -107,8 +107,8 @@ RULES: dict[str, Rule] = {
             "above 93 % for Graph500 and 97 % for NAMD, with one queue, at gaps x 0.5, 1 and 2",
             _idle,
             RUNS,
-            cause="the length of gaps: with 64 ranks links idle 94.9 and 96.9 % of the time under Graph500 at gaps x 1 "
-            "and 2, and 92.4 % at gaps x 0.5",
+            cause="the length of gaps: with 64 ranks links are idle 94.9 and 96.9 % of the time with Graph500 at gaps "
+            "x 1 and 2, and 92.4 % at gaps x 0.5",
         )
     ),
     "C-032": generated(
@@ -137,7 +137,7 @@ def time_and_energy(measured: Measured) -> Drawing:
         *(Line2D([], [], label=name, linestyle="", **look(name, NONE, NAMD)) for name in names),
         *(Line2D([], [], label=each, marker=markers[each], color=style.GREY, linestyle="") for each in POLICIES),
     ]
-    title = "Generated applications: NAMD filled, Graph500 hollow"
+    title = "Generated applications (filled: NAMD, hollow: Graph500)"
     drawing = style.canvas(title, entries, width=style.PAGE, height=2.6)
     for axes, network in zip(style.grid(drawing, len(NETWORKS), len(NETWORKS)), NETWORKS, strict=True):
         for row in rows.filter(network=_TOPOLOGY[network]).iter_rows(named=True):

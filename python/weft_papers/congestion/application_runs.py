@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
         for scale in SCALES
     ),
     tuple({"sweep.traffic.jobs": jobs(scale, quick=False)} for scale in SCALES),
-    scaled="64 ranks in place of 1,024, smaller problems",
+    scaled="64 ranks instead of 1,024, smaller problems",
 )
 
 

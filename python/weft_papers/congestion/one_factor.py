@@ -79,7 +79,7 @@ FACTORS = (
     Factor("as_is", "nothing"),
     Factor("memory_16", "16 KiB per port", {"links.default.port_buffer": "16KiB"}),
     Factor("memory_256", "256 KiB per port", {"links.default.port_buffer": "256KiB"}),
-    Factor("split", "memory for the queues that packets reach", {"links.default.split": "reachable"}),
+    Factor("split", "memory only for queues that packets use", {"links.default.split": "reachable"}),
     Factor("interface", "one queue per interface", {"interface": {"queues": "one"}}),
     Factor("unmanaged", "links of terminals stay on", {"power.manages": "all"}),
     Factor(
@@ -88,11 +88,11 @@ FACTORS = (
         {"measure.warmup": "0cycles", "measure.window": "100us"},
     ),
     Factor(
-        "bursts", "bursts of 20 us in the mean at full load", {"traffic.injection": {"on_off": {"mean_on": "20us"}}}
+        "bursts", "bursts at full load, 20 us on average", {"traffic.injection": {"on_off": {"mean_on": "20us"}}}
     ),
     Factor(
         "long_bursts",
-        "bursts of 100 us in the mean at full load",
+        "bursts at full load, 100 us on average",
         {"traffic.injection": {"on_off": {"mean_on": "100us"}}, "measure.warmup": "300us", "measure.window": "400us"},
     ),
     Factor(
@@ -104,11 +104,13 @@ FACTORS = (
         },
     ),
     Factor(
-        "digits", "digits from the highest on", only={TREE: {"routing": {"up_down": {"ascent": "d_mod_k_high_first"}}}}
+        "digits",
+        "digits of the tree from the highest digit on",
+        only={TREE: {"routing": {"up_down": {"ascent": "d_mod_k_high_first"}}}},
     ),
     Factor(
         "finer_flits",
-        "flits of 12 bytes, 20 to a packet",
+        "flits of 12 bytes, 20 flits per packet",
         {
             "cycle": "1ns",
             "flit": "12B",

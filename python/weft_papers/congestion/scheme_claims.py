@@ -73,7 +73,9 @@ def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
 def _smaller(rule: Rule, measured: Measured) -> str:
     """Text with the sizes of a rule's networks if one is smaller than the paper's; otherwise empty."""
     sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
-    return "" if not sizes or min(sizes) >= _LEAST_NODES else f"at {_listed_sizes(sizes)} terminals, not the paper's"
+    if not sizes or min(sizes) >= _LEAST_NODES:
+        return ""
+    return f"at {_listed_sizes(sizes)} terminals, not the sizes of the paper"
 
 
 def _of_full_size(rule: Rule) -> Rule:
@@ -81,7 +83,7 @@ def _of_full_size(rule: Rule) -> Rule:
 
     def judge(measured: Measured) -> Finding:
         if size := _smaller(rule, measured):
-            raise LackingError(f"its networks are {size}: run it with --full")
+            raise LackingError(f"the networks are too small ({size}): run the claim with --full")
         return rule.judge(measured)
 
     return replace(rule, judge=judge)
@@ -124,25 +126,28 @@ _ALL: dict[str, Rule] = {
         "VOQsw is the worst scheme in each measure, under each policy",
         judges.worst,
         TORUS,
-        cause="memory and wires, which are not printed: with 16 KiB per port and wires of 32 cycles VOQsw takes 0.109 "
-        "in 36 us at 3.8 nJ/bit, the worst of the four in each measure (120 nodes, no policy); neither alone does it",
+        cause="memory and wires, which the paper does not print: with 16 KiB per port and wires of 32 cycles VOQsw "
+        "accepts 0.109, has a latency of 36 us and uses 3.8 nJ/bit, the worst of the four in each measure (120 nodes, "
+        "no policy); neither change alone has this effect",
     ),
     "C-012": trend(
         "DBBM and IODET are the two best schemes in each measure, under each policy",
         judges.best_two,
         TORUS,
         cause="the reading of IODET: cold flows accept 0.257 by the coordinate of the destination and 0.142 by the "
-        "next dimension, beside 0.249 under DBBM (240 nodes, no policy)",
+        "next dimension, compared with 0.249 under DBBM (240 nodes, no policy)",
     ),
     "C-013": trend(
-        "on/off is at no scheme worse than high/low by more than 1 %, and at some scheme better by more than 1 %",
+        "on/off is not worse than high/low by more than 1 % under any scheme, and better by more than 1 % under at "
+        "least one",
         lambda measured: judges.better(outcome(measured, TORUS), ON_OFF, HIGH_LOW, (LATENCY, THROUGHPUT)),
         TORUS,
-        cause="the times at which packets are created: gaps are too short for links to change; where each source sends "
-        "in bursts of 100 us, on/off is nowhere slower (120 nodes, figure factors)",
+        cause="the times at which packets are created: gaps are too short for links to change; if each source sends "
+        "in bursts of 100 us, on/off is never slower (120 nodes, figure factors)",
     ),
     "C-014": trend(
-        "high/low is at no scheme worse than on/off by more than 1 %, and at some scheme better by more than 1 %",
+        "high/low is not worse than on/off by more than 1 % under any scheme, and better by more than 1 % under at "
+        "least one",
         lambda measured: judges.better(outcome(measured, TORUS), HIGH_LOW, ON_OFF, (ENERGY,)),
         TORUS,
     ),
@@ -150,20 +155,21 @@ _ALL: dict[str, Rule] = {
         "policies differ by less than 10 % in each measure", judges.policies_alike(TORUS, DBBM, IODET), TORUS
     ),
     "C-016": trend(
-        "energy/data differs more over schemes, at every policy, than over policies, at any scheme",
+        "energy/data differs more between schemes, under each policy, than between policies, under any scheme",
         judges.effects,
         TORUS,
     ),
     "C-017": trend("each scheme accepts over 10 % more than 1q, under each policy", judges.above_one_queue, TREE),
     "C-018": trend(
-        "the latency of Flow2SL is above 1q's, under each policy",
+        "the latency of Flow2SL is above that of 1q, under each policy",
         judges.flow2sl_slower,
         TREE,
-        cause="the memory of a port and the queues of interfaces: with 16 KiB in place of 64, or with one queue per "
+        cause="the memory of a port and the queues of interfaces: with 16 KiB instead of 64, or with one queue per "
         "interface, Flow2SL has the longer latency (64 nodes, figure factors)",
     ),
     "C-019": trend(
-        "on/off is nowhere slower and high/low nowhere less efficient by more than 1 %, and somewhere better by more",
+        "under no scheme on/off is slower, or high/low less efficient, by more than 1 %, and under at least one each "
+        "is better by more",
         lambda measured: [
             *judges.better(outcome(measured, TREE), ON_OFF, HIGH_LOW, (LATENCY, THROUGHPUT)),
             *judges.better(outcome(measured, TREE), HIGH_LOW, ON_OFF, (ENERGY,)),
@@ -174,16 +180,16 @@ _ALL: dict[str, Rule] = {
     ),
     "C-020": _of_full_size(
         trend(
-            "in the geometric mean over schemes and policies the torus has the lower energy/data, the tree less "
-            "latency",
+            "in the geometric mean over schemes and policies the torus has the lower energy/data, and the tree the "
+            "lower latency",
             lambda measured: [
                 judges.first(measured, ENERGY, TORUS, TREE),
                 judges.first(measured, LATENCY, TREE, TORUS),
             ],
             TORUS,
             TREE,
-            cause="the size: under DBBM without a policy a 4-ary 4-tree takes 1.74 nJ/bit and the 4-ary 5-tree of the "
-            "paper, with 4 links per node in place of 3, takes 2.25",
+            cause="the size: under DBBM without a policy a 4-ary 4-tree uses 1.74 nJ/bit; the 4-ary 5-tree of the "
+            "paper, with 4 links per node instead of 3, uses 2.25 nJ/bit",
         )
     ),
     "C-021": trend("policies differ by less than 10 % in each measure", judges.policies_alike(DRAGONFLY), DRAGONFLY),
@@ -199,24 +205,24 @@ _ALL: dict[str, Rule] = {
             "within 10 % of 11.2 % for 1q, and of 28.1 % for the best scheme",
             judges.use_of_links,
             FILL,
-            cause="the time of the window: the use falls as the congestion tree fills the network: 28.7 % in 10 us, "
-            "13.8 % in 40 us and 8.4 % in 600 us (342 nodes)",
+            cause="the length of the window: the utilisation falls while the congestion tree fills the network: 28.7 % "
+            "in 10 us, 13.8 % in 40 us and 8.4 % in 600 us (342 nodes)",
         )
     ),
     "C-024": trend(
-        "high/low has the lowest energy/data, within 1 %, of every scheme on every network, and somewhere by more "
-        "than 1 %",
+        "high/low has the lowest energy/data, within 1 %, under every scheme on every network, and by more than "
+        "1 % in at least one case",
         judges.high_low_everywhere,
         *_HOT,
     ),
     "C-025": untestable(
-        "42.7 nJ/bit, as printed, would be 4.1 kW per link, so its unit is an error; read as 42.7 pJ/bit it is "
-        "the number from which the price of a lane was derived: 12 lanes of 0.342 W at 96 Gb/s"
+        "the printed 42.7 nJ/bit would be 4.1 kW per link, so the unit is an error; read as 42.7 pJ/bit, the number "
+        "is the one from which the price of a lane was derived: 12 lanes of 0.342 W at 96 Gb/s"
     ),
     "C-026": _of_full_size(trend("3.2 to 32 times 12 lanes of 0.342 W at 96 Gb/s", _against_hardware, *_HOT)),
     "C-027": _of_full_size(
         trend(
-            "on each network the best scheme with a policy has less than half of the latency of 1q without one",
+            "on each network the best scheme with a policy has less than half of the latency of 1q without policy",
             lambda measured: [
                 judges.reduction(measured, network, LATENCY, "network_latency_us", "from injection")
                 for network in NETWORKS
@@ -226,7 +232,7 @@ _ALL: dict[str, Rule] = {
     ),
     "C-028": _of_full_size(
         trend(
-            "on each network the best scheme with a policy has less than half of the energy/data of 1q without one",
+            "on each network the best scheme with a policy has less than half of the energy/data of 1q without policy",
             lambda measured: [
                 judges.reduction(measured, network, ENERGY, "energy_between_nj", "without links of terminals")
                 for network in NETWORKS
@@ -236,29 +242,32 @@ _ALL: dict[str, Rule] = {
     ),
     "C-029": _of_full_size(
         trend(
-            "the best scheme with a policy accepts more than twice what 1q without one does",
+            "the best scheme with a policy accepts more than twice as much as 1q without a policy",
             judges.doubled,
             TREE,
             DRAGONFLY,
         )
     ),
     "C-030": trend(
-        "some scheme with a policy has less than 10 % more latency than without it, on each network",
+        "on each network, a policy raises the latency of at least one scheme by less than 10 %",
         lambda measured: [judges.no_slower(measured, network) for network in NETWORKS],
         *_HOT,
     ),
     **{name: _of_full_size(rule) for name, rule in application_outcomes.RULES.items()},
-    "C-033": given("a torus switch: 7 links of 4.104 W beside a core of 7.2 W are 80 %; the core was derived from it"),
+    "C-033": given(
+        "a torus switch: 7 links of 4.104 W are 80 % of the power with a core of 7.2 W; the core was derived from "
+        "this share"
+    ),
     "C-034": constructed(exact(10909, lambda _: _SWITCH_POINT, digits=0, unit="bytes")),
     "C-035": trend(
         "on/off and high/low differ by less than 10 % in throughput and latency, under each scheme and 1q",
         judges.two_policies_alike,
         TORUS,
-        cause="the lack of a scheme: with each scheme both policies differ by at most 4.6 %, with 1q by 13.9 % in "
+        cause="the lack of a scheme: with each scheme the policies differ by at most 4.6 %, but with 1q by 13.9 % in "
         "throughput and 18.1 % in latency (240 nodes)",
     ),
     "C-036": trend(
-        "in more than half of all combinations of a scheme, or 1q, and a policy it takes less energy/data than without "
+        "in more than half of all combinations of a scheme (or 1q) and a policy, the energy/data is lower than without "
         "the policy",
         judges.policies_improve,
         *_HOT,
@@ -267,8 +276,8 @@ _ALL: dict[str, Rule] = {
         "under each scheme links between switches change at most a tenth as often as with 1q, under each policy",
         judges.few_changes,
         DRAGONFLY,
-        cause="not isolated: tried three schemes and both policies: H2LQ leaves 17 % of the changes under on/off, and "
-        "60 % under high/low, which has a quarter of the changes of on/off with 1q (342 nodes)",
+        cause="not isolated: tried three schemes and both policies: with H2LQ 17 % of the changes remain under on/off, "
+        "and 60 % under high/low, which has a quarter of the changes of on/off with 1q (342 nodes)",
     ),
 }
 RULES = {name: _sized(rule) for name, rule in _ALL.items()}

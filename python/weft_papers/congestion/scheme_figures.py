@@ -57,7 +57,8 @@ def fill(measured: Measured) -> Drawing:
     names = list(dict.fromkeys(scheme for scheme, _ in use))
     windows = sorted({window for _, window in use})
     heights = {f"{window:g} us": [use.get((name, window)) for name in names] for window in windows}
-    drawing, _ = grouped("Use of links from an empty network", names, heights, "Use of links [share]", wide=True)
+    title = "Utilisation of links, starting with an empty network"
+    drawing, _ = grouped(title, names, heights, "Utilisation [share]", wide=True)
     return drawing
 
 
@@ -109,6 +110,6 @@ def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
         ("t_transition", "10 us", "10 us: 500 cycles of 20 ns"),
         ("t_down", "11.1 us", "11.1 us: 555 cycles"),
         ("BW_link", "96 Gb/s", "96 Gb/s: a flit of 240 bytes in 20 ns"),
-        ("#lanes", "12", "12: the mode low keeps 1 of them"),
+        ("#lanes", "12", "12: the mode low uses 1 of them"),
     ]
     return pl.DataFrame(lines, schema=["parameter", "printed", "run"], orient="row")

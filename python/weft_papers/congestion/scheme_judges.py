@@ -103,7 +103,7 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
         holds = not is_worse and min(ratios.values()) < 1 - SAME
         text = ", ".join(f"{scheme} {100 * (each - 1):+.1f} %" for scheme, each in ratios.items())
         what = "1/throughput" if measure == THROUGHPUT else _WORDS[measure]
-        return Part(holds, f"{what} of {ours} beside {theirs}: {text}")
+        return Part(holds, f"{what} of {ours} compared with {theirs}: {text}")
 
     return [part(measure) for measure in measures]
 
@@ -164,7 +164,7 @@ def policies_improve(measured: Measured) -> tuple[bool, str]:
         less, unknown, every = less + sum(known), unknown + len(pairs) - len(known), every + len(pairs)
     if 2 * less <= every < 2 * (less + unknown):
         raise LackingError(
-            f"{unknown} of {every} combinations delivered no packet in the window; more seeds may have some"
+            f"{unknown} of {every} combinations delivered no packet in the window; with more seeds some may deliver one"
         )
     return 2 * less > every, f"less energy/data with the policy: {', '.join(words)}"
 
@@ -192,7 +192,7 @@ def effects(measured: Measured) -> tuple[bool, str]:
 
     by_scheme = [spread([got(found, name, saving)[ENERGY] for name in schemes(found)]) for saving in POLICIES]
     by_policy = [spread([got(found, name, saving)[ENERGY] for saving in POLICIES]) for name in schemes(found)]
-    words = f"times over schemes {_listed(by_scheme)} (by policy), over policies {_listed(by_policy)} (by scheme)"
+    words = f"ratio over schemes {_listed(by_scheme)} (by policy), over policies {_listed(by_policy)} (by scheme)"
     return min(by_scheme) > max(by_policy), words
 
 
@@ -251,7 +251,7 @@ def use_of_links(measured: Measured) -> list[Part]:
     at_last = means.filter(pl.col("window_us") == longest)
     last: dict[str, float] = dict(zip(at_last["scheme"], at_last["link_use"], strict=True))
     if ONE_QUEUE not in last or len(last) < 2:
-        raise LackingError("1q and a scheme were not run from an empty network")
+        raise LackingError("1q or the schemes were not run with an empty network at the start")
     without = last.pop(ONE_QUEUE)
     best: str = max(last, key=lambda name: last[name])
     ones = means.filter(pl.col("scheme") == ONE_QUEUE).sort("window_us").select("window_us", "link_use").rows()
@@ -323,4 +323,4 @@ def high_low_everywhere(measured: Measured) -> list[Part | Undecided]:
     parts = [part(network, scheme) for network in NETWORKS for scheme in schemes(outcome(measured, network))]
     if len(ratios) < len(parts):
         return parts
-    return [*parts, Part(min(ratios) < 1 - SAME, f"at best {min(ratios) - 1:+.1%} beside both others")]
+    return [*parts, Part(min(ratios) < 1 - SAME, f"at best {min(ratios) - 1:+.1%} compared with both others")]

@@ -81,7 +81,7 @@ class Means(dict[str, float]):
             Always. The error names the scheme and its policy.
         """
         what = f"no packet that counts was delivered in the window: {self._name}"
-        raise LackingError(f"{what}; more seeds may have some")
+        raise LackingError(f"{what}; runs with more seeds may deliver some")
 
 
 Outcome = dict[tuple[str, str], Means]
