@@ -278,7 +278,7 @@ def test_a_miss_under_every_reading_of_lbr_says_what_was_tried() -> None:
 def test_slim_fly_and_flex_are_compared_with_equal_terminals_per_router() -> None:
     off = changed("bit_complement", scaled("accepted_load", 0.5, *curve(MINIMAL, FLEX)))
     cause = judged(off)["F-104"].finding.cause
-    assert "with 6 per router FleX carries 0.900, Slim Fly 0.200" in cause
+    assert "with 6 per router FleX accepts 0.900, Slim Fly 0.200" in cause
 
 
 def test_what_was_not_run_is_said() -> None:

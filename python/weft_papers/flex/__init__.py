@@ -93,23 +93,24 @@ EXPERIMENTS = (
 )
 
 _LATENCY = (
-    ("8a", "uniform random traffic", "uniform", "The paper: FleX accepts less than fat tree and HyperX but with LBR."),
-    ("8b", "bit complement", "bit_complement", "The paper: FleX with LBR takes nearly 0.6."),
+    ("8a", "uniform random traffic", "uniform", "Paper: FleX accepts less than fat tree and HyperX, except with LBR."),
+    ("8b", "bit complement", "bit_complement", "Paper: FleX with LBR accepts nearly 0.6 flits/terminal/cycle."),
     ("9a", "bit reversal", "bit_reverse", ""),
     ("9b", "shuffle", "shuffle", ""),
-    ("9c", "transpose", "transpose", "The paper: dragonfly has the lowest latency."),
-    ("9d", "a hot spot", "hot_spot", "All terminals send to one, so 1 / N is all that can be delivered."),
-    ("10a", "a random permutation", "random_permutation", "One permutation."),
+    ("9c", "transpose", "transpose", "Paper: dragonfly has the lowest latency."),
+    ("9d", "a hot spot", "hot_spot", "All terminals send to one, so at most a share of 1 / N is delivered."),
+    ("10a", "a random permutation", "random_permutation", "A single permutation."),
     ("10b", "asymmetric traffic", "asymmetric", ""),
-    ("10c", "neighbor, digits as in BookSim", "neighbor", "The lowest digits move, higher ones are dropped."),
-    ("10d", "tornado, digits as in BookSim", "tornado", "The lowest digits move, higher ones are dropped."),
+    ("10c", "neighbor, digits as in BookSim", "neighbor", "The lowest digits move, higher digits are dropped."),
+    ("10d", "tornado, digits as in BookSim", "tornado", "The lowest digits move, higher digits are dropped."),
     ("neighbor", "neighbor, all digits of ids", "neighbor_of_ids", "The three decimal digits of the first 1,000 ids."),
     ("tornado", "tornado, all digits of ids", "tornado_of_ids", "The three decimal digits of the first 1,000 ids."),
 )
 _FDR = (
-    "The paper prints no line of FDR. That of FDR10 is from the paper on Slim Fly (SC'14), of which it cites the slope."
+    "The paper prints no line for FDR. The line for FDR10 is from the paper on Slim Fly (SC'14); the paper on FleX "
+    "cites its slope."
 )
-_MISSING = "Minimal routing of FleX is the paper's algorithm 1."
+_MISSING = "Minimal routing of FleX is algorithm 1 of the paper."
 
 
 def _settled(*experiments: str) -> Callable[[Measured], str]:
@@ -131,54 +132,55 @@ def _latency(number: str, words: str, experiment: str, reading: str) -> Figure:
 
 
 FIGURES = (
-    Figure("table1", "Symbols", None, rows=flex_drawings.table_1, reading="With their values for the FleX of Table 6."),
-    Figure("table2", "Diameters", None, rows=structure.table_2, reading="Printed, and of the networks of Table 6."),
+    Figure("table1", "Symbols", None, rows=flex_drawings.table_1, reading="With the values for the FleX of Table 6."),
+    Figure("table2", "Diameters", None, rows=structure.table_2, reading="As printed, and for the networks of Table 6."),
     Figure(
         "table3",
         "Bisection of FleX",
         None,
         rows=bisections.table_3,
-        reading="Best cut: the smallest balanced one of the formula and of METIS from 20 seeds. No cut is below what "
-        "the second eigenvalue of the Laplacian allows. 4x100 has more ports per router than the engine builds.",
+        reading="Best cut: the smallest balanced cut of the formula and of METIS from 20 seeds. The second eigenvalue "
+        "of the Laplacian gives a lower bound for all cuts. 4x100 has more ports per router than the engine can build.",
     ),
     Figure(
         "table4",
         "Bisection over links",
         None,
         rows=bisections.table_4,
-        reading="Of the full-bandwidth networks nearest to each size. The cut of the dragonfly is the best that is "
-        "known. The first two printed entries of Slim Fly are swapped.",
+        reading="For the full-bandwidth networks nearest to each size. The cut of the dragonfly is the best known cut. "
+        "The first two printed entries of Slim Fly are swapped.",
     ),
     Figure(
         "table5",
-        "Links that may fail at random, in steps of 5 %, 100 trials",
+        "Share of links that may fail at random, in steps of 5 %, 100 trials",
         None,
         rows=link_failures.table_5,
-        reading="The most with which more than half of the trials are connected. Fat tree: pods.",
+        reading="The largest share with which more than half of the trials are connected. Fat tree: tree of pods.",
     ),
     Figure(
         "table6",
         "Networks of about 1,000 terminals, and the larger FleX of Fig. 13",
         None,
         rows=cost_and_power.table_6,
-        reading="The paper's row of the fat tree has the sizes of a 10-ary 3-tree and the cost and power of a tree of "
-        "pods. Its dragonfly has no cables of terminals. No rule that we know gives its cost of Slim Fly.",
+        reading="The paper's row for the fat tree has the sizes of a 10-ary 3-tree, but the cost and power of a tree "
+        "of pods. Its dragonfly has no cables to terminals. No rule that we know gives its cost of Slim Fly.",
     ),
     Figure(
         "1",
         "Mean hops, uniform traffic",
         latency_figures.hops_by_network,
         (latency_figures.UNIFORM,),
-        "BookSim counts routers, one more than the links that Weft counts.",
+        "BookSim counts routers; their number is one more than the number of links that Weft counts.",
     ),
     Figure(
         "2",
         "Links of FleX",
         flex_drawings.fig2,
         wide=True,
-        reading="A router has links to routers of the next layer that share its x or its y, and to none of its layer.",
+        reading="A router has links to the routers of the next layer with the same x or y, and to no router of its "
+        "layer.",
     ),
-    Figure("3", "Scalability", structure.scalability, reading="The best sizes of so many links per router."),
+    Figure("3", "Scalability", structure.scalability, reading="The best sizes for each number of links per router."),
     Figure("4", "Bisection over routers", bisections.over_routers),
     Figure("5", "Bisection over terminals", bisections.over_terminals),
     Figure("6a", "Cost of cables", cost_and_power.cable_figure, reading=_FDR),
@@ -187,28 +189,29 @@ FIGURES = (
         "6c",
         "Cost over terminals",
         cost_and_power.cost_figure,
-        reading="With cables of terminals. In the paper FleX costs slightly more than Slim Fly; in its own Table 6 it "
-        "costs less, as here.",
+        reading="With cables to terminals. In the paper's text FleX costs slightly more than Slim Fly; in its Table "
+        "6, as in our results, FleX costs less.",
     ),
-    Figure("6d", "Power over terminals", cost_and_power.power_figure, reading="2.8 W for each port that is wired."),
+    Figure("6d", "Power over terminals", cost_and_power.power_figure, reading="2.8 W for each connected port."),
     Figure(
         "7",
         "Layout of FleX in racks",
         flex_drawings.fig7,
         wide=True,
-        reading="The FleX of Table 6 from above, a rack per x and layer. Numbers count the cables between two racks.",
+        reading="The FleX of Table 6 seen from above, with one rack per x and layer. The numbers are the numbers of "
+        "cables between two racks.",
     ),
     *(_latency(*each) for each in _LATENCY),
     Figure(
         "11",
-        "Packets by hops in FleX",
+        "Share of packets by hops in FleX",
         latency_figures.histogram,
         (latency_figures.UNIFORM,),
-        "Routers that a packet visits: one more than the links.",
+        "Hops are the routers that a packet visits: one more than the links.",
     ),
     Figure(
         "12",
-        "Latency over load, each group or layer to the next one",
+        "Latency over load, traffic from each group or layer to the next",
         latency_figures.latency("Fig. 12: next group, next layer", latency_figures.NEXT_GROUP),
         (latency_figures.NEXT_GROUP,),
         _MISSING,
@@ -231,37 +234,38 @@ FIGURES = (
         "Latency of LBR over load, by the period of its snapshots",
         latency_figures.periods,
         (latency_figures.PERIODS,),
-        "Uniform traffic. The equations give all paths equal shares in an empty network; the last curve takes the "
-        "minimal path there.",
+        "Uniform traffic. In an empty network the equations give all paths equal shares; the last curve uses the "
+        "minimal path in that case.",
         remark=_settled(latency_figures.PERIODS),
     ),
     Figure(
         "readings",
-        "Claims on LBR under each reading",
+        "Claims about LBR under each reading",
         None,
         (lbr_readings.RUNS,),
-        "Not in the paper. The figures take the first reading: predefined paths, the same for the whole run, and flits "
-        "that wait for a link as the queue. Else sources draw their paths after every snapshot, or each packet draws "
-        "its own. Used credits also count flits on the link.",
+        "Not in the paper. The figures use the first reading: predefined paths, the same for the whole run, and flits "
+        "that wait for a link as the queue. In the other readings sources draw their paths after every snapshot, or "
+        "for each packet. Used credits also count flits on the link.",
         rows=lbr_readings.table,
         remark=lbr_readings.remark,
     ),
     Figure(
         "paths",
-        "What FleX accepts by when LBR draws its paths",
+        "Accepted load of FleX, by the time at which LBR draws its paths",
         lbr_readings.figure,
         (lbr_readings.RUNS,),
-        "Not in the paper. Saturation is the most that is accepted up to the lowest load of which less than 95 % is.",
+        "Not in the paper. Saturation is the highest accepted load, up to the lowest load of which the network accepts "
+        "less than 95 %.",
         wide=True,
         remark=lbr_readings.remark,
     ),
     Figure(
         "concentration",
-        "FleX and Slim Fly with as many terminals per router: saturation",
+        "FleX and Slim Fly with equal numbers of terminals per router: saturation",
         None,
         (*equal_concentration.PATTERNS, equal_concentration.RUNS),
-        "Not in the paper. In Table 6 a router of FleX has 10 terminals and one of Slim Fly has 6. Slim Fly of q = 7 "
-        "has 98 routers of 10 terminals, FleX 7x8x3 has 168 of 6.",
+        "Not in the paper. In Table 6 a router of FleX has 10 terminals, and a router of Slim Fly has 6. Slim Fly of "
+        "q = 7 has 98 routers of 10 terminals, FleX 7x8x3 has 168 routers of 6 terminals.",
         rows=equal_concentration.table,
         remark=lbr_readings.remark,
     ),
@@ -269,8 +273,8 @@ FIGURES = (
         "15",
         "Cost over layers",
         cost_and_power.layers_figure,
-        reading="Two readings of the terminals per router, which the paper leaves out. In the paper HyperX of three "
-        "dimensions is the dearest.",
+        reading="Two readings of the number of terminals per router, which the paper does not print. In the paper "
+        "HyperX of three dimensions has the highest cost.",
         remark=cost_and_power.wider,
     ),
     Figure(
@@ -278,7 +282,7 @@ FIGURES = (
         "Mean hops by layers",
         latency_figures.hops_by_layers,
         (latency_figures.LAYERS,),
-        "At load 0.5; routers visited, one more than links.",
+        "At load 0.5. Hops are the routers visited: one more than the links.",
         wide=True,
     ),
     Figure("17", "Latency over load, by layers", latency_figures.layers, (latency_figures.LAYERS,)),
@@ -286,10 +290,10 @@ FIGURES = (
 
 _LBR_RULES: dict[str, Rule] = {
     "F-127": given(
-        "a unit test holds it over the paths in use (`shares_sum_to_one_and_fill_the_paths_in_use_to_one_level`)"
+        "a unit test checks it over the paths in use (`shares_sum_to_one_and_fill_the_paths_in_use_to_one_level`)"
     ),
-    "F-128": given("the same test holds it: queues and shares fill all paths in use to one level"),
-    "F-129": given("1 minimal path and 3 over intermediates are parameters of the runs"),
+    "F-128": given("the same unit test checks it: queues and shares fill all paths in use to one level"),
+    "F-129": given("1 minimal path and 3 paths over intermediates are parameters of the runs"),
 }
 RULES = {
     **structure.RULES,
@@ -309,9 +313,9 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Saturation is the most that is accepted up to the lowest load of which less than 95 % is, or the load at "
-    "which the latency is three times the least, if that comes before; only a full run judges it. Latencies are "
-    "compared at the lowest load that saturates none of those compared. Loads are per terminal that sends: under bit "
-    "patterns, and where only the first 1,000 ids count, some are silent.",
+    judging="Saturation is the highest accepted load up to the lowest load of which the network accepts less than 95 "
+    "%, or the load at which the latency is three times the lowest latency, if this load is lower. Only a full run "
+    "judges saturation. Latencies are compared at the lowest load that saturates none of the compared networks. Loads "
+    "are per sending terminal: under bit patterns, and if only the first 1,000 ids count, some terminals are silent.",
     quick="Tables and figures without a simulation are complete.",
 )

@@ -91,7 +91,7 @@ def table_3(_: Measured) -> pl.DataFrame:
                 "partitioner, printed": partitioner,
                 "best cut": _found(nx, ny),
                 "no cut is below": bounds.get("bisection_low_links"),
-                "by": f"the formula alone: more than {_PORTS} ports per router" if not built else "formula and METIS",
+                "by": f"formula only: more than {_PORTS} ports per router" if not built else "formula and METIS",
             }
         )
     return pl.DataFrame(rows)
@@ -144,14 +144,15 @@ def _of_half(_: Measured) -> float:
 
 
 _SWAPPED = {
-    1000: "the printed 0.326 is that of q = 11, the network of the next line: the first two entries are swapped",
-    2000: "0.350, nearer to the printed 0.354, is that of q = 9 in the line above: the entries are swapped",
-    5000: "no METIS cut is optimal: ours, 1,105 links of q = 13, is smaller than the 1,108 that give 0.345, and no cut "
-    "is below 1,099",
-    10000: "our cut of q = 19, 3,439 links, gives 0.3285, which is rounded up",
+    1000: "the printed 0.326 is the value of q = 11, the network of the next line: the first two entries are swapped",
+    2000: "0.350, nearer to the printed 0.354, is the value of q = 9 in the line above: the entries are swapped",
+    5000: "METIS finds no optimal cut: our cut for q = 13 has 1,105 links, fewer than the 1,108 that give 0.345, and "
+    "no cut is below 1,099",
+    10000: "our cut for q = 19 has 3,439 links and gives 0.3285, which is rounded up",
 }
 _ODD_AXIS = (
-    "eq. (8) is no cut where the narrower axis is odd; a balanced cut of 7,280 exists, which the paper's METIS missed"
+    "eq. (8) does not describe a cut if the narrower axis is odd; a balanced cut of 7,280 links exists, which the "
+    "paper's METIS did not find"
 )
 
 
@@ -179,6 +180,7 @@ RULES: dict[str, Rule] = {
         _of_half,
         digits=1,
         unit="of N/2",
-        cause="the bisection is N/4 times Nx/(Nx-1): 324 links for N = 1,080, half of N/2 in very large networks only",
+        cause="the bisection is N/4 times Nx/(Nx-1): 324 links for N = 1,080; only in very large networks it is half "
+        "of N/2",
     ),
 }

@@ -106,11 +106,11 @@ def _terminals(name: str) -> Callable[[Measured], float]:
 def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
     def answer(_: Measured) -> tuple[float, str]:
         money = measured(_simulated(name)).money
-        words = f"{money['cost_usd'] - money['cost_terminal_cables_usd']:,.0f} $ without the cables of terminals"
+        words = f"{money['cost_usd'] - money['cost_terminal_cables_usd']:,.0f} $ without the cables to terminals"
         if name == FAT_TREE:
             words += f"; the tree of pods of 16 ports costs {_cost(TABLE_6[FAT_TREE]):,.0f} $"
         if name == SLIM_FLY:
-            words += f"; by FleX's layout, with 20 ports and without these cables {_in_a_row():,.0f} $"
+            words += f"; with FleX's layout, 20 ports and without these cables {_in_a_row():,.0f} $"
         return money["cost_usd"] / _MEGA, words
 
     return answer
@@ -245,7 +245,8 @@ def wider(_: Measured) -> str:
     """Text on the change of Fig. 15 that would give the order printed in the paper."""
     return (
         f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.1f} M$, more "
-        "than all others here. It is not drawn, as the other curves could not be told apart beside it."
+        "than all other networks of this figure. The figure omits it, because the other curves would be "
+        "indistinguishable."
     )
 
 
@@ -253,8 +254,8 @@ def _size_decides(holds: bool) -> str:
     """The cause of a miss about Fig. 15, if another three-dimensional HyperX would meet the claim."""
     other = f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.2f} M$"
     return (
-        f"the size of the HyperX, which Fig. 15 leaves out: {other}, and meets it; in Figs. 16 and 17 it has as many "
-        "routers as FleX of 6 layers, so it is 6x6x6 there"
+        f"the size of the HyperX, which Fig. 15 does not give: {other}, and meets the claim; in Figs. 16 and 17 the "
+        "HyperX has as many routers as FleX of 6 layers, so it is 6x6x6"
         if holds
         else ""
     )
@@ -298,11 +299,11 @@ def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable
         for other in below:
             pairs = list(zip(each[FLEX], each[other], strict=True))
             text = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
-            found.append(Part(all(a < b for a, b in pairs), f"FleX beside {other}, {unit} per terminal: {text}"))
+            found.append(Part(all(a < b for a, b in pairs), f"FleX compared with {other}, {unit} per terminal: {text}"))
         pairs = list(zip(each[FLEX], each[SLIM_FLY], strict=True))
         text = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
         holds = all(0 < a / b - 1 <= _SLIGHTLY for a, b in pairs)
-        found.append(Part(holds, f"FleX beside {SLIM_FLY}, {unit} per terminal: {text}"))
+        found.append(Part(holds, f"FleX compared with {SLIM_FLY}, {unit} per terminal: {text}"))
         return found
 
     return parts
@@ -325,21 +326,22 @@ def _apart(_: Measured) -> float:
 
 def _of_the_tree(_: Measured) -> tuple[float, str]:
     ours = _cost(TABLE_6[FLEX])
-    return ours / _cost(TABLE_6[K_ARY_TREE]), f"{ours / _cost(TABLE_6[FAT_TREE]):.3f} of the tree of pods of 16 ports"
+    share = ours / _cost(TABLE_6[FAT_TREE])
+    return ours / _cost(TABLE_6[K_ARY_TREE]), f"{share:.3f} of the cost of the tree of pods of 16 ports"
 
 
 _SIZES_WORDS = "at all sizes of Table 5"
-_NO_PORT = "6 terminals and 13 links are 19 ports, and the printed power is that of 19"
+_NO_PORT = "6 terminals and 13 links need 19 ports, and the printed power is the power of 19 ports"
 _OTHER_TREE = (
     "the printed cost and power are those of a tree of pods of 16 ports, which has 1,024 terminals and 320 routers"
 )
 _COSTS = {
     FAT_TREE: _OTHER_TREE,
-    DRAGONFLY: "the cables of terminals: without them it is 5.15 M$",
-    SLIM_FLY: "how routers stand in racks: one above the other in 9 racks in a row, as in FleX's layout, with 20 ports "
-    "and without the cables of terminals it is 3.445 M$, 1.0 % below",
+    DRAGONFLY: "the cables to terminals: without them the cost is 5.15 M$",
+    SLIM_FLY: "the placement of routers in racks: with one router above the other in 9 racks in a row (as in FleX's "
+    "layout), with 20 ports and without the cables to terminals the cost is 3.445 M$, 1.0 % below",
 }
-_UNSAID = "not isolated: tried 1 terminal per router, full global bandwidth, and HyperX 10x10x10 of 10 terminals"
+_UNSAID = "not isolated: tried 1 terminal per router, full global bandwidth, and HyperX 10x10x10 with 10 terminals"
 
 
 def _table_6_rules() -> dict[str, Rule]:
@@ -370,26 +372,27 @@ def _larger(_: Measured) -> str:
 RULES: dict[str, Rule] = {
     "F-074": constructed(exact("0.1167x+4.3410 $", _cable_line)),
     "F-075": constructed(exact("128k+15029 $", _router_line)),
-    "F-076": untestable("a price of another paper, which no figure or claim of this one uses"),
+    "F-076": untestable("a price of another paper, which no figure or claim of this paper uses"),
     "F-077": constructed(exact(2.8, lambda _: Assumptions().port_w, unit="W per port")),
     **_table_6_rules(),
     "F-098": exact(0.03, _apart, digits=2, unit="%"),
     "F-099": trend(
         f"per terminal and {_SIZES_WORDS} FleX costs less than HyperX and dragonfly, and up to 25 % more than Slim Fly",
         _ranked(_cost, "cost", HYPERX, DRAGONFLY),
-        cause="Table 6 contradicts it, too: there FleX costs less than Slim Fly, and more than HyperX",
+        cause="Table 6 also contradicts the claim: FleX costs less than Slim Fly there, and more than HyperX",
     ),
     "F-100": trend(
         f"per terminal and {_SIZES_WORDS} FleX draws less than fat tree and dragonfly, up to 25 % more than Slim Fly",
         _ranked(_power, "power", FAT_TREE, DRAGONFLY),
-        cause="Table 6 has more power of FleX in all, 9,072 W beside 8,618 W, but of 1,080 terminals beside 972",
+        cause="in Table 6 FleX has more power in total than Slim Fly, 9,072 W instead of 8,618 W, but for 1,080 "
+        "terminals instead of 972",
     ),
     "F-119": approx(
         0.5,
         _of_the_tree,
         within=ARITHMETIC,
         unit="of the cost of the fat tree",
-        cause="the printed costs themselves give 0.443: 3.05 of 6.88",
+        cause="the printed costs also give 0.443: 3.05 of 6.88",
     ),
     "F-122": exact("960; 192; 33; 2,688", _larger),
     "F-123": approx(5.49, _costs(_LARGER), within=ARITHMETIC, unit="M$"),

@@ -66,5 +66,5 @@ def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str,
         found = {name: _saturation(measured, pattern, name, routing) for name in pair}
         flex, slim = (found[name] for name in pair)
         if flex is not None and slim is not None and flex.above(slim):
-            values.append(f"with {words} FleX carries {flex}, Slim Fly {slim}")
+            values.append(f"with {words} FleX accepts {flex}, Slim Fly {slim}")
     return "; ".join(values)

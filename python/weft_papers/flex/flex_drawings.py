@@ -116,12 +116,12 @@ def table_1(_: Measured) -> pl.DataFrame:
     (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]
     return pl.DataFrame(
         [
-            ("N", "terminals of the network", int(network.terminals.sum())),
-            ("p", "terminals of each router", each),
-            ("N_x", "routers along x in each layer", nx),
-            ("N_y", "routers along y in each layer", ny),
+            ("N", "number of terminals of the network", int(network.terminals.sum())),
+            ("p", "number of terminals per router", each),
+            ("N_x", "number of routers along x in each layer", nx),
+            ("N_y", "number of routers along y in each layer", ny),
             ("N_z", "layers", nz),
-            ("k", "ports of a router", int(network.facts["radix_ports"])),
+            ("k", "number of ports of a router", int(network.facts["radix_ports"])),
         ],
         schema=["Symbol", "Meaning", "FleX of Table 6"],
         orient="row",

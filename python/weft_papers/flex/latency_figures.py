@@ -63,7 +63,7 @@ def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawi
         shown[MINIMAL].append(latency_over_load(of(both, mechanism(name, BALANCED)), ALL_PATHS))
     heights = [y for series in shown.values() for each in series for y in each.y]
     if not heights:
-        raise LackingError("no latency is known")
+        raise LackingError("all latencies are unknown")
     most = _MOST * min(heights)
     return line_figures.panels(
         title, shown, _LOAD, q.LATENCY.axis, looks=(*NETWORKS, LARGER, ALL_PATHS), at_top=True, most=most
@@ -91,7 +91,7 @@ def periods(measured: Measured) -> Drawing:
 def layers(measured: Measured) -> Drawing:
     """Fig. 17: latency over load by the number of layers."""
     series = [latency_over_load(structure(measured, name), name) for name in STRUCTURES]
-    title = "Fig. 17: latency of more layers"
+    title = "Fig. 17: latency by number of layers"
     return line_figures.curves(title, _LOAD, q.LATENCY.axis, series, at_top=True, looks=STRUCTURES)[0]
 
 

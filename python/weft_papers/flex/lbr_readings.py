@@ -92,7 +92,7 @@ def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
     both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
     found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
     if not found:
-        raise LackingError("no load that saturates neither was run")
+        raise LackingError("no load was run at which both networks are below saturation")
     return found
 
 
@@ -109,7 +109,7 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
         if times := [each for load, each in found if load <= most]:
             means[pattern] = fmean(times)
     if not means:
-        raise LackingError("no load up to half of what minimal routing carries was run")
+        raise LackingError("no load up to half of the saturation load of minimal routing was run")
     text = ", ".join(f"{name} {times - 1:+.0%}" for name, times in means.items())
     return fmean(means.values()), f"by pattern {text}"
 
@@ -176,7 +176,7 @@ def _latency(measured: Measured, reading: str) -> float:
 def _gain(measured: Measured, reading: str) -> float:
     rows = by_pattern(measured)
     if len(rows) < len(PATTERNS):
-        raise LackingError("a mean of all patterns needs all of them")
+        raise LackingError("the mean over all patterns needs results for all patterns")
     low, high, _ = mean_gain(rows, reading)
     if low != high:
         raise LackingError("some points had not settled")
@@ -207,7 +207,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 def remark(measured: Measured) -> str:
     """Remark that a quick run does not judge saturations."""
-    return "Saturations of a quick run come from short windows, and are not judged." if measured.quick else ""
+    return "A quick run has short windows, so its saturation loads are not judged." if measured.quick else ""
 
 
 def explained(claim: str, rule: Rule) -> Rule:
@@ -246,7 +246,7 @@ def figure(measured: Measured) -> Drawing:
         routing: [known(points, mechanism(FLEX, routing)) for points in rows.values()] for routing in (MINIMAL, *_DRAWN)
     }
     if not rows:
-        raise LackingError("no load was too much")
+        raise LackingError("no load saturated the network")
     names = [pattern.replace("_", " ") for pattern in rows]
-    title = "FleX: saturation by when LBR draws its paths"
+    title = "FleX: saturation by the time at which LBR draws its paths"
     return bar_figures.grouped(title, names, bars, "Saturation [flits/terminal/cycle]", wide=True)[0]

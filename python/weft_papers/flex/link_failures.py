@@ -53,7 +53,7 @@ def _near_half(name: str, size: int, found: int, printed: int) -> str:
     low, high = row["connected_low_share"], row["connected_high_share"]
     text = f"at {step:.0%} {row['connected_share']:.0%} of the trials are connected ({low:.0%} to {high:.0%} at 95 %)"
     return (
-        f"{text}: chance decides the step"
+        f"{text}: the difference of one step is chance"
         if low <= _HALF <= high
         else f"{text}: not isolated: tried the interval of the trials"
     )
@@ -67,7 +67,7 @@ def _rule(name: str, size: int, printed: int) -> Rule:
             text += f"; {_near_half(name, size, found, printed)}"
         if abs(found - printed) <= _HALF_STEP:
             return Finding("met", text, float(found))
-        off = f"{found} % is {abs(found - printed)} points off {printed} %, where half a step is allowed"
+        off = f"{found} % is {abs(found - printed)} points off {printed} %, but only half a step is allowed"
         return Finding("missed", text, float(found), off, _near_half(name, size, found, printed))
 
     return Rule(f"within half a step, {_HALF_STEP:g} points, of {printed} %", (), judge)
@@ -77,7 +77,7 @@ def _gain(_: Measured) -> tuple[float, str]:
     """Mean over sizes of the additional failures that FleX tolerates compared with HyperX, and text on it."""
     found = [_tolerated(FLEX, size) - _tolerated(HYPERX, size) for size in SIZES]
     text = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
-    return sum(found) / len(found), f"by number of terminals {text}"
+    return sum(found) / len(found), f"by number of terminals: {text}"
 
 
 def _rows() -> dict[str, Rule]:
@@ -93,6 +93,6 @@ RULES: dict[str, Rule] = {
         5.0,
         _gain,
         unit="points more than HyperX",
-        cause="in the paper's own Table 5, too, FleX tolerates more at 10,000 terminals only",
+        cause="in the paper's Table 5 FleX also tolerates more only at 10,000 terminals",
     ),
 }

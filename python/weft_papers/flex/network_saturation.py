@@ -72,7 +72,7 @@ def saturation(measured: Measured, pattern: str, network: str, routing: str) -> 
 def refuse_short(measured: Measured) -> None:
     """Refuse to judge a saturation in a quick run."""
     if measured.quick:
-        raise LackingError("the windows of a quick run are too short for a saturation: run it with --full")
+        raise LackingError("the windows of a quick run are too short for a saturation load: run the claim with --full")
 
 
 def knee(rows: pl.DataFrame, curve: str) -> float:
@@ -106,10 +106,10 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
     columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
     points = of(rows, curve).select(columns).drop_nulls(["load", "accepted_load"]).rows()
     if not points:
-        raise LackingError(f"no accepted load of {curve} is known")
+        raise LackingError(f"all accepted loads of {curve} are unknown")
     over = next((load for load, accepted, *_ in points if accepted < ACCEPTED * load or load >= 1), None)
     if over is None:
-        raise LackingError(f"{curve} accepted all that was offered up to load {points[-1][0]:g}")
+        raise LackingError(f"{curve} accepted the whole offered load up to load {points[-1][0]:g}")
     found = max(accepted for load, accepted, *_ in points if load <= over)
     if found <= 0:
         raise LackingError(f"{curve} accepted nothing")

@@ -72,17 +72,17 @@ _SLIGHTLY = 0.25
 # Causes that were measured separately: LBR's definition of a queue, and its choice at a tie, decide its latency at low
 # loads.
 _OF_LATENCY = (
-    "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path where all are equal, "
-    "LBR takes 16 % more than minimal routing (uniform traffic, load 0.02)"
+    "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path if all paths are "
+    "equal, LBR has 16 % more latency than minimal routing (uniform traffic, load 0.02)"
 )
 _OF_THE_TREE = (
-    "the paths of LBR: with predefined paths FleX takes 0.580 and the tree 0.509, with paths by snapshot and used "
+    "the paths of LBR: with predefined paths FleX accepts 0.580 and the tree 0.509, with paths by snapshot and used "
     "credits 0.80 and 0.99 (full runs)"
 )
 # Causes of full runs: the attempts that were made if nothing else explains a part.
 _OF_COMPLEMENT = (
-    "not isolated: tried the other routings, under which the fat tree takes 0.950; under LBR with predefined paths it "
-    "takes 0.255"
+    "not isolated: tried the other routings, under which the fat tree accepts 0.950; under LBR with predefined paths "
+    "it accepts 0.255"
 )
 _OF_REVERSE = (
     "not isolated: tried all three routings: FleX is below dragonfly by 3 % under LBR and by 21 % or more under UGAL, "
@@ -90,18 +90,18 @@ _OF_REVERSE = (
 )
 _OF_SHUFFLE = (
     "not isolated: tried both routings: under UGAL FleX is above dragonfly and HyperX, under LBR 15 % below dragonfly "
-    "and 3 % below HyperX; the fat tree takes 0.949 under UGAL"
+    "and 3 % below HyperX; the fat tree accepts 0.949 under UGAL"
 )
 _OF_DIGITS = (
-    "the paths of LBR: with predefined paths the fat tree takes 0.161 of neighbor, with paths by snapshot 0.90 (short "
-    "windows); under the other routings it takes 0.959"
+    "the paths of LBR: with neighbor traffic and predefined paths the fat tree accepts 0.161, with paths by snapshot "
+    "0.90 (short windows); under the other routings it accepts 0.959"
 )
-_OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX takes 0.66 and HyperX 0.59 of load 1"
+_OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX accepts 0.66 and HyperX 0.59 of load 1"
 # Causes from runs with one factor changed: windows of 800 cycles after 500, eight loads.
 _OF_UGAL = (
     "the threshold of UGAL and the internal speed-up: FleX, HyperX and Slim Fly saturate at 0.480, 0.467 and 0.649, "
-    "with a threshold of 50 flits in place of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 in place of 2 at "
-    "0.414, 0.400 and 0.449; queues by flits that wait and single VCs do not lower all three"
+    "with a threshold of 50 flits instead of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 instead of 2 at "
+    "0.414, 0.400 and 0.449; queues measured by waiting flits, and single VCs, do not lower all three"
 )
 # A load is "low" up to this share of the highest load.
 _LOW = 0.5
@@ -199,7 +199,7 @@ def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: s
     if any(each.is_empty() for each in bounds):
         return ""
     low, high = (fmean(each.to_list()) for each in bounds)
-    text = f"under {routing} the paths of {less} carry {low:.3f}, those of {more} {high:.3f} (`weft check`)"
+    text = f"under {routing} the paths of {less} can carry {low:.3f}, the paths of {more} {high:.3f} (`weft check`)"
     return text if low < high else ""
 
 
@@ -370,7 +370,8 @@ def _mean_saturation(measured: Measured) -> tuple[float, str]:
     refuse_short(measured)
     low, high, text = lbr_readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})
     if _within_bounds(low, high, _GAIN) is None:
-        raise LackingError(f"it is between {low:.2f} and {high:.2f}, as some points had not settled; {text}")
+        why = "because some points had not settled"
+        raise LackingError(f"the mean is between {low:.2f} and {high:.2f}, {why}; {text}")
     return min((low, high), key=lambda value: abs(value - _GAIN)), text
 
 
@@ -431,7 +432,7 @@ def _periods(measured: Measured) -> list[Part]:
     below = rows.filter(~pl.col("saturated")).group_by("load").agg(pl.col("period").n_unique())
     loads = below.filter(pl.col("period") == len(periods))["load"].to_list()
     if len(periods) < 2 or not loads:
-        raise LackingError("fewer than two periods were run, or at each load some period is saturated")
+        raise LackingError("fewer than two periods were run, or at each load at least one period is saturated")
     load = max(loads)
     refuse_short(measured)
     latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
@@ -480,57 +481,58 @@ def _both_lower(measured: Measured) -> list[Part]:
     return [Part(*slower), Part(*longer)]
 
 
-_ALIKE = "FleX below all but HyperX, and at most 10 % above HyperX"
+_ALIKE = "FleX below all networks except HyperX, and at most 10 % above HyperX"
 RULES: dict[str, Rule] = {
     "F-014": trend("fewer than 3 routers visited", _hops, UNIFORM),
     **{f"F-{number:03}": _bar(name) for number, name in enumerate(NETWORKS, 15)},
     "F-101": trend(
-        "under each routing latency below dragonfly and Slim Fly, at most 10 % above HyperX; more accepted than by "
-        "dragonfly and Slim Fly",
+        "under each routing FleX has a latency below dragonfly and Slim Fly, and at most 10 % above HyperX, and "
+        "accepts more than dragonfly and Slim Fly",
         _uniform,
         UNIFORM,
         cause=_OF_VCS,
     ),
     "F-102": trend("FleX accepts less, under minimal and UGAL", _uniform_less, UNIFORM),
-    "F-103": trend("with LBR FleX within 10 % of each", _as_much(UNIFORM, HYPERX, FAT_TREE), UNIFORM),
+    "F-103": trend("with LBR FleX accepts within 10 % of each", _as_much(UNIFORM, HYPERX, FAT_TREE), UNIFORM),
     "F-104": trend(
-        "under each routing FleX accepts more than dragonfly, Slim Fly and HyperX, less than the fat tree",
+        "under each routing FleX accepts more than dragonfly, Slim Fly and HyperX, and less than the fat tree",
         _complement,
         COMPLEMENT,
         cause=_OF_COMPLEMENT,
     ),
     "F-105": lbr_readings.explained("F-105", approx(0.6, _nearly, COMPLEMENT, unit=_UNIT)),
-    "F-106": trend("higher, by up to 25 %, at the lowest load", _slightly_higher, COMPLEMENT, cause=_OF_LATENCY),
+    "F-106": trend("latency up to 25 % higher, at the lowest load", _slightly_higher, COMPLEMENT, cause=_OF_LATENCY),
     "F-107": trend(
-        f"latency of {_ALIKE}; minimal accepts more than Slim Fly; UGAL and LBR more than dragonfly and HyperX, within "
-        "10 % of the fat tree",
+        f"latency of {_ALIKE}; with minimal routing FleX accepts more than Slim Fly; with UGAL and LBR more than "
+        "dragonfly and HyperX, and within 10 % of the fat tree",
         _reverse,
         "bit_reverse",
         cause=_OF_REVERSE,
     ),
     "F-108": trend(
-        f"minimal accepts less than the fat tree; UGAL and LBR more than all others; latency of {_ALIKE}",
+        f"with minimal routing FleX accepts less than the fat tree, with UGAL and LBR more than all others; latency of "
+        f"{_ALIKE}",
         _shuffle,
         "shuffle",
         cause=_OF_SHUFFLE,
     ),
     "F-109": trend(
-        "under minimal and UGAL latency of dragonfly lowest, FleX at most 10 % above the next; FleX accepts more than "
-        "Slim Fly and HyperX",
+        "under minimal routing and UGAL the latency of dragonfly is lowest, and that of FleX at most 10 % above the "
+        "next; FleX accepts more than Slim Fly and HyperX",
         _transpose,
         "transpose",
     ),
     "F-110": trend("UGAL has a higher latency and accepts less", _local_decisions, "transpose"),
     "F-111": trend(
-        "latency of FleX below fat tree and dragonfly, at most 10 % above HyperX and Slim Fly", _hot_spot, HOT_SPOT
+        "latency of FleX below fat tree and dragonfly, and at most 10 % above HyperX and Slim Fly", _hot_spot, HOT_SPOT
     ),
-    "F-112": trend("all but the fat tree accept less than 0.4", _few, PERMUTATION, cause=_OF_UGAL),
+    "F-112": trend("all networks except the fat tree accept less than 0.4", _few, PERMUTATION, cause=_OF_UGAL),
     "F-113": trend("within 10 %", _as_much(PERMUTATION, FAT_TREE), PERMUTATION, cause=_OF_THE_TREE),
     "F-114": trend("HyperX accepts more than FleX, with UGAL", _hyperx_more, ASYMMETRIC),
     "F-115": lbr_readings.explained("F-115", trend("within 10 %", _as_much(ASYMMETRIC, FAT_TREE), ASYMMETRIC)),
     "F-116": trend(
-        "in BookSim's digits and with LBR all others accept at most half of what the fat tree accepts, and FleX more "
-        "than dragonfly, Slim Fly and HyperX",
+        "with BookSim's digits and LBR all others accept at most half as much as the fat tree, and FleX more than "
+        "dragonfly, Slim Fly and HyperX",
         _local,
         *(booksim for booksim, _ in LOCAL),
         cause=_OF_DIGITS,
@@ -550,7 +552,7 @@ RULES: dict[str, Rule] = {
         LARGER_RUNS,
     ),
     "F-126": trend(
-        "from each T to the next longer one latency is no lower and saturation no higher", _periods, PERIODS
+        "with each longer period T the latency is not lower and the saturation load not higher", _periods, PERIODS
     ),
     "F-131": trend("more hops with 4 layers", _more_hops(of_layers(4), of_layers(5)), LAYERS),
     "F-132": trend("more hops than with 3 layers, fewer than in HyperX 6x6x6", _within, LAYERS),

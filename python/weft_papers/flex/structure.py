@@ -49,18 +49,18 @@ def _every(words: str, holds: list[bool]) -> tuple[bool, str]:
 
 def _ports(_: Measured) -> tuple[bool, str]:
     found = _flexes(*(each for each in _LAYERS if each > 2))
-    return _every("so many", [d.facts["radix_ports"] == 2 * nx + 2 * ny + p - 4 for (nx, ny, _, p), d in found])
+    return _every("as computed", [d.facts["radix_ports"] == 2 * nx + 2 * ny + p - 4 for (nx, ny, _, p), d in found])
 
 
 def _ports_of_two(_: Measured) -> tuple[bool, str]:
-    return _every("so many", [d.facts["radix_ports"] == nx + ny + p - 2 for (nx, ny, _, p), d in _flexes(2)])
+    return _every("as computed", [d.facts["radix_ports"] == nx + ny + p - 2 for (nx, ny, _, p), d in _flexes(2)])
 
 
 def _links(_: Measured) -> tuple[bool, str]:
     found = _flexes(*_LAYERS)
     counts = [len(d.links) == nx * ny * nz * (d.facts["radix_ports"] - p) // 2 for (nx, ny, nz, p), d in found]
-    holds, shown = _every("so many", counts)
-    return holds, f"{shown}; eq. (7) counts the links of two layers twice: its Lz is 1 there, not 2"
+    holds, shown = _every("as computed", counts)
+    return holds, f"{shown}; eq. (7) counts the links of two layers twice: Lz must be 1 for them, not 2"
 
 
 def _neighbours(_: Measured) -> str:
@@ -77,7 +77,7 @@ def _pairs(_: Measured) -> tuple[bool, str]:
     found = _flexes(3)
     counts = [int(d.distances.filter(hops=1)["router_pairs"].sum()) // 2 for _, d in found]
     asked = [3 * nx * ny * (2 * nx + 2 * ny - 4) // 2 for (nx, ny, _, _), _ in found]
-    return _every("so many", [a == b for a, b in zip(counts, asked, strict=True)])
+    return _every("as computed", [a == b for a, b in zip(counts, asked, strict=True)])
 
 
 @cache
@@ -197,10 +197,10 @@ def _diameters_of_layers(_: Measured) -> str:
 
 
 _NO_SIZE = (
-    "the best sizes of 100 links per router give 15.42 % (67 routers per group); no others give 15.38: 15.41 (66), "
-    "15.42 (68), 15.39 (69)"
+    "the best sizes with 100 links per router give 15.42 % (67 routers per group); no other sizes give 15.38: 15.41 "
+    "(66), 15.42 (68), 15.39 (69)"
 )
-_SIZE_67 = "q = 67 has 101 links per router, and 88.0 % of the bound for 101; with 100 at most it is q = 64: 81.9 %"
+_SIZE_67 = "q = 67 has 101 links per router, and 88.0 % of the bound for 101; at most 100 links allow q = 64: 81.9 %"
 RULES: dict[str, Rule] = {
     "F-001": trend("2Nx+2Ny+p-4 ports in the networks that the engine builds", _ports),
     "F-002": trend("Nx+Ny+p-2 ports in the networks that the engine builds", _ports_of_two),
