@@ -97,7 +97,7 @@ def test_a_cause_has_a_number_or_says_what_was_tried() -> None:
     for cause in ("the size: 64 nodes meet it", "not isolated: tried other seeds", rules.UNKNOWN):
         assert rules.stated(cause) == cause
     for cause in ("", "cause not isolated", "the paper does not say"):
-        with pytest.raises(ValueError, match="a cause says what was changed and the number"):
+        with pytest.raises(ValueError, match="a cause must name a change and its number"):
             rules.trend("more", lambda _: (False, "less"), cause=cause)
 
 

@@ -202,7 +202,7 @@ def test_numbers_of_the_paper_are_judged_in_its_network_only() -> None:
     small = changed("bursts", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
     rows = judged(small)
     assert rows["O-027"].finding.answer == "not run"
-    assert "h = 3 was run; --full" in rows["O-027"].verdict
+    assert "h = 3 was run: use --full" in rows["O-027"].verdict
     assert rows["O-027"].finding.value == pytest.approx(0.6954)
     assert rows["O-029"].finding.answer == "met", "an order can be judged"
     assert "(h = 3)" in rows["O-029"].finding.measured
@@ -287,7 +287,7 @@ def test_captions_say_where_the_network_is_not_that_of_the_paper() -> None:
     assert figure.remark
     assert figure.remark(ideal()) == ""
     small = changed("advh", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
-    assert figure.remark(small) == "Run at h = 3, where ADV+h is ADV+3; the paper has h = 6."
+    assert figure.remark(small) == "Run at h = 3, so ADV+h is ADV+3; the paper has h = 6."
     assert all("granted" in each.reading for each in PAPER.figures if each.needs and each.name != "2b")
 
 
@@ -295,11 +295,11 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
     drawing = beyond.patterns_figure(ideal())
     assert drawing.numbers is not None
     assert {"OFAR-E", "OFAR-E, 3 rings"} <= {*drawing.numbers["series"]}
-    assert beyond.patterns_remark(ideal()).endswith("than the most under all of 2 patterns but UN (PAR).")
+    assert beyond.patterns_remark(ideal()).endswith(" or at most 3 % less, under all of 2 patterns except UN (PAR).")
     nearly = changed("patterns", scaled("accepted_load", 0.82, PAR, "UN"))  # 0.41 compared with 0.4
     assert beyond.patterns_remark(nearly).endswith("under all 2 patterns."), "2.4 % are no difference"
     stuck = stalled("patterns", OFAR_E)
-    assert beyond.patterns_remark(stuck).endswith("under all of 2 patterns but UN (PAR), hot_spot (PAR).")
+    assert beyond.patterns_remark(stuck).endswith("under all of 2 patterns except UN (PAR), hot_spot (PAR).")
     numbers = beyond.patterns_figure(stuck).numbers
     assert numbers is not None
     assert {*numbers["series"]} == {"UGAL", "PAR"}
@@ -310,7 +310,7 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
 
 
 def test_the_variant_is_reported_with_its_seeds_and_tcep_beside_always_on() -> None:
-    assert beyond.variant_remark(ideal()).endswith("Means of 2 seeds, which are 0.3 % apart at most.")
+    assert beyond.variant_remark(ideal()).endswith("Means of 2 seeds, which differ by at most 0.3 %.")
     shares = beyond.tcep_figure(ideal()).numbers
     assert shares is not None
     on = shares.filter(pl.col("series") == "local links on")
@@ -485,7 +485,7 @@ def test_readings_tell_which_trigger_meets_which_claim() -> None:
     assert [each.split(":")[0] for each in table["granted"]] == ["missed"] * 3
     assert [each.split(":")[0] for each in table["granted or full"]] == ["met"] * 3
     assert figure.remark
-    assert "granted 0.100 with 0.000 hops of a packet on the ring" in figure.remark(falls)
+    assert "0.100 with the trigger granted and 0.000 ring hops per packet" in figure.remark(falls)
     # at another size than the paper's, claims that hold only at the paper's size are not judged
     small = changed("uniform", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
     assert {judged(small)[each].finding.answer for each in ("O-013", "O-014")} == {"not run"}

@@ -58,7 +58,7 @@ def fill(measured: Measured) -> Drawing:
     windows = sorted({window for _, window in use})
     heights = {f"{window:g} us": [use.get((name, window)) for name in names] for window in windows}
     title = "Utilisation of links, starting with an empty network"
-    drawing, _ = grouped(title, names, heights, "Utilisation [share]", wide=True)
+    drawing, _ = grouped(title, names, heights, "Use of links [share]", wide=True)
     return drawing
 
 

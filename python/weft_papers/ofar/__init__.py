@@ -138,15 +138,15 @@ EXPERIMENTS = (
     Experiment("failures", (_SMALL | {"traffic.pattern.group_shift.shift": QUICK_H},), scaled=_SCALED),
 )
 
-_GRANTED = "OFAR's trigger is granted."
+_GRANTED = "OFAR uses the trigger 'granted'."
 _OF_TRIGGERS = (
-    "granted: its minimal output was granted to another input in this cycle, as in the authors' simulator; granted or "
-    "full: or no VC behind it has room, as the paper words it in brackets; unavailable: it can't be taken now, as the "
-    "paper words it before them."
+    "granted: the minimal output of the head was granted to another input in this cycle, as in the authors' simulator; "
+    "granted or full: as before, or no VC of this output has room, as the paper says in brackets; unavailable: the "
+    "head can't use this output now, as the paper says before the brackets."
 )
 _ADAPTS = (
-    "In the paper OFAR adapts almost at once, and PB needs a period. Here PB's latency is at once near its "
-    "new mean and swings around it, as in the authors' simulator."
+    "In the paper OFAR adapts almost at once, and PB needs a period. In Weft PB's latency is at once near its "
+    "new mean and oscillates around it, as in the authors' simulator."
 )
 _STEADY = (
     ("3", "uniform random traffic", steady.UN, "In the paper OFAR and OFAR-L saturate later than MIN and PB."),
@@ -155,7 +155,8 @@ _STEADY = (
         "5",
         "ADV+h",
         steady.ADVH,
-        "In the paper OFAR saturates at 0.36, the others at 0.166. OFAR-L falls to PB or below at h = 6 only.",
+        "In the paper OFAR saturates at 0.36, the others at 0.166. OFAR-L falls to the load of PB or below only at h "
+        "= 6.",
     ),
 )
 FIGURES = (
@@ -170,15 +171,15 @@ FIGURES = (
         "2a",
         "The local link that limits Valiant routing under ADV+h",
         ofar_drawings.fig2a,
-        reading="What comes in over the h global links of a router leaves over those of the next router. It shares "
-        "the local link between them.",
+        reading="Traffic that arrives over the h global links of a router leaves over the global links of the next "
+        "router. All this traffic uses the local link between the two routers.",
     ),
     Figure(
         "2b",
         "Throughput of Valiant routing under ADV+N",
         steady.fig2b,
         (steady.OFFSETS, steady.KNEES),
-        reading="The bound follows from the loads of all channels; the paper gives the curve without numbers.",
+        reading="The bound follows from the loads of all channels; the paper shows the curve without numbers.",
     ),
     *(
         figure
@@ -197,8 +198,8 @@ FIGURES = (
                 f"Throughput, {words}",
                 steady.accepted(f"Fig. {number}b: throughput", name),
                 (name, steady.SATURATION) if name != steady.UN else (name,),
-                reading=f"{_GRANTED} Where a smaller network was run, dashed lines are those of the paper's, far "
-                "beyond saturation."
+                reading=f"{_GRANTED} If a smaller network was run, dashed lines show the paper's network, far beyond "
+                "saturation."
                 if name != steady.UN
                 else _GRANTED,
                 remark=steady.remark(name),
@@ -222,7 +223,7 @@ FIGURES = (
                 True,
                 _ADAPTS,
             ),
-            ("b", "ADV+2 to UN", "ADV+2", False, "In the paper all adapt very fast."),
+            ("b", "ADV+2 to UN", "ADV+2", False, "In the paper all routings adapt very fast."),
             (
                 "c",
                 "ADV+2 to ADV+h",
@@ -234,21 +235,22 @@ FIGURES = (
     ),
     Figure(
         "7a",
-        "Time of bursts of 2,000 packets per node",
+        "Completion time of bursts of 2,000 packets per node",
         bursts.figure("Fig. 7a", bursts.PRINTED),
         (bursts.BURSTS,),
-        reading=f"{_GRANTED} In the paper OFAR takes 43 % to 82 % of PB's time. The text of the paper: 2,000 packets.",
+        reading=f"{_GRANTED} In the paper OFAR needs 43 % to 82 % of PB's time. The text of the paper says 2,000 "
+        "packets.",
     ),
     Figure(
         "7b",
-        "Time of bursts of 200 packets per node",
+        "Completion time of bursts of 200 packets per node",
         bursts.figure("Fig. 7b", bursts.COUNTED),
         (bursts.BURSTS,),
-        reading=f"{_GRANTED} The other reading: 200 packets, with which a million arrive, as the paper counts.",
+        reading=f"{_GRANTED} The other reading is 200 packets: then a million packets arrive, as the paper counts.",
     ),
     Figure(
         "triggers",
-        "Readings of when a head looks for a detour",
+        "Readings of the condition for a detour",
         rings.trigger_figure,
         (*steady.SWEEPS, rings.TRIGGERS),
         wide=True,
@@ -260,15 +262,16 @@ FIGURES = (
         "Which claims hold under which trigger, in the network of the paper",
         None,
         (steady.SATURATION, *readings.EXPERIMENTS_READ),
-        reading=f"{_OF_TRIGGERS} Far beyond saturation, 1,500 cycles after 1,500. OFAR-L does not allow for local "
-        "misroute. A head of OFAR in a local queue of its source group misroutes locally, and globally behind it. "
-        "OFAR-L does so all the same (as FOGSim does), misroutes globally at once, or not at all.",
+        reading=f"{_OF_TRIGGERS} Loads far beyond saturation, a window of 1,500 cycles after 1,500 cycles. OFAR-L has "
+        "no local misroute. In a local queue of its source group, a head of OFAR misroutes locally, and globally in "
+        "the next router. A head of OFAR-L does the same (as in FOGSim), misroutes globally at once, or does not "
+        "misroute.",
         rows=readings.figure_rows(_BY_READING),
         remark=readings.on_ring,
     ),
     Figure(
         "ring",
-        "Escape rings of wires and of VCs",
+        "Physical and embedded escape rings",
         rings.ring_figure,
         (*steady.SWEEPS, rings.EMBEDDED),
         wide=True,
@@ -277,21 +280,21 @@ FIGURES = (
     ),
     Figure(
         "scarce",
-        "Few VCs, with and without control of injection",
+        "Few VCs, with and without injection control",
         rings.scarce_figure,
         (rings.SCARCE,),
         wide=True,
-        reading=f"{_GRANTED} In the paper throughput falls in some cases, without control; it has no control.",
+        reading=f"{_GRANTED} In the paper throughput falls in some cases; the paper has no injection control.",
         remark=steady.remark(rings.SCARCE),
     ),
     Figure(
         "failures",
-        "Broken links of the ring, with one ring and with two",
+        "Broken links of the ring, with one ring and with two rings",
         rings.failures_figure,
         (rings.FAILURES,),
-        reading=f"{_GRANTED} Embedded rings, of which all broken links belong to the first. The paper says that "
-        "more than one failure could block the system, and that several rings without a common link would help; it has "
-        "no numbers.",
+        reading=f"{_GRANTED} Embedded rings; all broken links belong to the first ring. The paper says that more than "
+        "one failure could block the system, and that several rings without a common link would help, but gives no "
+        "numbers.",
         remark=rings.failures_remark,
     ),
     Figure(
@@ -300,43 +303,45 @@ FIGURES = (
         beyond.patterns_figure,
         (beyond.PATTERNS,),
         wide=True,
-        reading=f"Not in the paper. {_GRANTED} All have the same VCs and buffers, one of which the ring of OFAR has. "
-        "PAR looks at what went over a link of late, UGAL at credits. Patterns by bits are among some terminals only.",
+        reading=f"Not in the paper. {_GRANTED} All routings have the same VCs and buffers; OFAR uses one VC for its "
+        "ring. PAR measures the recent traffic of a link, UGAL the credits. Bit patterns use only some of the "
+        "terminals.",
         remark=beyond.patterns_remark,
     ),
     Figure(
         "broken",
-        "Links that break at random and are mended",
+        "Links with random failures and repairs",
         beyond.broken_figure,
         (beyond.BROKEN,),
         wide=True,
-        reading=f"Not in the paper. {_GRANTED} 0.1 phits are offered. Each link breaks at random, again and again, and "
-        "is mended after 1,000 cycles on average. Where a network is saturated, packets wait that are not dropped.",
+        reading=f"Not in the paper. {_GRANTED} The offered load is 0.1 phits. Each link fails repeatedly at random "
+        "times, and is repaired after 1,000 cycles on average. In a saturated network packets wait that are not "
+        "dropped.",
         remark=steady.remark(beyond.BROKEN),
     ),
     Figure(
         "variant",
-        "Other rules of which detours are open",
+        "Other rules for allowed detours",
         beyond.variant_figure,
         (beyond.VARIANT,),
-        reading=f"Not in the paper. {_GRANTED} All have the same VCs and buffers. The paper compares used credits, "
-        "most of which are on their way over a long link; our rule compares flits that wait.",
+        reading=f"Not in the paper. {_GRANTED} All rules have the same VCs and buffers. The paper compares used "
+        "credits; most of these belong to flits and credits on a long link. Our rule compares waiting flits.",
         remark=beyond.variant_remark,
     ),
     Figure(
         "tcep",
-        "TCEP in the groups under OFAR",
+        "TCEP within the groups, with OFAR",
         beyond.tcep_figure,
         (beyond.WITH_TCEP,),
         wide=True,
-        reading=f"Not in the paper. {_GRANTED} TCEP switches local links; wires of the ring stay on.",
+        reading=f"Not in the paper. {_GRANTED} TCEP switches local links; links of the physical ring stay on.",
         remark=steady.remark(beyond.WITH_TCEP),
     ),
     Figure(
         "cost",
-        "What a ring of wires adds, for any h",
+        "Hardware that a physical ring adds, for any h",
         rings.cost_figure,
-        reading="By the formulas; figcost.csv has the table. The paper prints 4 % of the wires for h = 16.",
+        reading="Computed by the formulas; figcost.csv has the table. The paper prints 4 % more wires for h = 16.",
     ),
 )
 
@@ -351,9 +356,9 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Loads are in phits per node and cycle, as in the paper; those of the scenarios are in flits, an eighth. "
-    "Saturation is what is accepted far beyond it, of 0.6 phits per node and cycle, at the scale of the paper. Every "
-    "row says which size was run.",
-    quick=f"Curves over load, bursts, all patterns and broken links are those of h = {QUICK_H} (342 terminals); "
-    "saturation, offsets and transients are those of the paper's network (5,256 terminals).",
+    judging="Loads are in phits per node and cycle, as in the paper; loads in the scenarios are in flits (8 phits). "
+    "Saturation is the accepted load far beyond saturation, at an offered load of 0.6 phits per node and cycle and at "
+    "the scale of the paper. Every row names the size that was run.",
+    quick=f"Curves over load, bursts, all patterns and broken links use h = {QUICK_H} (342 terminals); "
+    "saturation, offsets and transients use the paper's network (5,256 terminals).",
 )

@@ -53,7 +53,7 @@ def patterns_figure(measured: Measured) -> Drawing:
     for label, rows in _labelled(frame):
         by_pattern = dict(rows.group_by("pattern").agg(pl.col("accepted_load").mean()).rows())
         bars[label] = [by_pattern.get(pattern) for pattern in groups]
-    title = f"Beyond the paper: accepted of {most:g} phits/(node cycle) (h = {sizes(measured, PATTERNS)[0]})"
+    title = f"Beyond the paper: accepted load, {most:g} phits/(node cycle) offered (h = {sizes(measured, PATTERNS)[0]})"
     names = [group.replace("_", " ") for group in groups]
     return bar_figures.grouped(title, names, bars, ACCEPTED, wide=True)[0]
 
@@ -75,8 +75,8 @@ def patterns_remark(measured: Measured) -> str:
             others.append(f"{pattern} ({best})")
     text = f"all {means['pattern'].n_unique()} patterns"
     if others:
-        text = f"all of {means['pattern'].n_unique()} patterns but {', '.join(others)}"
-    better = "OFAR, with the better number of rings, accepts most or at most 3 % less than the most"
+        text = f"all of {means['pattern'].n_unique()} patterns except {', '.join(others)}"
+    better = "OFAR, with the better number of rings, has the highest accepted load, or at most 3 % less,"
     return f"Run at {words(measured, PATTERNS)}. {better} under {text}."
 
 
@@ -96,7 +96,7 @@ def broken_figure(measured: Measured) -> Drawing:
             )
             for label, rows in _labelled(of_pattern)
         ]
-    title = f"Beyond the paper: links that break and are mended (h = {sizes(measured, BROKEN)[0]})"
+    title = f"Beyond the paper: links with random failures and repairs (h = {sizes(measured, BROKEN)[0]})"
     return line_figures.panels(title, panels, "Links broken at a time [%]", "Packets dropped [%]")
 
 
@@ -108,7 +108,7 @@ def variant_figure(measured: Measured) -> Drawing:
     for rule in means["rule"].unique(maintain_order=True).to_list():
         by_pattern = dict(means.filter(pl.col("rule") == rule).select("pattern", "accepted_load").rows())
         bars[rule] = [by_pattern.get(pattern) for pattern in groups]
-    title = f"Beyond the paper: which detours are open (h = {sizes(measured, VARIANT)[0]})"
+    title = f"Beyond the paper: rules for allowed detours (h = {sizes(measured, VARIANT)[0]})"
     return bar_figures.grouped(title, groups, bars, ACCEPTED)[0]
 
 
@@ -133,12 +133,12 @@ def variant_remark(measured: Measured) -> str:
     """Text on the number of seeds, and on the largest difference between them."""
     means = _by_rule(measured)
     seeds = greatest(means, "seeds")
-    offered = "far beyond saturation: 0.6 offered of adversarial traffic, 1 of uniform traffic"
+    offered = "far beyond saturation: offered load 0.6 of adversarial traffic, 1 of uniform traffic"
     text = f"Run at {words(measured, VARIANT)}, {offered}."
     if seeds < 2:
         return f"{text} One seed."
     apart = max(((means["most"] - means["least"]) / means["accepted_load"]).to_list())
-    return f"{text} Means of {seeds:g} seeds, which are {apart:.1%} apart at most.".replace("%", " %")
+    return f"{text} Means of {seeds:g} seeds, which differ by at most {apart:.1%}.".replace("%", " %")
 
 
 def tcep_figure(measured: Measured) -> Drawing:
@@ -158,5 +158,5 @@ def tcep_figure(measured: Measured) -> Drawing:
         ]
     if not any(panels.values()):
         raise LackingError("TCEP and always_on have no load in common")
-    title = f"Beyond the paper: TCEP in the groups under OFAR (h = {sizes(measured, WITH_TCEP)[0]})"
+    title = f"Beyond the paper: TCEP within the groups, with OFAR (h = {sizes(measured, WITH_TCEP)[0]})"
     return line_figures.panels(title, panels, OFFERED, "Beside always_on [%]")

@@ -119,7 +119,7 @@ def _range(measured: Measured) -> list[Part]:
     for printed, end in zip(_RANGE, (min, max), strict=True):
         name = end(found, key=lambda pattern: found[pattern])
         value = found[name]
-        parts.append(Part(abs(value / printed - 1) <= SIGNIFICANT, f"{value:.1%} of PB under {name} ({shown})"))
+        parts.append(Part(abs(value / printed - 1) <= SIGNIFICANT, f"{value:.1%} of PB's time, {name} ({shown})"))
     return parts
 
 
@@ -181,20 +181,20 @@ def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
     return answer
 
 
-_RECEIVED = "2,000 packets of each of 5,256 nodes are 10.5 million; with 200 of each it would be a million"
+_RECEIVED = "2,000 packets from each of 5,256 nodes are 10.5 million packets; 200 per node would be a million"
 _UNIFORM = (
-    "not isolated: tried h = 6 in place of 3: with bursts of 200 packets OFAR is before OFAR-L in five of six, and "
-    "0.8 % later under MIX1"
+    "not isolated: tried h = 6 instead of 3: with bursts of 200 packets OFAR finishes before OFAR-L in five of six "
+    "bursts, and 0.8 % later under MIX1"
 )
 _COLLAPSE = (
-    "OFAR-L's collapse under ADV+h, which the trigger decides (O-018): with bursts of 200 packets at h = 6 it takes "
-    "5.7 times as long as PB under ADV+6, 1.49 times under ADV+2, 1.21 times under MIX3, and less than PB in the "
-    "other three"
+    "OFAR-L's collapse under ADV+h, which depends on the trigger (O-018): with bursts of 200 packets at h = 6 OFAR-L "
+    "needs 5.7 times as long as PB under ADV+6, 1.49 times under ADV+2, 1.21 times under MIX3, and less time than PB "
+    "in the other three bursts"
 )
-_FOLLOWS = "it is 1 over the mean of O-027, and of a simulation no digit but the first can be the same"
+_FOLLOWS = "the number is 1 divided by the mean of O-027; in a simulation only the first digit can be the same"
 RULES: dict[str, Rule] = {
     "O-025": exact("~1 million", lambda _: f"{PRINTED * _TERMINALS / 1e6:.1f} million", cause=_RECEIVED),
-    "O-026": paper_only(trend("least and most within 10 % of 43.1 % and 81.5 %", _range, BURSTS)),
+    "O-026": paper_only(trend("lowest and highest share within 10 % of 43.1 % and 81.5 %", _range, BURSTS)),
     "O-027": paper_only(approx(0.695, _mean, BURSTS, unit="of PB's time")),
     "O-028": paper_only(exact(43.8, _speed_up, BURSTS, digits=1, unit="% speed-up", cause=_FOLLOWS)),
     "O-029": scaled(

@@ -135,16 +135,17 @@ RULES: dict[str, Rule] = {
     "O-011": constructed(exact("Th_min 0%, Th_nonmin 0.9*Qmin", _thresholds)),
     "O-031": constructed(exact("80-10-10 / 60-20-20 / 20-40-40", _mixes)),
     "O-032": exact(4.0, lambda _: 100 * ring_cost(16).wires, digits=0, unit="% more wires"),
-    "O-033": trend("2h^2+1 global links of the ring beside 2h^4+h^2 others", _long_wires),
+    "O-033": trend("the ring has 2h^2+1 global links, in addition to 2h^4+h^2 other global links", _long_wires),
     # 513 / 131,328 = 0.39 %, of which the paper omits the last digit
     "O-034": exact(
         0.3, lambda _: 100 * ring_cost(16).global_wires, digits=1, truncated=True, unit="% more global wires"
     ),
     "O-035": exact(2.0, _ring_ports, unit="ports"),
     "O-039": given(
-        "2 to enter and 1 to go on; unit tests hold both, and buffers of one packet on the ring are refused"
+        "2 packets to enter and 1 to continue; unit tests check both numbers, and Weft refuses buffers of one packet "
+        "on the ring"
     ),
     "O-040": given(
-        "1 and 1: a unit test follows packets through all that they may do (`a_packet_misroutes_once_globally_...`)"
+        "1 and 1: a unit test follows packets through all allowed steps (`a_packet_misroutes_once_globally_...`)"
     ),
 }

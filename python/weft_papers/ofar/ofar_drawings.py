@@ -62,7 +62,7 @@ def fig2a(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
     """Fig. 2a: an intermediate group, with the traffic that arrives over a router's global links, and its next hops."""
     h = FIG2A
     into, on = transit_links(h, shift=h)[0]
-    arriving, shared, leaving = "global links in", "local link that all share", "global links out"
+    arriving, shared, leaving = "global links in", "local link with all traffic", "global links out"
     looks = {_LOCAL: PLAIN, arriving: STRONG, shared: OTHER, leaving: THIRD}
     places: dict[str, Place] = {str(router): (float(router), 0.0) for router in range(2 * h)}
     wires = [
@@ -83,7 +83,7 @@ def fig2a(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
     )
     axes = drawing.add_subplot()
     network(axes, places, wires, looks, size=170, names=names)
-    axes.text(into, 2.1, f"{h} groups that send", ha="center", va="bottom", fontsize=6.5)
-    axes.text(on, -3.0, f"{h} groups to which they send", ha="center", va="top", fontsize=6.5)
+    axes.text(into, 2.1, f"{h} sending groups", ha="center", va="bottom", fontsize=6.5)
+    axes.text(on, -3.0, f"{h} receiving groups", ha="center", va="top", fontsize=6.5)
     drawing.numbers = numbers({"Fig. 2a": wires})
     return drawing

@@ -158,7 +158,7 @@ def on_ring(measured: Measured) -> str:
     """Text on the load that OFAR-L accepts under ADV+h by trigger, with the hops of a packet over wires of the ring."""
     rows = measured[ADVERSARIAL].filter((pl.col("mechanism") == OFAR_L) & (pl.col("global_misroutes") == MIXED))
     lines = [
-        f"{TRIGGERS[trigger]} {accepted:.3f} with {hops:.3f} hops of a packet on the ring"
+        f"{accepted:.3f} with the trigger {TRIGGERS[trigger]} and {hops:.3f} ring hops per packet"
         for trigger, accepted, hops in rows.select("trigger", "accepted_load", "ring_hops").drop_nulls().rows()
     ]
     if not lines:

@@ -76,7 +76,7 @@ def trigger_figure(measured: Measured) -> Drawing:
                 if not (rows := others.filter(trigger=trigger)).is_empty()
             ),
         ]
-    title = f"Readings of OFAR's trigger (h = {sizes(measured, TRIGGERS)[0]})"
+    title = f"Readings of OFAR's condition for a detour (h = {sizes(measured, TRIGGERS)[0]})"
     return line_figures.panels(title, panels, OFFERED, ACCEPTED, looks=(MIN, VAL, *readings.TRIGGERS.values()))
 
 
@@ -106,7 +106,7 @@ def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
         Series("global wires", places, [100 * each.global_wires for each in costs]),
         Series("ports of a router", places, [100 * each.ports for each in costs]),
     ]
-    title = "Section VII: what a ring of wires adds"
+    title = "Section VII: hardware that a physical ring adds"
     drawing, axes = line_figures.curves(title, "Global links of a router h", "Added share [%]", series)
     axes.set_xlim(left=1)
     drawing.numbers = pl.DataFrame(
@@ -160,7 +160,7 @@ def _no_difference(measured: Measured) -> list[Part]:
         wires, vcs = (at(measured, name, pattern)[0] for name in (OFAR, OFAR_E))
         text = f"{pattern} at h = {PAPER_H}: accepted {wires:.3f} and {vcs:.3f}"
         hops = of(measured[SATURATION].filter(pl.col("pattern") == pattern), OFAR)["ring_hops"].drop_nulls()
-        used = f", {max(hops):.4f} hops of a packet on the ring of wires" if len(hops) else ""
+        used = f", {max(hops):.4f} hops per packet on the physical ring" if len(hops) else ""
         parts.append(Part(abs(vcs / wires - 1) < SIGNIFICANT, text + used))
     for pattern, (physical, embedded) in _beside(measured, EMBEDDED).items():
         both = physical.join(embedded, on=["load", "seed"], suffix="_embedded")
@@ -204,7 +204,7 @@ def _drops(points: pl.DataFrame) -> tuple[float, str]:
     most, last = greatest(points, "accepted_load"), points["accepted_load"][-1]
     if most <= 0:
         raise LackingError("nothing was accepted")
-    return last / most, f"{last:.3f} at load {points['load'][-1]:g}, {most:.3f} at most"
+    return last / most, f"{last:.3f} at load {points['load'][-1]:g}, highest {most:.3f}"
 
 
 def _falls(measured: Measured) -> tuple[bool, str]:
@@ -241,11 +241,12 @@ def _constant(measured: Measured) -> list[Part]:
 
 
 _NO_FALL = (
-    "not isolated: tried the other trigger, and fewer departures from the ring; no fall came within 20,000 cycles "
-    "at h = 2 and 3, and the authors' public simulator shows none in 5,000 cycles"
+    "not isolated: tried the other trigger, and fewer exits from the ring; the load did not fall within 20,000 cycles "
+    "at h = 2 and 3, and not in 5,000 cycles of the authors' public simulator"
 )
 FALLS = trend(
-    "without control, under some pattern, at the highest load over 10 % less is accepted than at another one",
+    "without injection control, under at least one pattern, the accepted load at the highest offered load is over 10 % "
+    "below that at another load",
     _falls,
     SCARCE,
     cause=_NO_FALL,
@@ -253,7 +254,7 @@ FALLS = trend(
 RULES: dict[str, Rule] = {
     "O-036": scaled(
         trend(
-            "accepted load, and latency where neither is saturated, differ by less than 10 %",
+            "accepted loads differ by less than 10 %, and so do latencies below saturation",
             _no_difference,
             SATURATION,
             *SWEEPS,
@@ -262,6 +263,11 @@ RULES: dict[str, Rule] = {
     ),
     "O-037": readings.read(FALLS, scaled(FALLS)),
     "O-038": paper_only(
-        trend("at the highest load at most 10 % less is accepted than at any other one", _constant, *SWEEPS, EMBEDDED)
+        trend(
+            "the accepted load at the highest offered load is at most 10 % below that at any other load",
+            _constant,
+            *SWEEPS,
+            EMBEDDED,
+        )
     ),
 }

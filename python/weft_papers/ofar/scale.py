@@ -48,7 +48,7 @@ def paper_only(rule: Rule) -> Rule:
         if PAPER_H in sizes(measured, *rule.needs):
             return found
         reported = words(measured, *rule.needs)
-        because = f"the number is of h = {PAPER_H}, and {reported} was run; --full runs it"
+        because = f"the number is for h = {PAPER_H}, but {reported} was run: use --full"
         return Finding("not run", f"{found.measured} ({reported})", found.value, because)
 
     return replace(rule, judge=judge)

@@ -44,14 +44,15 @@ SIGNIFICANT = 0.10
 _LOW = 0.5
 _PB_LESS = (
     "the coefficient of PB's bit, which the paper does not print: 0.348 with 125 %, which is within 10 %, and 0.319 "
-    f"with 200 %. The rest is the loads of local links: they bound VAL at {valiant_bound(PAPER_H, 2).load:.3f}, and "
-    "the minimal path of a group carries 1/72 more. With local links twice as fast it is 0.371 with 125 %. Absolute "
-    "and circulant wiring (0.352, 0.330), one and two rounds of allocation (0.343, 0.348) and flits that wait in place "
-    "of used credits (0.278) do not raise it. The authors' public simulator accepts 0.33 with 125 % and 0.27 with 200 %"
+    "with 200 %. The rest of the difference comes from the loads of local links: they bound VAL at "
+    f"{valiant_bound(PAPER_H, 2).load:.3f}, and the minimal path of a group carries 1/72 more. With local links twice "
+    "as fast the accepted load is 0.371 with 125 %. Absolute and circulant wiring (0.352, 0.330), one and two rounds "
+    "of allocation (0.343, 0.348) and waiting flits instead of used credits (0.278) do not raise it. The authors' "
+    "public simulator accepts 0.33 with 125 % and 0.27 with 200 %"
 )
 _L2_ALONE = (
-    "the printed bound is the load of l2 alone if also the groups of source and destination were intermediate ones; "
-    "local links carry first and last hops, too"
+    "the printed bound counts only the load of l2, and counts the groups of source and destination as intermediate "
+    "groups; local links also carry first and last hops"
 )
 
 
@@ -110,7 +111,7 @@ def remark(*experiments: str) -> Callable[[Measured], str]:
 
 def _remark(experiments: tuple[str, ...], measured: Measured) -> str:
     others = [h for h in sizes(measured, *experiments) if h != PAPER_H]
-    return f"Run at h = {others[0]}, where ADV+h is ADV+{others[0]}; the paper has h = {PAPER_H}." if others else ""
+    return f"Run at h = {others[0]}, so ADV+h is ADV+{others[0]}; the paper has h = {PAPER_H}." if others else ""
 
 
 def fig2b(measured: Measured) -> Drawing:
@@ -147,7 +148,7 @@ def at(measured: Measured, mechanism: str, pattern: str) -> tuple[float, str]:
         raise LackingError(f"{mechanism} accepted nothing under {pattern}")
     loads = points["accepted_load"].to_list()
     seeds = f"{len(loads)} seeds, {min(loads):.3f} to {max(loads):.3f}" if len(loads) > 1 else "1 seed"
-    return sum(loads) / len(loads), f"of {points['load'][0]:g} offered, h = {points['h'][0]}, {seeds}"
+    return sum(loads) / len(loads), f"offered load {points['load'][0]:g}, h = {points['h'][0]}, {seeds}"
 
 
 def _saturates_at(mechanism: str, pattern: str) -> Callable[[Measured], tuple[float, str]]:
@@ -190,7 +191,7 @@ def _larger(measured: Measured) -> list[Part]:
         if ratios.is_empty():
             raise LackingError(f"no load up to {high:.2f} was run")
         load, times = ratios.row(-1)
-        parts.append(Part(times >= 1 + SIGNIFICANT, f"{times:.3f} times {other}'s at load {load:g}"))
+        parts.append(Part(times >= 1 + SIGNIFICANT, f"{times:.3f} times the latency of {other} at load {load:g}"))
     return parts
 
 
@@ -201,7 +202,7 @@ def _same(measured: Measured) -> list[Part]:
     both = steady(beside(measured[UN], OFAR, OFAR_L)).sort("load")
     ratios = both.select("load", ratio(q.LATENCY.column).alias("ratio")).drop_nulls()
     if ratios.is_empty():
-        raise LackingError("no latency is known at a load that saturates neither")
+        raise LackingError("all latencies are unknown at loads that saturate neither")
     load, times = max(ratios.rows(), key=lambda row: abs(row[1] - 1))
     parts.append(Part(abs(times - 1) < SIGNIFICANT, f"latency at most {times - 1:+.1%} apart, at load {load:g}"))
     return parts
@@ -209,7 +210,7 @@ def _same(measured: Measured) -> list[Part]:
 
 def _slightly_better(measured: Measured) -> tuple[bool, str]:
     ours, theirs = (at(measured, name, adversarial(2))[0] for name in (OFAR, OFAR_L))
-    return theirs < ours, f"{OFAR} {ours:.3f}, {OFAR_L} {theirs:.3f} of 0.6 offered at h = {PAPER_H}"
+    return theirs < ours, f"{OFAR} {ours:.3f}, {OFAR_L} {theirs:.3f} at an offered load of 0.6 and h = {PAPER_H}"
 
 
 def _all_at_local_bound(measured: Measured) -> list[Part]:
@@ -218,7 +219,7 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
     bound = valiant_bound(PAPER_H, PAPER_H).load
     causes = {VAL: f"the loads of all channels bound VAL at {bound:.3f}, which is {bound / printed - 1:+.1%}"}
     with suppress(LackingError):
-        causes[OFAR_L] = f"traffic that goes on by the ring, which the trigger decides: {readings.on_ring(measured)}"
+        causes[OFAR_L] = f"traffic that continues on the ring, by the trigger: {readings.on_ring(measured)}"
     return [
         Part(
             abs(value / printed - 1) <= SIGNIFICANT,
@@ -237,8 +238,8 @@ def _knees(measured: Measured) -> tuple[bool, str]:
     rows = measured[KNEES]
     found = {name: throughput(rows.filter(pattern=name), VAL) for name in rows["pattern"].unique(maintain_order=True)}
     high, low = (end(found, key=lambda name: found[name].last) for end in (max, min))
-    text = ", ".join(f"{found[name].last:g} of {found[name].next:g} under {name}" for name in (high, low))
-    words = f"the last loads below saturation and the first ones beyond it are {text}"
+    text = ", ".join(f"{found[name].last:g} and {found[name].next:g} under {name}" for name in (high, low))
+    words = f"the last loads below saturation and the first loads beyond it are {text}"
     return found[high].last >= 2 * found[low].last, f"{words}; {_depends(measured)}"
 
 
@@ -251,7 +252,7 @@ def _depends(measured: Measured) -> str:
     high, low = (end(loads, key=lambda name: loads[name][0]) for end in (max, min))
     shares = [load / valiant_bound(h, int(name.removeprefix("ADV+"))).load for name, (load, h) in loads.items()]
     text = f"{loads[high][0]:.3f} under {high}, {loads[low][0]:.3f} under {low}"
-    return f"of an overload {text} is accepted, {min(shares):.1%} to {max(shares):.1%} of the bounds"
+    return f"accepted loads at overload are {text}, which are {min(shares):.1%} to {max(shares):.1%} of the bounds"
 
 
 def _bound_of_global(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
@@ -274,8 +275,8 @@ def _saturates_pb(measured: Measured) -> tuple[bool, str]:
 
 
 _BY_TRIGGER = (
-    "the trigger, which decides how much traffic of OFAR-L goes on by the ring: it accepts 0.099 with granted and "
-    "0.156 with unavailable"
+    "the trigger, which decides how much traffic of OFAR-L continues on the ring: OFAR-L accepts 0.099 with granted "
+    "and 0.156 with unavailable"
 )
 HIGHER = trend(
     "OFAR and OFAR-L accept more than MIN and PB at the highest load",
@@ -294,10 +295,15 @@ RULES: dict[str, Rule] = {
     ),
     "O-012": readings.read(HIGHER, readings.granted(HIGHER)),
     "O-013": paper_only(
-        trend("PB's latency is higher by 10 % or more, at the highest load up to half of what MIN carries", _larger, UN)
+        trend(
+            "PB's latency is higher by 10 % or more, at the highest load up to half of the highest accepted load of "
+            "MIN",
+            _larger,
+            UN,
+        )
     ),
     "O-014": paper_only(
-        trend("what is accepted at the highest load, and latencies, differ by less than 10 %", _same, UN)
+        trend("accepted loads at the highest load, and latencies, differ by less than 10 %", _same, UN)
     ),
     "O-015": approx(0.45, _saturates_at(OFAR, adversarial(2)), SATURATION, unit=UNIT),
     "O-016": approx(0.38, _with_125, SATURATION, unit=UNIT, cause=_PB_LESS),

@@ -96,7 +96,7 @@ def _drawn(title: str, before: str, to_adversarial: bool, measured: Measured) ->
 
 
 def _sentence(name: str, found: Response) -> str:
-    return f"{name} after {found.adapted:.0f} cycles (peak {found.peak:.0f}, in the end {found.final:.0f} cycles)"
+    return f"{name} after {found.adapted:.0f} cycles (peak {found.peak:.0f}, at the end {found.final:.0f} cycles)"
 
 
 def _ofar_first(before: str) -> Callable[[Measured], list[Part]]:
@@ -119,13 +119,13 @@ def _all_fast(before: str) -> Callable[[Measured], list[Part]]:
 
 
 _FIRST = (
-    f"OFAR's latency stays within {100 * OFF:g} % of what it is in the end after {_AT_ONCE} cycles or less, PB's "
-    f"later, and after {_PERIOD:g} times as long as OFAR's or more"
+    f"OFAR's latency stays within {100 * OFF:g} % of its final value after {_AT_ONCE} cycles or less; PB's latency "
+    f"later, and after at least {_PERIOD:g} times as long as OFAR's"
 )
-_ALL = f"latencies stay within {100 * OFF:g} % of what they are in the end after {_FAST} cycles or less"
+_ALL = f"latencies stay within {100 * OFF:g} % of their final values after {_FAST} cycles or less"
 _NO_PERIOD = (
-    "PB's latency is at once near its new mean, and swings around it; in the authors' public simulator it does the "
-    "same (h = 3, loads 0.14 and 0.12)"
+    "PB's latency is at once near its new mean, and oscillates around it; the same holds in the authors' public "
+    "simulator (h = 3, loads 0.14 and 0.12)"
 )
 LATE = trend(_FIRST, _ofar_first("ADV+2"), TRANSIENTS, cause=_NO_PERIOD)
 RULES: dict[str, Rule] = {
