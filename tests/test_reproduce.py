@@ -176,7 +176,7 @@ def test_a_number_that_is_off_misses_its_claim(
     assert finding.answer == "missed", finding.measured
     known = {
         "T-032": "near the knee",
-        "T-035": "so 6.0 times",
+        "T-035": "so the factor is 6.0",
         "T-038": "fewest links",
         "T-043": "SLaC's stages",
         "T-047": "rounded up",
@@ -281,7 +281,7 @@ def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
 def test_where_links_start_all_on_is_said() -> None:
     (figure,) = PAPER.chosen(["10a"])
     assert figure.remark
-    text = "TCEP starts with all links on at loads from 0.45, with the fewest below."
+    text = "TCEP starts with all links on from load 0.45 on, with the fewest below."
     kept = pl.col("mechanism") != LITERAL
     assert figure.remark(changed("uniform", lambda rows: from_all_on(rows).filter(kept))) == text
     assert figure.remark(changed("uniform", lambda rows: rows.filter(kept))) == ""
@@ -328,7 +328,8 @@ def test_the_literal_reading_of_slac_is_reported() -> None:
     assert figure.remark
     shown = figure.remark(changed("uniform", literal))
     assert shown.endswith(
-        "(`release: below_low`; in brackets as drawn): at load 0.2 30% of the links on (43%), 0.150 accepted (0.200)."
+        "(`release: below_low`; in brackets the drawn curve): at load 0.2 30% of the links on (43%), accepted load"
+        " 0.150 (0.200)."
     )
     plain, beside = judged(ideal()), judged(changed("uniform", literal))
     assert {key: row.verdict for key, row in plain.items()} == {key: row.verdict for key, row in beside.items()}, (
@@ -386,13 +387,14 @@ def test_very_low_loads_are_those_up_to_half_of_what_slac_carries() -> None:
         rows = ideal()["tornado"].with_columns(later)
         finding = judged(changed("tornado", lambda _, rows=rows: rows))["T-037"].finding  # type: ignore[misc] # what a lambda has bound
         assert finding.answer == answer, finding.measured
-    assert finding.measured.startswith("tornado: SLaC's latency is TCEP's x 0.87 at 0.01, x 0.87 at 0.05;")
+    shown = "tornado: SLaC's latency is that of TCEP x 0.87 at load 0.01, x 0.87 at load 0.05;"
+    assert finding.measured.startswith(shown)
 
 
 def test_extremes_of_few_mappings_are_not_judged() -> None:
     rows = judged(changed("jobs_permutation", lambda rows: rows.filter(pl.col("seed") < 3)))
     assert {rows[f"T-0{number}"].finding.answer for number in (79, 81, 82)} == {"not run"}
-    assert rows["T-081"].verdict.endswith("3 mappings were run, and the paper tells of 100: a full run has them")
+    assert rows["T-081"].verdict.endswith("3 mappings were run, but the paper has 100: a full run has them all")
 
 
 def test_the_gap_of_a_smaller_network_is_not_judged() -> None:

@@ -102,7 +102,7 @@ def test_one_length_of_gaps_that_is_off_misses_the_claim(claim: str, off: tuple[
 def test_a_claim_needs_every_length_of_gaps_and_every_application() -> None:
     for where, shown in (
         (pl.col("mapping") != RANDOM, "the random mapping was not run"),
-        (pl.col("scale") != 2, "gaps of 2 times their length were not run with the linear mapping"),
+        (pl.col("scale") != 2, "gaps of 2 times their original length were not run with the linear mapping"),
         (pl.col("work") != HILO, "HILO was not run with SLaC (linear, gaps x 0.5)"),
     ):
         few = paper_checks.changed(PRINTED, RUNS, lambda rows, where=where: rows.filter(where))  # type: ignore[misc] # bound

@@ -16,7 +16,7 @@ _SMALL: dict[str, Any] = {
     f"{_TOPOLOGY}.terminals_per_router": QUICK_H,
     f"{_TOPOLOGY}.global_links_per_router": QUICK_H,
 }
-_SCALED = f"{(2 * QUICK_H**2 + 1) * 2 * QUICK_H} routers (h = {QUICK_H}) in place of 876 (h = 6)"
+_SCALED = f"{(2 * QUICK_H**2 + 1) * 2 * QUICK_H} routers (h = {QUICK_H}) instead of 876 (h = 6)"
 _NEXT = {"group_shift": {"shift": 1}}
 _FARTHEST = {"group_shift": {"shift": QUICK_H}}
 _PATTERNS = ["uniform", {"group_shift": {"shift": 2}}, _FARTHEST]

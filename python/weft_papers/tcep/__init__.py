@@ -32,7 +32,10 @@ from weft_papers.tcep import (
 from weft_papers.tcep.mechanisms import frame
 
 _FOLDER = "2018-kim-tcep"
-_GENERATED = "Applications are generated, not recorded. Ranks are in the order of the nodes, gaps as they are."
+_GENERATED = (
+    "Applications are generated, not recorded. Ranks are in the order of the nodes, and gaps have their original "
+    "length."
+)
 # From the second part on, TCEP starts with all links on. If it started with the fewest links, many packets would queue
 # before enough links are awake, and draining these packets would take hundreds of thousands of cycles. The third part
 # has the loads around saturation, at which latencies never settle.
@@ -132,7 +135,7 @@ _BATCHES = {
     "measure.stop.complete.max_window": "500000cycles",
     "sweep.seed": [1, 2, 3],
 }
-_SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
+_SCALED = "3 mappings, and batches of 5,000 and 25,000 packets instead of 100,000 and 500,000"
 _BURSTS = {
     "sweep.traffic.load": [0.01, 0.05, 0.1],
     "measure.window": "300000cycles",
@@ -161,7 +164,7 @@ _FULL_LINE = (
     {"sweep.traffic.load": [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.38, 0.41, 0.44, 0.5, 0.6]},
     {"sweep.traffic.load": [0.7, 0.8, 0.9], "measure.warmup": "1000000cycles", "measure.warmup_limit": None},
 )
-_LINE_SCALED = "16 routers of 16 terminals in place of 32 of 32"
+_LINE_SCALED = "16 routers of 16 terminals instead of 32 routers of 32"
 EXPERIMENTS = (
     Experiment("root"),
     Experiment("least"),
@@ -179,12 +182,12 @@ EXPERIMENTS = (
 
 _PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))
 _LATENCIES = {
-    "a": "The paper prints 23.3, 37.8 and 32.7 cycles for baseline, TCEP and SLaC at very low load.",
+    "a": "At very low load the paper prints 23.3, 37.8 and 32.7 cycles for baseline, TCEP and SLaC.",
     "b": "In the paper TCEP accepts as much as the baseline, and SLaC 78 % less.",
     "c": "In the paper TCEP accepts as much as the baseline, and SLaC 85 % less.",
 }
 _ENERGIES = {
-    "a": "In the paper TCEP and SLaC save about as much, and more than DVFS.",
+    "a": "In the paper TCEP and SLaC save about the same energy, and more than DVFS.",
     "b": "In the paper SLaC saves nothing from load 0.05 on.",
     "c": "In the paper SLaC saves nothing from load 0.05 on.",
 }
@@ -199,45 +202,51 @@ FIGURES = (
     ),
     Figure(
         "2",
-        "Root networks of a line and of a square of routers",
+        "Root networks of routers in a line and in a square",
         tcep_drawings.fig2,
         wide=True,
-        reading="A star in each row and column, around its lowest router.",
+        reading="Each row and column has a star around its router with the lowest number.",
     ),
     Figure(
         "3",
-        "Paths over a star and six more links",
+        "Paths in a star with six additional links",
         path_figures.fig3,
         wide=True,
-        reading="The paper prints 56 and 40 paths: those are the counts with at most two paths of a pair.",
+        reading="The paper prints 56 and 40 paths. These are the numbers of paths if each pair counts at most two "
+        "paths.",
     ),
     Figure(
         "4",
-        "Paths of concentrated links against random ones",
+        "Number of paths with concentrated links, compared with random links",
         path_figures.fig4,
-        reading="1 with the root network alone and with all links on, and a peak below a fifth of the links.",
+        reading="The ratio is 1 with only the root network and with all links on; its peak is below a fifth of the "
+        "links.",
     ),
     Figure(
         "5",
-        "Which of two links to drop",
+        "Choice between two links to switch off",
         example_figures.fig5,
-        reading="The sums that the paper prints are 0.55 and 0.7.",
+        reading="The paper prints the sums 0.55 and 0.7.",
     ),
     Figure(
-        "6", "Inner and outer links", example_figures.fig6, reading="Three inner links: a budget of 1.9 against 1.2."
+        "6",
+        "Inner and outer links",
+        example_figures.fig6,
+        reading="With three inner links the budget is 1.9, and the outer links carry 1.2.",
     ),
     Figure(
         "7",
         "An indirect activation request",
         tcep_drawings.fig7,
-        reading="R6 has a path over R0. It asks R1, the lowest router over which it has none, for the link R1-R7.",
+        reading="R6 has a path over R0. R6 requests the link R1-R7 from R1, the lowest router over which it has no "
+        "path.",
     ),
     Figure(
         "8",
         "Hops to a random intermediate router",
         tcep_drawings.fig8,
         wide=True,
-        reading="2 hops with all links on, and 4 over the root network, as the paper says.",
+        reading="As in the paper: 2 hops with all links on, and 4 hops over the root network.",
     ),
     Figure("table1", "Decisions of PAL by the state of the minimal output", None, rows=tcep_drawings.table_1),
     Figure(
@@ -245,7 +254,7 @@ FIGURES = (
         "Applications",
         None,
         rows=tcep_drawings.table_2,
-        reading="Their traces are not public. The figures have generated ones.",
+        reading="The traces of these applications are not public. The figures use generated applications.",
     ),
     *(
         Figure(
@@ -274,7 +283,7 @@ FIGURES = (
         "Latency of packets of 5,000 flits, uniform random",
         mechanism_curves.latency("Fig. 11a: latency, packets of 5,000 flits", "bursty"),
         ("bursty",),
-        reading="In the paper SLaC takes 1.81 times as long as the baseline at load 0.05, TCEP at most 1.1 times.",
+        reading="In the paper SLaC has 1.81 times the latency of the baseline at load 0.05, TCEP at most 1.1 times.",
     ),
     Figure(
         "11b",
@@ -285,19 +294,19 @@ FIGURES = (
     ),
     Figure(
         "12",
-        "Active links against their lower bound",
+        "Active links compared with their lower bound",
         links.fig12,
         (links.UNIFORM, links.ADVERSARIAL),
-        reading="The paper shows uniform traffic, with a gap of 0.117 at most, at load 0.41.",
+        reading="The paper shows uniform traffic, with a largest gap of 0.117 at load 0.41.",
     ),
     Figure(
         "13",
         "Packet latency of six applications",
         application_figures.LATENCIES,
         (application_programs.RUNS,),
-        reading=f"{_GENERATED} In the paper the geometric means are 1.15 for TCEP and 1.61 for SLaC. There BigFFT and "
-        "NB have the higher injection rates. In our quick run NB has the lowest: this bears on T-065, T-066, T-070 and "
-        "on the order of Figs. 13 and 14.",
+        reading=f"{_GENERATED} In the paper the geometric means are 1.15 for TCEP and 1.61 for SLaC, and BigFFT and "
+        "NB have the highest injection rates. In our quick run NB has the lowest rate; this affects T-065, T-066, "
+        "T-070 and the order of Figs. 13 and 14.",
         remark=application_figures.remark,
     ),
     Figure(
@@ -305,7 +314,8 @@ FIGURES = (
         "Network energy of six applications",
         application_figures.ENERGIES,
         (application_programs.RUNS,),
-        reading=f"{_GENERATED} In the paper TCEP takes less than SLaC for BoxMG and BigFFT, and 5 % more for others.",
+        reading=f"{_GENERATED} In the paper TCEP uses less energy than SLaC for BoxMG and BigFFT, and 5 % more for "
+        "others.",
         remark=application_figures.remark,
     ),
     Figure(
@@ -313,7 +323,7 @@ FIGURES = (
         "All runs of Figs. 13 and 14",
         None,
         (application_programs.RUNS,),
-        reading="Claims on applications are judged with gaps of three lengths, and with both mappings.",
+        reading="Claims about applications are judged with gaps of three lengths, and with both mappings.",
         rows=application_figures.table,
     ),
     Figure(
@@ -321,14 +331,14 @@ FIGURES = (
         "Two batch jobs, uniform traffic in each",
         job_figures.ratios("Fig. 15a: two jobs, uniform", job_figures.UNIFORM),
         (job_figures.UNIFORM,),
-        reading="In the paper SLaC needs up to 1.12 times the energy of TCEP, in about the same time.",
+        reading="In the paper SLaC needs up to 1.12 times the energy of TCEP, and about the same time.",
     ),
     Figure(
         "15b",
         "Two batch jobs, a random permutation in each",
         job_figures.ratios("Fig. 15b: two jobs, random permutation", job_figures.PERMUTATION),
         (job_figures.PERMUTATION,),
-        reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times as long.",
+        reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times the time.",
         remark=lambda _: f"{hottest_links.sentence().capitalize()}.",
     ),
     Figure(
@@ -336,7 +346,7 @@ FIGURES = (
         "Share of control packets",
         links.control,
         links.CONTROL,
-        reading="The paper prints shares on traces only: T-067 is judged by the runs of Fig. 13.",
+        reading="The paper prints shares only for traces, so the runs of Fig. 13 judge T-067.",
     ),
     Figure(
         "epochs",
@@ -344,12 +354,12 @@ FIGURES = (
         links.epochs,
         ("epochs",),
         wide=True,
-        reading="The paper varies the epochs on traces; these are geometric means over the loads of "
-        "synthetic traffic that were run. The figure `sensitivity` has applications.",
+        reading="The paper varies the epochs with traces. This figure shows geometric means over the loads of "
+        "synthetic traffic that were run. The figure `sensitivity` uses applications.",
     ),
     Figure(
         "sensitivity",
-        "Sensitivity to epochs of six applications",
+        "Sensitivity of six applications to epochs",
         application_figures.sensitivity,
         (application_programs.RUNS, application_programs.EPOCHS),
         reading=f"{_GENERATED} In the paper latencies rise by 11 % and 19 % with longer activation epochs.",
@@ -364,31 +374,32 @@ FIGURES = (
     ),
     Figure(
         "slac",
-        "Claims about SLaC, with stages that are kept and with the literal low threshold",
+        "Claims about SLaC, with kept stages and with the literal low threshold",
         None,
         slac_readings.NEEDS,
-        reading="SLaC turns its newest stage off if the router that asked for it later sees less than 25 %. Buffers "
-        "are below that at every load that is carried. Figures and scoreboard keep a stage that has come on. T-039 and "
-        "T-040 count as met only if both readings meet them.",
+        reading="SLaC switches its newest stage off if the buffers of the router that requested the stage are later "
+        "less than 25 % full. Buffers are below this threshold at every load below saturation. In figures and "
+        "scoreboard a stage stays on. T-039 and T-040 count as met only if both readings meet them.",
         rows=slac_readings.table,
     ),
     Figure(
         "rates",
-        "Beyond the paper: the links that TCEP keeps on, at the lowest rate that carries their traffic",
+        "Beyond the paper: links that TCEP keeps on, at the lowest rate for their traffic",
         rates.figure,
         rates.PATTERNS,
         wide=True,
-        reading="Ours, not in the paper. Worked out from the runs of Figs. 9 and 10 as the ideal DVFS is: "
-        "rates are known beforehand and cost nothing to change.",
+        reading="Not in the paper. Computed from the runs of Figs. 9 and 10 in the same way as the ideal DVFS: "
+        "the rates are known in advance, and a change of rate costs nothing.",
         remark=rates.remark,
     ),
     Figure(
         "own",
-        "Beyond the paper: links on against latency, with a policy of our own",
+        "Beyond the paper: links on against latency, with our own policy",
         own_policy.figure,
         (own_policy.EXPERIMENT,),
         wide=True,
-        reading="Ours, not in the paper: lower and further left is better. Curves go through high-water marks.",
+        reading="Not in the paper. Points at the lower left are best. The points of a curve differ in the high-water "
+        "mark.",
         remark=own_policy.remark,
     ),
 )
@@ -410,10 +421,11 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Throughput is the highest load that was run below the lowest that saturates or of which less than 95 % is "
-    "accepted, as a reader takes it from a curve; what is accepted at the next load, and the most at any, stand "
-    "beside it. Applications are generated; their traces are not public. A claim on them is met only if it holds "
-    "with gaps of half, once and twice their length, and with each mapping that was run.",
-    quick="The figure of our own policy (own) is drawn by a full run only. Applications make one iteration. Their "
-    "sensitivity to epochs runs only where named: sensitivity.",
+    judging="Throughput is the highest load that was run below the lowest load that saturates the network, or of "
+    "which the network accepts less than 95 %, as a reader reads it from a curve. The accepted load at the next load, "
+    "and the highest accepted load, are also shown. Applications are generated; their traces are not public. A claim "
+    "about applications is met only if it holds with gaps of half, once and twice their original length, and with "
+    "each mapping that was run.",
+    quick="Only a full run draws the figure of our own policy (own). Applications run one iteration. Their "
+    "sensitivity to epochs runs only if named: sensitivity.",
 )

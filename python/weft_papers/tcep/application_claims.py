@@ -60,43 +60,42 @@ VARIATIONS = {
 # Causes of misses in a quick run, found by changing one factor at a time. In a full run no cause was isolated.
 _START = "runs begin with the fewest links: HILO (linear, gaps x 1) has"
 _CAUSES = {
-    HOPS: "messages of 4 KiB wake links: with 64 B (gaps x 1) both stay in the minimum state, and SLaC takes +21 % "
-    "hops (linear) and -15 % (random)",
-    SLAC: f"{_START} +162 % with 8 iterations, +466 % with one",
-    TCEP: f"{_START} +50 % with 8 iterations, +160 % with one",
-    "control_share": f"{_START} 1.14 % with 8 iterations, 1.44 % with one",
-    ENERGY: f"{_START} +26 % with 8 iterations, +72 % with one",
+    HOPS: "messages of 4 KiB wake links: with 64 B (gaps x 1) both policies stay in the minimum state, and SLaC has "
+    "+21 % hops (linear) and -15 % (random)",
+    SLAC: f"{_START} +162 % with 8 iterations, +466 % with one iteration",
+    TCEP: f"{_START} +50 % with 8 iterations, +160 % with one iteration",
+    "control_share": f"{_START} 1.14 % with 8 iterations, 1.44 % with one iteration",
+    ENERGY: f"{_START} +26 % with 8 iterations, +72 % with one iteration",
 }
 _IN_FULL = "not isolated: tried factors in a quick run only"
 # Causes of single claims, from quick runs. Causes about mappings are for gaps x 1.
 _CAUSES_OF = {
-    "T-061": "the size of the messages, at gaps x 1: 4.38 times with linear mapping and a mesh of 64 points of a "
-    "side in place of 128, which meets it, and 3.19 times with 128. Gaps do not move it: 3.11 times at gaps x 0.1. "
-    "With random mapping it is 3.04 and 2.06 times",
-    "T-062": "the mapping moves it: -54 % with linear and -10 % with random mapping, with the printed number "
-    "between both",
-    "T-064": "the length of gaps and the mapping: with random mapping SLaC's latency is 0.57 times TCEP's at gaps x "
-    "20, and its energy 2.18 times, which meets it. At gaps x 1 the latency is 1.11 times. With linear mapping it "
+    "T-061": "the size of the messages, at gaps x 1: the ratio is 4.38 with linear mapping and a mesh of 64 points per "
+    "side instead of 128, which meets the claim, and 3.19 with 128. Gaps have little effect: 3.11 at gaps x 0.1. "
+    "With random mapping the ratios are 3.04 and 2.06",
+    "T-062": "the mapping: -54 % with linear and -10 % with random mapping; the printed number is between these "
+    "numbers",
+    "T-064": "the length of gaps and the mapping: with random mapping at gaps x 20 SLaC has 0.57 times TCEP's latency "
+    "and 2.18 times its energy, which meets the claim. At gaps x 1 the latency is 1.11 times. With linear mapping it "
     "is 1.92 times, 1.16 at gaps x 20 and 2.02 with 8 cycles",
-    "T-068": "the mapping moves it: -42 % with linear and -6 % with random mapping, with the printed number between "
-    "both",
-    "T-069": "the mapping moves it: -37 % with linear and -6 % with random mapping, with the printed number between "
-    "both",
-    "T-072": "the length of gaps: +19.6 and +20.6 % at gaps x 1 and 2 meet it, +23.6 % at gaps x 0.5 does not",
+    "T-068": "the mapping: -42 % with linear and -6 % with random mapping; the printed number is between these numbers",
+    "T-069": "the mapping: -37 % with linear and -6 % with random mapping; the printed number is between these numbers",
+    "T-072": "the length of gaps: +19.6 and +20.6 % at gaps x 1 and 2 meet the claim, +23.6 % at gaps x 0.5 does not",
     "T-073": "messages wake links (HILO, linear, gaps x 1, activation epoch x 2): +4.6 % with 4 KiB, and 0.00 % "
-    "with 64 B, where no link wakes. At gaps x 20 it is +0.36 %",
-    "T-074": "two factors (linear): with a mesh of 64 points of a side the latency is -28 % beside SLaC, and -49 % "
-    "with 128. The run time is +4.9 % at gaps x 1 and +1.6 % at gaps x 10. A factor that moves both to the printed "
-    "numbers is not isolated",
-    "T-075": "the length of gaps: +1.2 and +1.6 % at gaps x 0.5 and 1 meet it, +4.2 % at gaps x 2 does not",
+    "with 64 B, which wake no link. At gaps x 20 the change is +0.36 %",
+    "T-074": "two factors (linear): with a mesh of 64 points per side the latency is -28 % compared with SLaC, and "
+    "-49 % with 128. The run time is +4.9 % at gaps x 1 and +1.6 % at gaps x 10. A factor that changes both to the "
+    "printed numbers is not isolated",
+    "T-075": "the length of gaps: +1.2 and +1.6 % at gaps x 0.5 and 1 meet the claim, +4.2 % at gaps x 2 does not",
     "T-076": "the mapping: HILO with random mapping and four seeds has -4.0, +1.5, -9.2 and -3.0 %, on both sides "
     "of the printed number. All six applications have -0.0, -0.9 and -0.6 % at gaps x 0.5, 1 and 2",
-    "T-077": "messages wake links (HILO, linear, gaps x 1): -1.3 and +2.6 % with 4 KiB, and 0.00 % with 64 B, where "
-    "no link wakes. At gaps x 20 it is -0.19 and +0.16 %",
-    "T-089": "not isolated: tried both mappings at gaps x 1: NB and HILO, which send least, take 0.23 to 0.80 of the "
-    "baseline's energy; the others take up to 1.15 (TCEP) and 1.44 times as much (SLaC)",
-    "T-091": "not isolated: tried both mappings at gaps x 1: HILO has most with linear (5.66 times) and FB with random "
-    "mapping (3.05); our NB sends least of all, 0.013 flits/terminal/cycle, where the paper's sends much",
+    "T-077": "messages wake links (HILO, linear, gaps x 1): -1.3 and +2.6 % with 4 KiB, and 0.00 % with 64 B, which "
+    "wake no link. At gaps x 20 the changes are -0.19 and +0.16 %",
+    "T-089": "not isolated: tried both mappings at gaps x 1: NB and HILO, which send least, use 0.23 to 0.80 of the "
+    "baseline's energy; the others use up to 1.15 (TCEP) and 1.44 times as much (SLaC)",
+    "T-091": "not isolated: tried both mappings at gaps x 1: the ratio is highest for HILO with linear (5.66) and for "
+    "FB with random mapping (3.05); our NB sends least of all, 0.013 flits/terminal/cycle, but the paper's NB sends "
+    "much",
 }
 # The smallest share of the links that is on, for 16 rows and columns of 8 routers. The root network has a star in each
 # of them. The first stage of SLaC has the links of the 8 routers of a column: the links within the column, and 7 links
@@ -146,7 +145,7 @@ class Case:
         """
         above, below = (float(self.row(work, which)[column] or 0) for which in (one, other))
         if not (above > 0 and below > 0):
-            raise LackingError(f"{work} has no {column} ({self.words})")
+            raise LackingError(f"the {column} of {work} is unknown ({self.words})")
         return above / below
 
     def mean(self, column: str, one: object, other: object) -> float:
@@ -226,7 +225,7 @@ def _least_power(case: Case) -> tuple[bool, str]:
     ratio = case.ratio(HOPS, HILO, SLAC, TCEP)
     on = {name: case.row(HILO, name)["links_on_mean"] for name in _LEAST}
     if None in on.values():
-        raise LackingError(f"HILO has no share of links that are on ({case.words})")
+        raise LackingError(f"the share of links that are on is unknown for HILO ({case.words})")
     least = all(abs(on[name] / share - 1) <= WITHIN for name, share in _LEAST.items())
     text = ", ".join(f"{name} {100 * share:.1f} %" for name, share in on.items())
     return change_holds(ratio - 1, 0.15) and least, f"hops of SLaC {_percent(ratio)}; links on: {text}"
@@ -245,7 +244,7 @@ def _box_mg(case: Case) -> tuple[bool, str]:
 def _control(case: Case) -> tuple[bool, str]:
     shares = [case.row(work, TCEP)["control_share"] for work in APPLICATIONS]
     if None in shares:
-        raise LackingError(f"not every application has a share of control packets ({case.words})")
+        raise LackingError(f"the share of control packets is unknown for an application ({case.words})")
     mean, most = 100 * fmean(shares), 100 * max(shares)
     holds = all(abs(found / printed - 1) <= WITHIN for found, printed in ((mean, 0.34), (most, 0.65)))
     return holds, f"{mean:.2f} % / {most:.2f} %"
@@ -271,7 +270,7 @@ def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[C
 def _most_sensitive(case: Case) -> tuple[bool, str]:
     latency = case.ratio(LATENCY, BIG_FFT, SLOWEST, SLAC)
     time = case.ratio(RUN_TIME, BIG_FFT, SLOWEST, TCEP)
-    text = f"latency {_percent(latency)} beside SLaC, run time {_percent(time)}"
+    text = f"latency {_percent(latency)} compared with SLaC, run time {_percent(time)}"
     return change_holds(latency - 1, -0.12) and time - 1 < 0.005, text
 
 
@@ -289,7 +288,7 @@ def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
     ratios = {work: case.ratio(LATENCY, work, SLAC, BASELINE) for work in APPLICATIONS}
     text = ", ".join(f"{work} {ratio:.2f}" for work, ratio in ratios.items())
     busy = [ratios.pop(work) for work in (BIG_FFT, NEKBONE)]
-    return min(busy) > max(ratios.values()), f"latency of SLaC over the baseline's: {text}"
+    return min(busy) > max(ratios.values()), f"latency of SLaC divided by that of the baseline: {text}"
 
 
 def _big_fft_first(case: Case) -> tuple[bool, str]:
@@ -318,12 +317,12 @@ RULES: dict[str, Rule] = {
         _CAUSES_OF["T-062"],
     ),
     "T-063": _each(
-        "within 3 points of +15 %, with links on within 10 % of their least (TCEP "
+        "within 3 points of +15 %, with the share of links on within 10 % of its minimum (TCEP "
         f"{100 * _LEAST[TCEP]:g} %, SLaC {100 * _LEAST[SLAC]:g} %)",
         _least_power,
         _CAUSES[HOPS],
     ),
-    "T-064": _each("SLaC has less latency and takes more energy than TCEP", _box_mg, _CAUSES_OF["T-064"]),
+    "T-064": _each("SLaC has a lower latency than TCEP, and uses more energy", _box_mg, _CAUSES_OF["T-064"]),
     "T-065": _each(
         "within 3 points of +61 % (geometric mean)",
         _change(0.61, lambda case: case.mean(LATENCY, SLAC, BASELINE), SLAC),
@@ -353,7 +352,7 @@ RULES: dict[str, Rule] = {
     ),
     "T-074": _varied(
         "T-074",
-        "latency within 3 points of -12 % beside SLaC, run time up by less than 0.5 %, activation epoch x 2",
+        "latency within 3 points of -12 % compared with SLaC, run time up by less than 0.5 %, activation epoch x 2",
         _most_sensitive,
     ),
     "T-075": _sensitivity("T-075", 0.021, EAGER),
@@ -362,8 +361,8 @@ RULES: dict[str, Rule] = {
         "T-077", "geometric mean of energies changes by at most 0.4 %", _less_than(0.004, (EAGER, PATIENT))
     ),
     "T-089": _each(
-        "TCEP and SLaC take at least 10 % less than the baseline, for each", _both_save, _CAUSES_OF["T-089"]
+        "TCEP and SLaC use at least 10 % less energy than the baseline, for each", _both_save, _CAUSES_OF["T-089"]
     ),
-    "T-090": _varied("T-090", "BigFFT's latency grows most, activation epoch x 2", _big_fft_first),
-    "T-091": _each("of BigFFT and NB more than of each other one", _busy_ones_slow_down, _CAUSES_OF["T-091"]),
+    "T-090": _varied("T-090", "the latency of BigFFT grows most, activation epoch x 2", _big_fft_first),
+    "T-091": _each("for BigFFT and NB more than for any other application", _busy_ones_slow_down, _CAUSES_OF["T-091"]),
 }

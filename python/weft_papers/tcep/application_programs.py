@@ -100,7 +100,7 @@ def _mappings(experiment: str, *, quick: bool) -> list[str]:
     return [LINEAR] if quick and experiment == EPOCHS else [*MAPPINGS]
 
 
-_SCALED = "one iteration of each application in place of 8"
+_SCALED = "one iteration of each application instead of 8"
 EXPERIMENTS = (
     Experiment(
         RUNS,
@@ -140,7 +140,7 @@ def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, 
     if frame.is_empty():
         raise LackingError("no application was run")
     if unstalled(frame)["completion_cycles"].null_count():
-        raise LackingError("an application was not run to its end")
+        raise LackingError("an application did not run to its end")
     ran = frame["mapping"].unique(maintain_order=True).to_list()
     found = []
     for mapping in dict.fromkeys([*_mappings(experiment, quick=measured.quick), *ran]):
@@ -149,6 +149,7 @@ def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, 
         for scale in SCALES:
             rows = frame.filter(mapping=mapping, scale=scale)
             if rows.is_empty():
-                raise LackingError(f"gaps of {scale:g} times their length were not run with the {mapping} mapping")
+                gaps = f"gaps of {scale:g} times their original length"
+                raise LackingError(f"{gaps} were not run with the {mapping} mapping")
             found.append((mapping, scale, rows))
     return found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "before": "as it is",
     "naive": "without R0-R1,\nthe least used link",
-    "type_aware": "without R0-R2, that with\nthe least minimal traffic",
+    "type_aware": "without R0-R2, the link with\nthe least minimal traffic",
 }
 
 
@@ -29,14 +29,14 @@ def utilisations() -> dict[str, float]:
 def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
     """Fig. 5: total load of all channels after each choice."""
     sums = utilisations()
-    drawing = style.canvas("Fig. 5: which of two links to drop", [], width=style.COLUMN, height=2.0)
+    drawing = style.canvas("Fig. 5: choice between two links to switch off", [], width=style.COLUMN, height=2.0)
     axes = drawing.add_subplot()
     for place, (name, total) in enumerate(sums.items()):
         axes.barh(place, total, height=0.6, label=f"_{name}", **style.fill(0))
         axes.text(total + 0.01, place, f"{total:.2f}", va="center", fontsize=7.5)
     axes.set_yticks(range(len(sums)), [_WORDS[name] for name in sums])
     axes.invert_yaxis()
-    axes.set_xlabel("Utilisation of all channels\ntogether [flits/cycle]")
+    axes.set_xlabel("Total utilisation of\nall channels [flits/cycle]")
     axes.set_xlim(0, 1.15 * max(sums.values()))
     axes.grid(visible=False, axis="y")
     drawing.numbers = pl.DataFrame({"choice": list(sums), "utilisation_flits_per_cycle": list(sums.values())})
@@ -51,7 +51,7 @@ def fig6(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
         Series("inner budget", inner, [sum(1 - each for each in used[:count]) for count in inner]),
         Series("outer utilisation", inner, [sum(used[count:]) for count in inner]),
     ]
-    title = "Fig. 6: links become inner until they can carry what the outer ones do"
+    title = "Fig. 6: links become inner until they can carry the load of the outer links"
     drawing, axes = curves(title, "Inner links", "Flits/cycle", series)
     axes.axvline(examples.partition(used).boundary, color=style.GREY, linewidth=0.8, linestyle="--", label="_boundary")
     axes.set_xlim(0.8, len(used) + 0.2)

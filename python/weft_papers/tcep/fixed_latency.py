@@ -35,11 +35,12 @@ _BYTE = "66667fs"
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
 # Increases with gaps of other lengths, from `increase` for one iteration.
 _CAUSES = {
-    NEKBONE: "our gaps are short beside the 27 latencies of an iteration: with gaps x 6 it is +2.0 %",
-    BIG_FFT: "our gaps are short beside the 32 latencies of an iteration: with gaps x 10 it is +10.5 %",
+    NEKBONE: "our gaps are short compared with the 27 latencies of an iteration: with gaps x 6 the increase is +2.0 %",
+    BIG_FFT: "our gaps are short compared with the 32 latencies of an iteration: with gaps x 10 the increase is +10.5 "
+    "%",
 }
 _CAUSE_DOUBLED = (
-    "our gaps are short beside the latencies: with gaps x 4 Nekbone has +1.0 %, with gaps x 12 BigFFT +3.0 %"
+    "our gaps are short compared with the latencies: with gaps x 4 Nekbone has +1.0 %, with gaps x 12 BigFFT +3.0 %"
 )
 
 
@@ -64,7 +65,7 @@ def figure(measured: Measured) -> Drawing:
         f"{latency} µs": [1 + increase(work, 1.0, latency, quick=measured.quick) for work in _WORKS]
         for latency in _LATENCIES_US
     }
-    title = "Fig. 1: latency of the network, generated applications"
+    title = "Fig. 1: run time by network latency, generated applications"
     return bar_figures.grouped(title, [*_WORKS.values()], bars, "Run time [that at 1 µs]")[0]
 
 

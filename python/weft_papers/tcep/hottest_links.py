@@ -44,6 +44,6 @@ def _hottest(random: np.random.Generator) -> float:
 def sentence() -> str:
     """The loads of `over_mappings` as a sentence."""
     return (
-        f"under dimension order the flits/cycle that the hottest link of {MAPPINGS} random mappings has to carry are "
-        f"{spread(pl.Series(over_mappings()))}; the batches take as many times as long"
+        f"under dimension order the loads of the hottest link [flits/cycle] in {MAPPINGS} random mappings are "
+        f"{spread(pl.Series(over_mappings()))}; the batches need as many times as long"
     )

@@ -42,7 +42,7 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
     """TCEP's active links and the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
-        raise LackingError("no point of TCEP that is not saturated says how many links were on")
+        raise LackingError("the number of links that were on is unknown at all points of TCEP below saturation")
     routers, terminals = network(points)
     bounds = [bound.active_share(load, routers, terminals) for load in points["load"]]
     points = points.with_columns(pl.Series("bound", bounds))
@@ -56,7 +56,7 @@ def network(frame: pl.DataFrame) -> tuple[int, int]:
     """
     terminals = round(greatest(frame, "terminals"))
     if terminals < 1:
-        raise LackingError("no terminals are known")
+        raise LackingError("the number of terminals is unknown")
     return isqrt(terminals), terminals
 
 
@@ -101,7 +101,7 @@ def control(measured: Measured) -> Drawing:
     if not series:
         raise LackingError(f"none of {', '.join(CONTROL)} was run")
     drawing, axes = line_figures.curves("Control packets of TCEP", q.OFFERED.axis, "Share of all packets [%]", series)
-    for printed, words in ((0.34, "mean on traces, as printed"), (0.65, "maximum on traces, as printed")):
+    for printed, words in ((0.34, "printed mean, with traces"), (0.65, "printed maximum, with traces")):
         axes.axhline(printed, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)), label=f"_{words}")
         axes.text(axes.get_xlim()[1], printed, words, ha="right", va="bottom", fontsize=6.5, color="#444444")
     axes.set_ylim(top=max(axes.get_ylim()[1], 0.8))

@@ -47,7 +47,7 @@ def remark(experiment: str) -> Callable[[Measured], str]:
 
 def _remark(experiment: str, measured: Measured) -> str:
     begun = measured[experiment].filter(from_all())["load"].to_list()
-    from_all_on = f"TCEP starts with all links on at loads from {min(begun):g}, with the fewest below" if begun else ""
+    from_all_on = f"TCEP starts with all links on from load {min(begun):g} on, with the fewest below" if begun else ""
     words = [from_all_on, _literal(measured[experiment]), measured.unsettled([experiment])]
     return " ".join(f"{each}." for each in words if each)
 
@@ -59,10 +59,10 @@ def _literal(frame: pl.DataFrame) -> str:
     both = beside(frame, LITERAL, SLAC).sort("load")
     columns = ("load", *(f"{name}{of}" for name in _LITERAL for of in ("", "_reference")))
     lines = [
-        f"at load {load:g} {on:.0%} of the links on ({kept_on:.0%}), {accepted:.3f} accepted ({kept_accepted:.3f})"
+        f"at load {load:g} {on:.0%} of the links on ({kept_on:.0%}), accepted load {accepted:.3f} ({kept_accepted:.3f})"
         for load, on, kept_on, accepted, kept_accepted in both.select(columns).drop_nulls().iter_rows()
     ]
-    reading = "SLaC with the literal low threshold (`release: below_low`; in brackets as drawn)"
+    reading = "SLaC with the literal low threshold (`release: below_low`; in brackets the drawn curve)"
     return f"{reading}: {'; '.join(lines)}" if lines else ""
 
 

@@ -39,7 +39,7 @@ def figure(measured: Measured) -> Drawing:
     frame = measured[EXPERIMENT].filter(~pl.col("derived"))
     points = steady(frame).drop_nulls(["links_on_mean", q.LATENCY.column])
     if points.is_empty():
-        raise LackingError("no point that is not saturated says how many links were on")
+        raise LackingError("the number of links that were on is unknown at all points below saturation")
     # R x R routers of R terminals
     side = round(float(greatest(points, "terminals") ** (1 / 3)))
     panels = {f"load {load:g}": _panel(points, load, side) for load in sorted(points["load"].unique())}

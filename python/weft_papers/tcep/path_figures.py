@@ -73,7 +73,7 @@ def ratios(samples: int) -> pl.DataFrame:
 def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
     """Draws the two placements as graphs, with their numbers of paths."""
     found = placements()
-    drawing = style.canvas("Fig. 3: paths over a star and six more links", [], width=style.PAGE, height=3.2)
+    drawing = style.canvas("Fig. 3: paths in a star with six additional links", [], width=style.PAGE, height=3.2)
     both = (("concentrated", found.concentrated), ("distributed", found.distributed))
     panels = [(name, active) for name, active in both if active is not None]
     for axes, (name, active) in zip(style.grid(drawing, len(panels), 2), panels, strict=True):
@@ -118,7 +118,7 @@ def fig4(measured: Measured) -> Drawing:
         for name, words in paths.COUNTS.items()
         for rows in [frame.filter(pl.col("count") == name).drop_nulls("ratio")]
     ]
-    title = f"Fig. 4: paths of concentrated links against random ones, {LARGE} routers"
+    title = f"Fig. 4: paths with concentrated links, compared with random links, {LARGE} routers"
     drawing, axes = curves(title, "Share of active links", "Paths, concentrated / random", series)
     total = frame.filter(pl.col("count") == FIG4_COUNT)
     low, high = (total[name].to_list() for name in ("ratio_to_max", "ratio_to_min"))

@@ -115,7 +115,7 @@ def _classes() -> float:
 RULES: dict[str, Rule] = {
     "T-001": constructed(exact("8x8 routers x 8 nodes (512)", _words(_network))),
     "T-002": constructed(exact("6 / 32 / 10 cycles", _words(_buffers))),
-    "T-003": given("1: control packets have a VC of their own in the power policy tcep"),
+    "T-003": given("1: in the power policy tcep, control packets have their own VC"),
     "T-004": constructed(exact(0.75, lambda _: float(_at("power.policy.tcep.high_water")))),
     "T-005": constructed(exact("1 us; 1 us", _words(_times))),
     "T-006": constructed(
@@ -132,5 +132,5 @@ RULES: dict[str, Rule] = {
         exact("1x, 2x, 4x", lambda _: ", ".join(f"{1 / rate:g}x" for rate in reversed(Rates().rates)))
     ),
     "T-023": constructed(exact(2.0, lambda _: _classes(), unit="VC classes")),
-    "T-024": given("as printed, row by row: a unit test of PAL holds each (`table_1_row_by_row`)"),
+    "T-024": given("as printed, row by row: a unit test of PAL checks each row (`table_1_row_by_row`)"),
 }

@@ -55,8 +55,9 @@ _VERY_LOW = 0.5
 _HIGH, _WIDEST_GAP = 0.9, 0.41
 
 _LEAST = (
-    "with the fewest links SLaC has 18.75 % on and TCEP 25 %, as the paper says; SLaC stays there up to load 0.1, "
-    "where TCEP needs 1.96 times its energy, and has all links on at 0.2, where TCEP needs 0.69 times"
+    "with the fewest links SLaC has 18.75 % on and TCEP 25 %, as in the paper. SLaC stays in this state up to load "
+    "0.1, at which TCEP needs 1.96 times its energy, and has all links on at load 0.2, at which TCEP needs 0.69 times "
+    "its energy"
 )
 
 
@@ -97,9 +98,9 @@ def _similar_throughput(measured: Measured) -> list[Part]:
         if near and not 1 - _SIMILAR <= low <= high <= 1 + _SIMILAR:
             raise LackingError(
                 f"{mechanism} saturates at {low:.2f} to {high:.2f} of the baseline's load: the loads that were run are "
-                "too far apart to tell; a full run has more of them"
+                "too far apart to judge; a full run has more loads"
             )
-        text = f"{mechanism} {share:.3f} of the baseline's, from {low:.2f} to {high:.2f} by the loads that were run"
+        text = f"{mechanism} {share:.3f} of the baseline's, between {low:.2f} and {high:.2f} by the loads that were run"
         parts.append(Part(near, f"{text} ({remark})"))
     return parts
 
@@ -124,7 +125,7 @@ def _all_on(measured: Measured) -> list[Part]:
     for mechanism in (TCEP, SLAC):
         latencies = relative_latency(frame, mechanism).filter(pl.col("load") >= high)
         if latencies.is_empty():
-            raise LackingError(f"no load of {high:.3g} or more was run that does not saturate {mechanism}")
+            raise LackingError(f"no load of {high:.3g} or more was run below the saturation of {mechanism}")
         load, latency = latencies.sort("load").row(-1)
         on = near(of(frame, mechanism).drop_nulls("links_on_mean"), load)["links_on_mean"]
         holds = on >= 1 - 0.01 and abs(latency - 1) <= WITHIN_LATENCY
@@ -145,9 +146,9 @@ def _lower_latency(measured: Measured) -> list[Part]:
         both = steady(beside(measured[name], SLAC, TCEP)).filter(pl.col("load") <= top)
         times = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().sort("load")
         if times.is_empty():
-            raise LackingError(f"no load up to {top:.3g} was run under {_words(name)} that saturates neither")
-        text = ", ".join(f"x {row['times']:.2f} at {row['load']:g}" for row in times.iter_rows(named=True))
-        parts.append(Part(greatest(times, "times") < 1, f"{_words(name)}: SLaC's latency is TCEP's {text}"))
+            raise LackingError(f"no load up to {top:.3g} that saturates neither was run under {_words(name)}")
+        text = ", ".join(f"x {row['times']:.2f} at load {row['load']:g}" for row in times.iter_rows(named=True))
+        parts.append(Part(greatest(times, "times") < 1, f"{_words(name)}: SLaC's latency is that of TCEP {text}"))
     return parts
 
 
@@ -159,7 +160,7 @@ def _similar_energy(measured: Measured) -> tuple[bool, str]:
     mean = exp(fmean(map(log, ratios)))
     grows = all(_grows(normalised(frame, mechanism)) for mechanism in (TCEP, SLAC))
     text = f"TCEP {mean:.3f} of SLaC's (geometric mean over loads; {min(ratios):.3f} to {max(ratios):.3f})"
-    text += f", {'both grow' if grows else 'not always growing'}"
+    text += f", {'both grow with the load' if grows else 'which do not always grow with the load'}"
     return abs(mean - 1) <= _SIMILAR and grows, text
 
 
@@ -193,7 +194,7 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
     found = _unsaturated(measured, name, mechanism).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
         raise LackingError(
-            f"{mechanism} has no load from {_FROM:g} to {top:.3g} under {_words(name)} that is not saturated"
+            f"{mechanism} was run at no load from {_FROM:g} to {top:.3g} below saturation under {_words(name)}"
         )
     return found
 
@@ -218,7 +219,7 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
         both = _common(name, (TCEP, ours), (reading, theirs))
         shares = (both["energy"] / both["energy_reference"]).to_list()
         mean, most = fmean(shares), max(shares)
-        text = f"{_words(name)}: {mean:.2f} of that of {reading} on average, at most {most:.2f}, {_loads(both)}"
+        text = f"{_words(name)}: {mean:.2f} of the energy of {reading} on average, at most {most:.2f}, {_loads(both)}"
         parts.append(Part(mean <= 1 - _SIGNIFICANT and most < 1, text))
     return parts
 
@@ -250,7 +251,7 @@ def _least_links(measured: Measured) -> str:
 
 def _bursty_slac(measured: Measured) -> tuple[float, str]:
     row = near(relative_latency(measured[BURSTY], SLAC), 0.05)
-    return row["latency"], f"at load {row['load']:g}, one seed, which decides (README)"
+    return row["latency"], f"at load {row['load']:g}, with one seed, on which the value depends (README)"
 
 
 def _bursty_tcep(measured: Measured) -> float:
@@ -261,7 +262,7 @@ def _bursty_energy(measured: Measured) -> tuple[bool, str]:
     both = steady(beside(measured[BURSTY], SLAC, TCEP))
     shares = both.select("load", ratio(ENERGY).alias("share")).drop_nulls()
     if shares.is_empty():
-        raise LackingError("no load of packets of 5,000 flits was run at which neither is saturated")
+        raise LackingError("no load that saturates neither was run with packets of 5,000 flits")
     load, share = shares.sort("share").row(0)
     return share < 1, f"{share:.2f} of TCEP's at load {load:g}"
 
@@ -274,7 +275,7 @@ def _widest(measured: Measured) -> dict[str, float]:
     frame = with_settled_links(measured[LINE])
     routers, _ = network(frame)
     if routers != ROUTERS:
-        raise LackingError(f"Fig. 12 has {ROUTERS} routers, and {routers} were run: a full run has all")
+        raise LackingError(f"Fig. 12 has {ROUTERS} routers, but {routers} were run: a full run has all routers")
     return gaps(frame).sort("gap").row(-1, named=True)
 
 
@@ -287,7 +288,7 @@ def _gap_load(measured: Measured) -> tuple[float, str]:
     """Judge the load of the widest gap, if loads on both sides of the printed one were run."""
     loads = sorted(gaps(with_settled_links(measured[LINE]))["load"].unique())
     if not loads[0] < _WIDEST_GAP < loads[-1]:
-        raise LackingError(f"no loads that are not saturated on both sides of {_WIDEST_GAP:g}: a full run has them")
+        raise LackingError(f"no loads below saturation on both sides of {_WIDEST_GAP:g} were run: a full run has them")
     return _widest(measured)["load"], f"of {len(loads)} loads from {loads[0]:g} to {loads[-1]:g}"
 
 
@@ -319,36 +320,36 @@ def _hops(measured: Measured) -> str:
 # Ratio that counts as "nearly doubled".
 _NEARLY_TWICE = 1.8
 _STEPS = (
-    "Algorithm 1 ends with k inner routers that have links to all, k = R l / U_hwm rounded up; in theory that puts the "
-    "widest gap of 32 routers at load 0.5 (0.122; 0.110 at 0.41)"
+    "Algorithm 1 ends with k inner routers that have links to all routers, with k = R l / U_hwm rounded up; in theory "
+    "the widest gap of 32 routers is then at load 0.5 (0.122; 0.110 at load 0.41)"
 )
 _NOT_DOUBLED = (
-    "the bound itself does not double: even traffic without any minimal path needs 1 + N l / R^2 = 1 + l times the "
+    "the bound itself does not double: even traffic without minimal paths needs only 1 + N l / R^2 = 1 + l times the "
     "links of uniform traffic, and saturates at l = 0.5"
 )
 _AT_THE_KNEE = (
     "at load 0.95, which is near the knee, the baseline's latency is 84 to 98 cycles over 5 seeds, so TCEP's (84) is "
-    "within chance; SLaC's paths are minimal, which with all links on take 49 cycles without any policy, too"
+    "within chance; SLaC uses minimal paths, whose latency with all links on is 49 cycles also without a policy"
 )
 _SIX_TIMES = (
-    "capacity: under bit reversal all terminals of half of the routers send to one other router of their row; its link "
-    "alone, which is SLaC's path, carries 1/8 flits per terminal and cycle, and all paths in the row 6/8, so 6.0 times "
-    "(tornado: 4.0); with loads closer together 0.76 and 0.13; at load 0.8 it accepts 0.764, and at most 0.774 with "
-    "other delays, buffers, VCs, speedups, sensors or packets"
+    "capacity: under bit reversal all terminals of half of the routers send to one other router of their row. The "
+    "direct link, which is SLaC's only path, carries 1/8 flits per terminal and cycle, and all paths in the row carry "
+    "6/8, so the factor is 6.0 (tornado: 4.0). With loads closer together the throughputs are 0.76 and 0.13. At load 0.8 "
+    "TCEP accepts 0.764, and at most 0.774 with other delays, buffers, VCs, speedups, sensors or packets"
 )
 _STAGES_ON = (
-    "how many of SLaC's stages have come on by then, which is chance: over 8 seeds 2.27 to 2.40 with the first alone, "
-    "1.65 and 1.71 with the second, which 2 of them had; 1.02 with all"
+    "the number of SLaC's stages that are on at this time, which is chance: over 8 seeds the factor is 2.27 to 2.40 "
+    "with only the first stage, 1.65 and 1.71 with the second stage (2 of the seeds), and 1.02 with all stages"
 )
 _RELEASED = (
-    "the rule of SLaC's release: where stages are kept it is met; with the literal low threshold buffers are below it "
-    "at every load that is carried, so that stages go off and on for ever: 74 % of the links are on at load 0.2 of "
-    "uniform traffic, where kept stages have all on"
+    "the rule that releases SLaC's stages: with kept stages the claim is met. With the literal low threshold buffers "
+    "are below the threshold at every load below saturation, so stages go off and on forever: 74 % of the links are on "
+    "at load 0.2 of uniform traffic, at which kept stages have all links on"
 )
-_NO_SAVING = "at most 5 % at any load from 0.05 on"
+_NO_SAVING = "saving at most 5 % at any load from 0.05 on"
 _LOWER = (
-    "from load 0.05 to half of the baseline's throughput, where neither is saturated, always below SLaC's, on average "
-    "by 20 %"
+    "from load 0.05 to half of the baseline's throughput, if neither is saturated, always below SLaC's energy, on "
+    "average by 20 %"
 )
 
 
@@ -385,9 +386,9 @@ RULES: dict[str, Rule] = {
     "T-028": approx(37.8, _latency(TCEP), UNIFORM, within=WITHIN_LATENCY, unit="cycles"),
     "T-029": approx(32.7, _latency(SLAC), UNIFORM, within=WITHIN_LATENCY, unit="cycles"),
     "T-030": approx(1.3, _more_hops, UNIFORM, unit="hops"),
-    "T-031": trend("both within 10 % of the baseline's", _similar_throughput, UNIFORM),
+    "T-031": trend("both throughputs within 10 % of the baseline's", _similar_throughput, UNIFORM),
     "T-032": trend(
-        "from the fewest links: 99 % of the links on, latency within 5 % of the baseline's",
+        "starting with the fewest links: 99 % of the links on, and latency within 5 % of the baseline's",
         _all_on,
         FROM_FEW,
         cause=_AT_THE_KNEE,
@@ -395,17 +396,22 @@ RULES: dict[str, Rule] = {
     "T-033": remains(0.22, _left(TORNADO), TORNADO),
     "T-034": remains(0.15, _left(BITREV), BITREV),
     "T-035": approx(7.0, _advantage, *_HARD, unit="times", cause=_SIX_TIMES),
-    "T-036": trend("within 5 % of the baseline's under both patterns", _same_throughput, *_HARD),
+    "T-036": trend("throughput within 5 % of the baseline's under both patterns", _same_throughput, *_HARD),
     "T-037": trend(
-        "SLaC's below TCEP's at every load up to half of what SLaC carries, under both patterns", _lower_latency, *_HARD
+        "SLaC's latency below TCEP's at every load up to half of SLaC's throughput, under both patterns",
+        _lower_latency,
+        *_HARD,
     ),
     "T-038": trend(
-        "on average within 10 % of SLaC's; neither falls by more than 5 %", _similar_energy, UNIFORM, cause=_LEAST
+        "energy on average within 10 % of SLaC's; neither falls by more than 5 % with the load",
+        _similar_energy,
+        UNIFORM,
+        cause=_LEAST,
     ),
     "T-039": trend(f"{_NO_SAVING}, under both readings of SLaC", _of_both(_no_saving), *_HARD),
     "T-040": trend(f"{_LOWER}, under both readings of SLaC", _of_both(_lower_energy), *_HARD),
     "T-041": trend(
-        "the greatest saving of DVFS at any load that is not saturated is below TCEP's, under each pattern",
+        "the greatest saving of DVFS at any load below saturation is below TCEP's, under each pattern",
         _dvfs_saves_less,
         UNIFORM,
         *_HARD,
@@ -413,11 +419,11 @@ RULES: dict[str, Rule] = {
     "T-042": exact("25% / 18.75%", _least_links, LEAST, UNIFORM),
     "T-043": approx(1.81, _bursty_slac, BURSTY, unit="times", cause=_STAGES_ON),
     "T-044": approx(1.1, _bursty_tcep, BURSTY, unit="times"),
-    "T-045": trend("below TCEP's at some load at which neither is saturated", _bursty_energy, BURSTY),
+    "T-045": trend("energy below TCEP's at one load or more that saturates neither", _bursty_energy, BURSTY),
     "T-046": approx(0.117, _gap, LINE),
     "T-047": approx(_WIDEST_GAP, _gap_load, LINE, unit="flits/terminal/cycle", cause=_STEPS),
     "T-060": trend(
-        "where they differ most, at least 1.8 times the links, in the bound and with TCEP",
+        "at the load with the largest difference, at least 1.8 times the links, in the bound and with TCEP",
         _doubled,
         ADVERSARIAL,
         LINE,

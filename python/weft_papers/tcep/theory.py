@@ -55,14 +55,14 @@ def _distributed(_: Measured) -> tuple[bool, str]:
 def _fewest(_: Measured) -> tuple[bool, str]:
     least = paths.least(placements().concentrated)
     unlinked, any_pair = int(least["two_hop_unlinked"]), int(least["paths"])
-    text = f"{unlinked} two-hop paths of a pair without a link; {any_pair} paths of any pair, its own link included"
+    text = f"{unlinked} two-hop paths of a pair without a link; {any_pair} paths of any pair, including its direct link"
     return unlinked >= 2 and any_pair >= 2, text
 
 
 def _fig4(measured: Measured, count: str = FIG4_COUNT) -> pl.DataFrame:
     frame = ratios(SAMPLES[measured.quick]).filter(pl.col("count") == count).sort("active_share")
     if frame.is_empty():
-        raise LackingError(f"nothing was counted as {count}")
+        raise LackingError(f"there are no counts of {count}")
     return frame.drop_nulls("ratio")
 
 
@@ -123,8 +123,8 @@ def _control(_: Measured) -> tuple[bool, str]:
 
 
 _OF_PATHS = (
-    "which paths are counted moves it: 1.76 with the direct one and those of two hops, 1.85 with those of two hops, "
-    "2.03 with those of two hops between routers without a link"
+    "the ratio depends on the counted paths: 1.76 with the direct path and paths of two hops, 1.85 with paths of two "
+    "hops, 2.03 with paths of two hops between routers without a link"
 )
 RULES: dict[str, Rule] = {
     "T-015": constructed(trend("56 paths, with at most two per pair", _concentrated)),
@@ -132,7 +132,7 @@ RULES: dict[str, Rule] = {
     "T-017": trend("2 paths or more for every pair", _fewest),
     "T-018": approx(1.93, _peak, within=ARITHMETIC, unit="times the paths", cause=_OF_PATHS),
     "T-019": constructed(exact(1.0, lambda measured: float(_fig4(measured)["ratio"][0]), digits=3)),
-    "T-020": trend("from its peak on the ratio falls, to 1 with all links on", _shrinks),
+    "T-020": trend("after its peak the ratio falls, to 1 with all links on", _shrinks),
     "T-021": constructed(exact("0.55 -> 0.7 (naive) vs 0.55 (type-aware)", _dropped)),
     "T-022": constructed(exact("1.9 vs 1.2", _parted)),
     "T-026": constructed(trend("N_d * k / 2 updates", _updates)),
@@ -140,7 +140,7 @@ RULES: dict[str, Rule] = {
     **{name: constructed(exact(words, _bound(load))) for name, (load, words) in _BOUNDS.items()},
     "T-083": constructed(exact(144.0, lambda _: float(overhead(64).counter_bits_per_link), unit="bits")),
     "T-084": constructed(exact(1.2, lambda _: overhead(64).router_bytes / 1000, digits=1, unit="KB")),
-    "T-085": untestable("the paper does not print the storage of YARC, and its share alone implies it: 177 KB"),
+    "T-085": untestable("the paper does not print the storage of YARC; only its share implies this number: 177 KB"),
     "T-086": constructed(exact(11.0, lambda _: float(overhead(64).request_bits), unit="bits")),
     "T-087": constructed(exact(10648.0, lambda _: float(overhead(64).largest_network_terminals), unit="terminals")),
     "T-088": constructed(trend("1 request, 1 response and k - 1 broadcasts", _control)),

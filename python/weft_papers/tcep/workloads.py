@@ -36,7 +36,7 @@ def _all(measured: Measured, experiment: str) -> pl.DataFrame:
     """
     ran = measured[experiment]["seed"].n_unique()
     if ran < MAPPINGS:
-        raise LackingError(f"{ran} mappings were run, and the paper tells of {MAPPINGS}: a full run has them")
+        raise LackingError(f"{ran} mappings were run, but the paper has {MAPPINGS}: a full run has them all")
     return mappings(measured[experiment])
 
 
@@ -70,6 +70,6 @@ RULES: dict[str, Rule] = {
     "T-078": approx(1.12, _most_energy(UNIFORM), UNIFORM, unit="times"),
     "T-079": approx(3.7, _most_energy(PERMUTATION), PERMUTATION, unit="times"),
     "T-080": trend("SLaC's mean run time within 10 % of TCEP's", _similar_time, UNIFORM),
-    "T-081": trend("least and most within 10 % of 1.9 and 3.6", _slower, PERMUTATION),
+    "T-081": trend("smallest and largest ratio within 10 % of 1.9 and 3.6", _slower, PERMUTATION),
     "T-082": approx(3.0, _mean_energy, PERMUTATION, unit="times"),
 }
