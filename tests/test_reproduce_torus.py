@@ -137,7 +137,7 @@ def test_a_claim_that_compares_networks_is_judged_without_the_policy() -> None:
 def test_a_claim_is_judged_only_if_all_lengths_of_gaps_were_run() -> None:
     some = paper_checks.changed(ideal(), SINGLE_64, lambda rows: rows.filter(pl.col("scale") != 2.0))
     verdict = paper_checks.judged(PAPER, some)["R-016"].verdict
-    assert verdict == "not run because gaps of 2 times their length were not run: `--full` runs them"
+    assert verdict == "not run because gaps of 2 times their original length were not run: use `--full`"
 
 
 def test_a_claim_on_sets_asks_for_their_figures_or_a_full_run() -> None:

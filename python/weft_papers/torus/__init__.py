@@ -26,7 +26,7 @@ _FIGURES = (
     ("6", "7", SETS_64, "64 nodes, sets"),
     ("6", "7", SETS_256, "256 nodes, sets"),
 )
-_GENERATED = "Applications are generated, not captured. Gaps are as they are (x 1)."
+_GENERATED = "Applications are generated, not captured. Gaps have their original length (x 1)."
 
 
 def _letter(experiment: str, place: int) -> str:
@@ -40,7 +40,7 @@ FIGURES = (
         "Routers of the networks of 64 nodes",
         drawings.fig1,
         wide=True,
-        reading="Many small routers, or few large ones: 1, 4 and 16 terminals, and trunks of as many links.",
+        reading="Many small routers or few large routers, with 1, 4 and 16 terminals and trunks of 1, 4 and 16 links.",
     ),
     Figure("table1", "Table 1: shares of power", None, rows=energy_figures.table_1),
     Figure("table2", "Table 2: networks, and W_net without traffic", None, rows=energy_figures.table_2),
@@ -58,7 +58,7 @@ FIGURES = (
     *(
         Figure(
             f"{lines}{'ab'[NODES[experiment] == 256]}" if lines == "7" else lines,
-            f"Energy of the machine over the idle share of a node, {words}",
+            f"Energy of the machine over the power share of an idle node, {words}",
             energy_figures.over_idle_share(experiment, f"Fig. {lines}: {words}"),
             (experiment,),
             _GENERATED,
@@ -72,13 +72,13 @@ FIGURES = (
             f"Latency over load, {nodes} nodes, without applications",
             draw,
             (LOADS,),
-            "The paper expects fewer dimensions to be faster at low load, and more dimensions to carry more.",
+            "The paper expects that fewer dimensions are faster at low load, and more dimensions accept more load.",
         )
         for nodes, draw in energy_figures.LATENCIES.items()
     ),
     Figure(
         "ports",
-        "Networks without applications: accepted load, latency, power; links that sleep when idle",
+        "Networks without applications: accepted load, latency and power, also with links that sleep when idle",
         None,
         (LOADS, IDLE),
         rows=energy_figures.ports_on,
@@ -88,13 +88,13 @@ FIGURES = (
         "Networks at full load without applications: packets of 8 flits and of 1 flit",
         None,
         (ALLOCATOR,),
-        "A switch matches inputs and outputs once per packet: packets of 8 flits hide a match that fails.",
+        "A switch matches inputs and outputs once per packet, so packets of 8 flits hide failed matches.",
         rows=energy_figures.allocators,
     ),
     *(
         Figure(
             name,
-            f"What moves missed claims, {nodes} nodes: one factor changed at a time",
+            f"Factors of missed claims, {nodes} nodes: one factor changed at a time",
             None,
             (as_it_is, changes),
             _GENERATED,
@@ -116,11 +116,11 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Applications are generated; the published traces are not available. A claim on them is met only if it "
-    "holds with gaps between messages of half, once and twice their length. Run times that differ by less than 3 % do "
-    "not differ significantly. Losses and savings are compared within 3 points, energies of the network without the "
-    "policy within 3 %, other numbers within 10 %. Networks are compared without the policy where a claim does not "
-    "name it. Energies of sets are means over seeds.",
-    quick="Smaller problems, fewer loads and shorter windows. Sets and the figures causes and causes256 run only where "
-    "named: sets with smaller problems and one seed.",
+    judging="Applications are generated; the published traces are not available. A claim about applications is met "
+    "only if it holds with gaps between messages of half, once and twice their original length. Differences of run "
+    "time below 3 % are not significant. The tolerance is 3 points for losses and savings, 3 % for energies of the "
+    "network without the policy, and 10 % for other numbers. Networks are compared without the policy if a claim does "
+    "not name it. Energies of sets are means over seeds.",
+    quick="Smaller problems, fewer loads and shorter windows. Sets and the figures causes and causes256 run only if "
+    "named. Sets run with smaller problems and one seed.",
 )

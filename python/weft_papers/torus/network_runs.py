@@ -176,7 +176,7 @@ def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks
         own = rows.filter((pl.col("network") == network) & (pl.col("saves") == saves))
         if own.is_empty() or own["runtime_s"].null_count():
             raise LackingError(
-                f"{work} with gaps of {scale:g} times was not run to its end on {label(network, saves=saves)}"
+                f"{work} with gaps x {scale:g} did not run to its end on {label(network, saves=saves)}"
             )
         times = own["runtime_s"]
         seconds = float(times.mean())  # type: ignore[arg-type] # there are rows
@@ -198,5 +198,5 @@ def scales(measured: Measured, experiment: str) -> list[float]:
     lacking = [each for each in SCALES if each not in ran]
     if lacking:
         text = " and ".join(f"{each:g}" for each in lacking)
-        raise LackingError(f"gaps of {text} times their length were not run: `--full` runs them")
+        raise LackingError(f"gaps of {text} times their original length were not run: use `--full`")
     return list(SCALES)

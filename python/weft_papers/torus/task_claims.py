@@ -293,7 +293,7 @@ def _reference_is_best(found: Tasks) -> Judged:
     """Judges whether the network with most dimensions uses the least machine energy, at realistic idle shares."""
     (reference, *others) = found.values()
     least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
-    text = ", ".join(f"the best other one {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
+    text = ", ".join(f"best other network {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
     return min(least.values()) > 1, text
 
 
@@ -359,7 +359,7 @@ def _policy_always_saves(found: Tasks) -> Judged:
     free, shown = _policy_is_free(found)
     less = all(found[name, True].e_net < found[name, False].e_net for name, on in found if on)
     energies = ", ".join(f"{name} {found[name, True].e_net / found[name, False].e_net:.3f}" for name, on in found if on)
-    return less and free, f"E_net with the policy beside without {energies}; run time {shown}"
+    return less and free, f"ratio of E_net with and without the policy: {energies}; run time {shown}"
 
 
 def _twice(found: Tasks) -> Judged:
@@ -390,11 +390,11 @@ def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
 
 
 _TWO, _ALL_SETS = ("B", "C"), ("A", "B", "C")
-_MEASURED_ELSEWHERE = "other papers measured it, on machines that no model here is of"
+_MEASURED_ELSEWHERE = "other papers measured this number, on machines for which Weft has no model"
 
 _JUDGED: dict[str, Rule] = {
     "R-001": given("1.6 ns, 16 B, 8 flits, 10 GB/s: `cycle`, `flit` and `packet` of every scenario"),
-    "R-002": given("4 VCs of 256 flits, two of them for the escape: the preset torus_2019"),
+    "R-002": given("4 VCs of 256 flits, two of them are escape VCs: the preset torus_2019"),
     "R-003": constructed(approx(50.0, _hop, unit="ns")),
     "R-004": given("4.16 us and 2.88 us: 2,600 and 1,800 cycles, the default of the policy"),
     "R-005": given("0.1, 0.65, 0.15: the defaults of `weft analyse machine`"),
@@ -412,29 +412,33 @@ _JUDGED: dict[str, Rule] = {
     **_energies(GROMACS_, 20),
     **_energies(LINPACK, 24),
     **_energies(MPIRA, 28),
-    "R-032": _each("penalty below 1 %", [SINGLE_64], [MPIRA], _penalty("2D-4X", lambda t: t < 0.01)),
-    "R-033": _each("penalty below 3 %", [SINGLE_64], [MPIRA], _penalty("1D-16X", lambda t: t < 0.03)),
+    "R-032": _each("run time penalty below 1 %", [SINGLE_64], [MPIRA], _penalty("2D-4X", lambda t: t < 0.01)),
+    "R-033": _each("run time penalty below 3 %", [SINGLE_64], [MPIRA], _penalty("1D-16X", lambda t: t < 0.03)),
     "R-034": _each("run times differ by less than 3 %", [SINGLE_64], FOUR[:3], _alike),
     "R-035": _each("the policy changes run times by less than 3 %", [SINGLE_64], FOUR, _policy_is_free),
     "R-036": _each("within 10 % of 208 to 218 %", [SINGLE_64], [GRAPH500], _twice),
     "R-037": _each("within 3 points of 19 %", [SINGLE_64], [GRAPH500], _penalty("2D-4X", _near(0.19))),
     "R-038": _each("within 3 points of 14 % and 31 %", [SINGLE_64], [GRAPH500], _graph500_saves),
     "R-039": _each(
-        "within 10 % of 0.2 without the policy and 0.4 with it",
+        "within 10 % of 0.2 without the policy and of 0.4 with the policy",
         [SINGLE_64],
         [GRAPH500],
         _saves_below("2D-4X", {False: 0.2, True: 0.4}),
     ),
     "R-040": _each("more than 1.5 times", [SINGLE_64], [GRAPH500], _greatly_increased),
     "R-041": generated(
-        trend("in the order of Run_task, at gaps x 0.5, 1 and 2 (2D-4X, idle share 0)", _idle_tasks_save, SINGLE_64)
+        trend(
+            "savings in the order of Run_task, at gaps x 0.5, 1 and 2 (2D-4X, idle share 0)",
+            _idle_tasks_save,
+            SINGLE_64,
+        )
     ),
-    "R-042": _each("1D-16X takes least, then 2D-4X", [SINGLE_64], FOUR[:3], _one_then_two),
+    "R-042": _each("1D-16X uses least energy, then 2D-4X", [SINGLE_64], FOUR[:3], _one_then_two),
     "R-043": _each(change_words(0.015), [SINGLE_256], [GRAPH500], _penalty("3D-4X", _near(0.015))),
-    "R-044": _each("differs by less than 3 %", [SINGLE_256], FOUR, _penalty("3D-4X", _little, saves=None)),
+    "R-044": _each("run time differs by less than 3 %", [SINGLE_256], FOUR, _penalty("3D-4X", _little, saves=None)),
     "R-045": generated(trend("within 3 points of 50 %, at gaps x 0.5, 1 and 2", _most_saved, SINGLE_256)),
     "R-046": generated(trend("within 3 points of 5 % and of 40 %, at gaps x 0.5, 1 and 2", _system_saved, SINGLE_256)),
-    "R-047": _each("saves at every idle share", [SINGLE_256], [GRAPH500], _always("3D-4X")),
+    "R-047": _each("saves energy at every idle share", [SINGLE_256], [GRAPH500], _always("3D-4X")),
     "R-048": _each("within 3 points of 4.5 %", [SETS_64], ["A"], _penalty("1D-16X", _near(0.045))),
     "R-049": _each("less than 3 %", [SETS_64], ["A"], _penalty("2D-4X", _little, saves=None)),
     "R-050": _each("within 10 % of 150 %", [SETS_64], ["B"], _times("1D-16X", 1.5)),
@@ -450,15 +454,15 @@ _JUDGED: dict[str, Rule] = {
     "R-060": _each("within 10 % of 0.45", [SETS_256], _TWO, _saves_below("3D-4X", {True: 0.45})),
     "R-061": _each("3 % or more", [SETS_256], _TWO, _penalty("3D-4X", lambda t: t >= SAME)),
     "R-062": _each(
-        "less energy of the network, and less than 3 % of run time",
+        "less energy of the network, and run time changed by less than 3 %",
         [SINGLE_64, SINGLE_256],
         APPLICATIONS,
         _policy_always_saves,
     ),
     "R-063": _each(
-        "the reference takes least at idle shares of 0.5 and 1", [SINGLE_64], [GRAPH500], _reference_is_best
+        "the reference uses least energy at idle shares of 0.5 and 1", [SINGLE_64], [GRAPH500], _reference_is_best
     ),
-    "R-064": trend("less latency at the lowest load", _faster_at_low_load, LOADS),
+    "R-064": trend("lower latency at the lowest load", _faster_at_low_load, LOADS),
     "R-065": trend("accepts over 3 % more at full load, with packets of 8 flits", _carries_more, ALLOCATOR),
     "R-066": _each("the policy changes run times by less than 3 %", [SINGLE_256], FOUR, _policy_is_free),
     "R-067": _each("Run_task below 0.5 on each network", [SINGLE_64], [GRAPH500], _mostly_idle),
