@@ -419,9 +419,7 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     assert str(yearly) == text
     # a line says that links that are always on were not measured
     alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
-    assert "its cost in latency is unknown: no point differs from it only in power.policy = always_on" in str(
-        alone
-    )
+    assert "its cost in latency is unknown: no point differs from it only in power.policy = always_on" in str(alone)
     answer = sentences(Sources([_results(tmp_path / "answer", *on, *asleep)]))
     assert not [each for each in answer if "less power" in each and "mean latency" not in each]
 

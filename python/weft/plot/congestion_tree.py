@@ -141,9 +141,7 @@ def _sample(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], a
         return int(full.sum(axis=1).argmax())
     if not 0 <= at <= tree.times[-1]:
         what = f"--at {at}: the samples are of cycles {tree.times[0]} to {tree.times[-1]}"
-        raise WeftError.saying(
-            what, "choose a cycle of the run, or omit --at for the time with the most full ports"
-        )
+        raise WeftError.saying(what, "choose a cycle of the run, or omit --at for the time with the most full ports")
     return int(np.abs(np.asarray(tree.times) - at).argmin())
 
 

@@ -213,9 +213,7 @@ def check_queues(name: str, at: int | None, full: float | None) -> None:
     for option, value in (("--at", at), ("--full", full)):
         if value is not None and not known(name).of_queues:
             able = ", ".join(kind.name for kind in KINDS.values() if kind.of_queues)
-            raise WeftError.saying(
-                f"{option}: `{name}` shows no queues", f"omit it; the kinds with queues are {able}"
-            )
+            raise WeftError.saying(f"{option}: `{name}` shows no queues", f"omit it; the kinds with queues are {able}")
     if at is not None and (isinstance(at, bool) or not isinstance(at, int) or at < 0):
         raise WeftError.saying(f"--at {at!r}: not a cycle", "write a whole number of cycles, such as 6000")
     if full is not None and (isinstance(full, bool) or not isinstance(full, int | float) or not 0 < full <= 1):

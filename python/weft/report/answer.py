@@ -301,8 +301,8 @@ def _saving(sources: Sources) -> list[str]:
                 found = codes.sentences(each for each, _ in beside.diagnoses)
                 lines += [f"{each[:1].upper()}{each[1:]}." for each in found]
             else:
-                pair = f"{beside.policy} compared with {beside.reference}"
-                lines.append(f"The saving of {pair} is unknown. {beside.left_out}")
+                both = f"{beside.policy} compared with {beside.reference}"
+                lines.append(f"The saving of {both} is unknown. {beside.left_out}")
     if compared:
         pair, policy = max(compared, key=lambda each: each[0].share)
         amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share > 0 else 'more'} power at best"

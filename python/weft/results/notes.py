@@ -183,9 +183,7 @@ def unlisted(results: ResultSet) -> list[str]:
         f"{results.unlisted} other point{' is' if results.unlisted == 1 else 's are'} stored in"
         f" {results.root / 'points'}"
     )
-    return [
-        f"{count}: the scenario had other points when they ran; a sweep that has these points again reuses them"
-    ]
+    return [f"{count}: the scenario had other points when they ran; a sweep that has these points again reuses them"]
 
 
 def damage(results: ResultSet) -> list[str]:

@@ -87,9 +87,7 @@ FACTORS = (
         "the first 100 us of an empty network",
         {"measure.warmup": "0cycles", "measure.window": "100us"},
     ),
-    Factor(
-        "bursts", "bursts at full load, 20 us on average", {"traffic.injection": {"on_off": {"mean_on": "20us"}}}
-    ),
+    Factor("bursts", "bursts at full load, 20 us on average", {"traffic.injection": {"on_off": {"mean_on": "20us"}}}),
     Factor(
         "long_bursts",
         "bursts at full load, 100 us on average",

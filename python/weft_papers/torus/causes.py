@@ -205,8 +205,7 @@ CAUSES_OF: dict[str, str] = {
     "(R-032)",
     "R-029": f"{_CHANGE_TIME} 51.5 % with a tenth of it, instead of 59.1 %",
     "R-030": f"{_RUN_TIMES} 54.6 to 46.2 % are 42.9 % times run times of +27.4 to +7.8 % (R-033)",
-    "R-031": f"{_CHANGE_TIME} 38.0 % with a tenth of it, instead of 46.9 %. Without the policy the "
-    "run time is +14.9 %",
+    "R-031": f"{_CHANGE_TIME} 38.0 % with a tenth of it, instead of 46.9 %. Without the policy the run time is +14.9 %",
     "R-032": f"the number of matches of inputs and outputs in a switch, {_WHERE}: -0.0 % with two matches per cycle, "
     "instead of +3.6 %",
     "R-033": f"the number of matches of inputs and outputs in a switch, {_WHERE}: +4.3 % with two matches per cycle, "

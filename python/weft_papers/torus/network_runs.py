@@ -175,9 +175,7 @@ def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks
     for network, saves in wanted:
         own = rows.filter((pl.col("network") == network) & (pl.col("saves") == saves))
         if own.is_empty() or own["runtime_s"].null_count():
-            raise LackingError(
-                f"{work} with gaps x {scale:g} did not run to its end on {label(network, saves=saves)}"
-            )
+            raise LackingError(f"{work} with gaps x {scale:g} did not run to its end on {label(network, saves=saves)}")
         times = own["runtime_s"]
         seconds = float(times.mean())  # type: ignore[arg-type] # there are rows
         base = base or seconds
