@@ -62,7 +62,7 @@ def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
 ) -> None:
     """The next command needs the folder that the message names."""
     shown = refused(capsys, *(word.format(results) for word in command))
-    found = re.search(r"in a folder of its own, (.*):\n\s*(weft run .*)", shown)
+    found = re.search(r"with results in another folder, (.*):\n\s*(weft run .*)", shown)
     assert found, shown
     done = pasted(found[2])
     assert done.returncode == 0, done.stderr

@@ -202,7 +202,7 @@ def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
     row = judged(off)["T-036"]
     assert "tornado 0.789" in row.finding.because
     assert "bit reverse" in row.finding.measured
-    assert "bit reverse" not in row.finding.because.partition("; asked")[0]
+    assert "bit reverse" not in row.finding.because.partition("; required")[0]
     assert row.verdict.startswith("missed because tornado 0.789 of the baseline's")
     assert row.verdict.endswith(f"; {UNKNOWN}")
     row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]

@@ -245,7 +245,7 @@ def test_reasons_name_the_errors_of_the_paper() -> None:
     assert "(Nx-1)+(Ny-1)" in rows["F-072"].verdict
     assert "19 ports" in rows["F-091"].verdict
     assert "the tree of pods of 16 ports costs 6,875,124 $" in rows["F-080"].finding.measured
-    assert "chance decides" in rows["F-045"].verdict
+    assert "the difference of one step is chance" in rows["F-045"].verdict
     assert "without these cables 3,445,480 $" in rows["F-092"].finding.measured
 
 

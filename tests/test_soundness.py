@@ -143,7 +143,7 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
     saturated = words.startswith("saturated")
     assert row["accepted"] == (0.9 if saturated else 0.1)
     assert row["accepted_flaw"] == (
-        f"{words} (load 0.2)" if saturated else f"without 0.9 at load 0.2, which is {words}"
+        f"{words} (load 0.2)" if saturated else f"excluding 0.9 at load 0.2, which is {words}"
     )
 
 

@@ -116,10 +116,10 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
         accepting = [(mean.value, load, flaw) for mean, load, flaw, rank in known if mean and rank in _ACCEPTING]
         most, load, flaw = max(accepting, default=(None, 0.0, ""))
         shown = [f"{flaw} (load {load:g})"] if flaw else []
-        shown += [_WARNED] if not flaw and load in _warned(sources, line) else []
+        shown += [f"a load that {_WARNED}"] if not flaw and load in _warned(sources, line) else []
         others = [(mean.value, load, flaw) for mean, load, flaw, rank in known if mean and rank not in _ACCEPTING]
         more = [each for each in others if most is None or each[0] > most]
-        shown += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
+        shown += [f"excluding {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
         has_latency = not line.flaw[0] and not _changes(sources, line)
         steady, saturation = carried(sources, line)
         first, first_us = (sources.means(line, each)[0] for each in (q.LATENCY, q.LATENCY_US))

@@ -172,7 +172,7 @@ class Database:
             raise ResultsError.saying(f"{sql!r} is not UTF-8 text", "write the query again, as UTF-8 text") from problem
         statements = duckdb.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _READING:
-            raise ResultsError.saying(f"{sql!r} is not a query, but results are read-only", 'write one "select ..."')
+            raise ResultsError.saying(f"{sql!r} is not a single read-only query", 'write one "select ..."')
         self._add(sql)
         return sql
 

@@ -33,7 +33,7 @@ function showCurves() {
     { label: "saturation (configured load)", key: "saturation", unit: "flits/terminal/cycle" },
     { label: "highest accepted load", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
     { label: "highest accepted load", key: "accepted_gbps", unit: "Gb/s per terminal", digits: 1 },
-    { label: "flaw of this point", title: "flaw of the point with the highest accepted load; empty if the point is sound", key: "accepted_flaw" },
+    { label: "flaw of this point", title: "flaw of the point with the highest accepted load, and excluded points with a higher load; empty if there are none", key: "accepted_flaw" },
   ];
   const shown = all.filter(({ key }) => report.curve_table.some((row) => row[key] !== "" && row[key] !== null));
   sortable(byId("curve-table"), shown, report.curve_table.map((row) => shown.map(({ key }) => row[key])),
