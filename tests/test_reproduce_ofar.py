@@ -419,7 +419,7 @@ def test_every_experiment_runs_is_drawn_and_judged_and_is_not_run_again(
     page = (tmp_path / "report.html").read_text()
     assert "phits per node and cycle" in page
     assert "342 terminals" in page
-    assert re.search(r"<figcaption>[^\n]* Run here: \d+ routers \(h = 3\) instead of 876", page)
+    assert re.search(r"<figcaption>[^\n]* In this reproduction: \d+ routers \(h = 3\) instead of 876", page)
     frame = small.frame(next(results for each, results in done.ran if each.name == "transients"))
     assert set(frame["then"]) == {"ADV+2", "UN", "ADV+4"}
     assert all(len(bins) > 10 for bins in frame["sent_cycle"])
