@@ -331,7 +331,7 @@ def left_out(pairs: Sequence[Pair]) -> str:
         found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
     ways = [f"{f'for {pair.place}: ' if pair.place else ''}{shown}" for shown, pair in found.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
-    remedy = f" What to do: {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
+    remedy = f" Remedies: {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
     what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
     return f"Not compared, of {len(pairs)} pairs of {what}: {why}.{remedy}"
 

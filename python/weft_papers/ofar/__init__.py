@@ -259,7 +259,7 @@ FIGURES = (
     ),
     Figure(
         "readings",
-        "Which claims hold under which trigger, in the network of the paper",
+        "Verdicts of claims by trigger, in the network of the paper",
         None,
         (steady.SATURATION, *readings.EXPERIMENTS_READ),
         reading=f"{_OF_TRIGGERS} Loads far beyond saturation, a window of 1,500 cycles after 1,500 cycles. OFAR-L has "
