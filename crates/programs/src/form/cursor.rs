@@ -4,7 +4,7 @@ use super::op::{Op, When};
 use super::ops::Ops;
 use std::sync::Arc;
 use weft_units::Refusal;
-use weft_units::prefetch::prefetch_whole;
+use weft_units::prefetch::prefetch;
 
 /// Access to the operations of one rank. [`InMemory`] is a cursor over operations in memory.
 /// `readers::goal_binary::OnDisk` is a cursor over a file in the binary GOAL format, for programs that are larger than
@@ -29,6 +29,20 @@ pub trait Cursor {
     /// Calls `each` with every operation that waits for the start (or, by `when`, the finish) of `index`, in the order
     /// of the edges.
     fn successors(&mut self, index: u32, when: When, each: impl FnMut(u32));
+
+    /// Counts down `remaining` for each operation that waits for the start (or, by `when`, the finish) of `index`. Calls `each`
+    /// with every operation whose number is then 0, in the order of the edges.
+    #[inline]
+    fn count_down(&mut self, index: u32, when: When, remaining: &mut [u32], mut each: impl FnMut(u32, &Op)) {
+        let mut free = Vec::new();
+        self.successors(index, when, |later| {
+            remaining[later as usize] -= 1;
+            if remaining[later as usize] == 0 {
+                free.push(later);
+            }
+        });
+        free.into_iter().for_each(|later| each(later, &self.op(later)));
+    }
 
     /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`].
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>>;
@@ -76,12 +90,23 @@ impl Cursor for InMemory {
         self.0.successors(index, when).iter().copied().for_each(each);
     }
 
+    #[inline]
+    fn count_down(&mut self, index: u32, when: When, remaining: &mut [u32], mut each: impl FnMut(u32, &Op)) {
+        for &later in self.0.successors(index, when) {
+            let left = &mut remaining[later as usize];
+            *left -= 1;
+            if *left == 0 {
+                each(later, &self.0.ops()[later as usize]);
+            }
+        }
+    }
+
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>> {
         self.0.sizes(list).cloned()
     }
 
     fn bring_places(&self) {
-        prefetch_whole(std::slice::from_ref(&*self.0), 0);
+        prefetch(std::slice::from_ref(&*self.0), 0);
     }
 
     fn bring(&self, index: u32) {

@@ -1,6 +1,6 @@
 //! The number of unsatisfied edges to each operation of a rank.
 
-use crate::form::Cursor;
+use crate::form::{Cursor, When};
 use std::collections::HashMap;
 use weft_units::prefetch::prefetch_first_line;
 
@@ -23,10 +23,29 @@ impl Counters {
     }
 
     /// Prefetches the number of an operation.
+    #[inline]
     pub fn bring(&self, index: u32) {
         match self {
             Self::Dense(remaining) => prefetch_first_line(remaining, index as usize),
             Self::Sparse(_) => {}
         }
     }
+}
+
+/// Counts an edge to each operation that waits for the start (or, by `when`, the finish) of `index` as satisfied. Returns the
+/// operations without further edges.
+#[inline(never)]
+pub fn count_up(cursor: &mut impl Cursor, index: u32, when: When, satisfied: &mut HashMap<u32, u32>) -> Vec<u32> {
+    let mut successors = Vec::new();
+    cursor.successors(index, when, |later| successors.push(later));
+    successors.retain(|&later| {
+        let count = satisfied.entry(later).or_insert(0);
+        *count += 1;
+        let is_free = *count == cursor.predecessors(later);
+        if is_free {
+            satisfied.remove(&later);
+        }
+        is_free
+    });
+    successors
 }

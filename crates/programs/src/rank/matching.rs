@@ -51,19 +51,22 @@ impl<T: Copy> Queue<T> {
     /// Removes and returns the first item with a matching key.
     #[inline]
     pub fn take(&mut self, key: Key) -> Option<T> {
-        let place = if self.wild == 0 && key.is_exact() {
-            self.items.iter().position(|&(other, _)| other == key)?
-        } else {
-            self.items.iter().position(|&(other, _)| other.fits(key))?
-        };
+        let is_exact = self.wild == 0 && key.is_exact();
+        let matches = |&(other, _): &(Key, T)| if is_exact { other == key } else { other.fits(key) };
+        // most often the first item matches
+        let place = if matches(self.items.front()?) { 0 } else { self.items.iter().position(matches)? };
         let (taken, item) = if place == 0 { self.items.pop_front() } else { self.items.remove(place) }?;
         self.wild -= usize::from(!taken.is_exact());
         Some(item)
     }
 
     /// Prefetches the first items.
+    #[inline]
     pub fn bring(&self) {
-        prefetch_first_line(self.items.as_slices().0, 0);
+        // a list without items may have no memory, and a prefetch of an address that does not exist takes long
+        if !self.items.is_empty() {
+            prefetch_first_line(self.items.as_slices().0, 0);
+        }
     }
 
     pub fn len(&self) -> usize {

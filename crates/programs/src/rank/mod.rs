@@ -63,6 +63,14 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// This operation with its peer as a rank of the program. `comms`: the communicators of the rank.
+    fn within(self, comms: &[Comm]) -> Self {
+        match usize::from(self.op.comm()).checked_sub(1).map(|place| &comms[place]) {
+            None => self,
+            Some(comm) => Self { op: in_program(self.op, Some(&comm.members)), context: 2 * comm.number, ..self },
+        }
+    }
+
     /// True for a receive of a collective: its start releases no other operation.
     #[inline]
     pub(crate) fn is_only_posted(&self) -> bool {
@@ -147,6 +155,9 @@ impl Expansion {
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
+/// Distance of the operation that [`Machine::bring_later`] prefetches. More than an operation per cache line, which has 2 or 3.
+const LATER: u32 = 8;
+
 /// A rank of a program. `Handle` is the caller's data for a message.
 #[derive(Debug, Clone)]
 pub struct Machine<C, Handle> {
@@ -221,7 +232,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         let mut roots = Vec::new();
         self.cursor.roots(|index| roots.push(index));
         for index in roots {
-            self.release(OpId::new(0, index), out);
+            release(index, &self.cursor.op(index), &self.comms, &mut self.work, out);
         }
         self.settle(out);
     }
@@ -239,7 +250,10 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     /// An operation has finished. Appends the operations that waited for its end.
     #[inline]
     pub fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        self.ended(id, out);
+        match id.expansion().checked_sub(1) {
+            None => self.ended(id.index(), out),
+            Some(place) => self.ended_within(place, id, out),
+        }
         self.settle(out);
     }
 
@@ -268,7 +282,9 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.cursor.bring_places();
         self.posted.bring();
         self.unexpected.bring();
-        prefetch_whole(&self.expansions, 0);
+        if !self.expansions.is_empty() {
+            prefetch_whole(&self.expansions, 0);
+        }
     }
 
     /// Prefetches the data of an operation. Without `id` it prefetches the data of the operations that finish next, if operations finish in
@@ -284,15 +300,22 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
+    /// Prefetches the data of an operation of the program that follows `id`, if operations finish in their order.
+    #[inline]
+    pub fn bring_later(&self, id: OpId) {
+        if let Some(index) = id.in_program() {
+            self.cursor.bring(index.wrapping_add(LATER));
+            self.remaining.bring(index.wrapping_add(LATER));
+        }
+    }
+
     /// The operation with a number that this machine returned.
     #[inline]
     pub fn ready(&mut self, id: OpId) -> Ready {
         match id.expansion().checked_sub(1) {
             None => {
                 let op = self.cursor.op(id.index());
-                let Some(place) = usize::from(op.comm()).checked_sub(1) else { return Ready { id, op, context: 0 } };
-                let comm = &self.comms[place];
-                Ready { id, op: in_program(op, Some(&comm.members)), context: 2 * comm.number }
+                Ready { id, op, context: 0 }.within(&self.comms)
             }
             Some(place) => self.expansions[place].as_ref().expect("an operation of a collective under way").ready(id),
         }
@@ -341,56 +364,36 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 
     /// Counts an edge of each successor of operation `index` of the program as satisfied, and releases those without further edges.
+    /// The caller gets them, except for collectives, which the machine expands.
     #[inline]
     fn satisfy(&mut self, index: u32, when: When, out: &mut Vec<Ready>) {
-        let mut freed = FreedOps::default();
-        match &mut self.remaining {
-            Counters::Dense(remaining) => self.cursor.successors(index, when, |later| {
-                let left = &mut remaining[later as usize];
-                *left -= 1;
-                if *left == 0 {
-                    freed.push(later);
-                }
-            }),
+        let Self { cursor, remaining, comms, work, .. } = self;
+        match remaining {
+            Counters::Dense(remaining) => {
+                cursor.count_down(index, when, remaining, |index, op| release(index, op, comms, work, out));
+            }
             Counters::Sparse(seen) => {
-                let mut successors = Vec::new();
-                self.cursor.successors(index, when, |later| successors.push(later));
-                for later in successors {
-                    let satisfied = seen.entry(later).or_insert(0);
-                    *satisfied += 1;
-                    if *satisfied == self.cursor.predecessors(later) {
-                        seen.remove(&later);
-                        freed.push(later);
-                    }
-                }
+                let free = counters::count_up(cursor, index, when, seen);
+                free.into_iter().for_each(|index| release(index, &cursor.op(index), comms, work, out));
             }
         }
-        freed.for_each(|index| self.release(OpId::new(0, index), out));
     }
 
-    /// An operation of the program is ready. The machine returns it to the caller, or expands it if it is a collective.
+    /// An operation of the program has finished.
     #[inline]
-    fn release(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        let ready = self.ready(id);
-        match ready.op.kind() {
-            Kind::Compute | Kind::Send | Kind::Receive => out.push(ready),
-            Kind::Collective(_) => self.work.push(id),
-        }
+    fn ended(&mut self, index: u32, out: &mut Vec<Ready>) {
+        self.satisfy(index, When::Finish, out);
+        self.finished += 1;
     }
 
-    #[inline]
-    fn ended(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        let Some(place) = id.expansion().checked_sub(1) else {
-            self.satisfy(id.index(), When::Finish, out);
-            self.finished += 1;
-            return;
-        };
+    /// An operation of the collective at `place` has finished.
+    fn ended_within(&mut self, place: usize, id: OpId, out: &mut Vec<Ready>) {
         let expansion = self.expansions[place].as_mut().expect("a collective under way");
         expansion.finish(id, out);
         if expansion.left == 0 {
-            let parent = OpId::new(0, expansion.parent);
+            let parent = expansion.parent;
             self.put_aside(place);
-            self.note(parent.index(), true);
+            self.note(parent, true);
             self.ended(parent, out);
         }
     }
@@ -447,7 +450,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.satisfy(id.index(), When::Start, out);
         if expansion.ops.is_empty() {
             self.note(id.index(), true);
-            return self.ended(id, out);
+            return self.ended(id.index(), out);
         }
         let free = self.expansions.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {
@@ -460,27 +463,20 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 }
 
-/// Operations that became ready at the same time. There are rarely more than a few, so they are stored without an allocation.
-#[derive(Default)]
-struct FreedOps {
-    few: [u32; 4],
-    count: usize,
-    more: Vec<u32>,
-}
-
-impl FreedOps {
-    #[inline]
-    fn push(&mut self, index: u32) {
-        match self.few.get_mut(self.count) {
-            Some(place) => *place = index,
-            None => self.more.push(index),
+/// Appends an operation of the program that is ready to those for the caller, or to the collectives that may start.
+#[inline]
+fn release(index: u32, op: &Op, comms: &[Comm], collectives: &mut Vec<OpId>, out: &mut Vec<Ready>) {
+    let id = OpId::new(0, index);
+    match op.kind() {
+        Kind::Compute | Kind::Send | Kind::Receive => {
+            // the operation is copied directly to its place: a copy in between takes the time of several operations of a processor
+            out.push(Ready { id, op: *op, context: 0 });
+            if op.comm() != 0
+                && let Some(last) = out.last_mut()
+            {
+                *last = last.within(comms);
+            }
         }
-        self.count += 1;
-    }
-
-    #[inline]
-    fn for_each(&self, mut each: impl FnMut(u32)) {
-        self.few.iter().take(self.count).copied().for_each(&mut each);
-        self.more.iter().copied().for_each(each);
+        Kind::Collective(_) => collectives.push(id),
     }
 }
