@@ -104,7 +104,7 @@ impl Rules {
     pub fn check(&self, program: &Program) -> Result<(), Refusal> {
         let (mut seen, mut checked) = (HashSet::new(), Checked::default());
         for (rank, of) in program.ranks.iter().enumerate() {
-            if !checked.is_new(of) {
+            if !of.ops.has_collectives() || !checked.is_new(of) {
                 continue;
             }
             for (place, op) in of.ops.ops().iter().enumerate() {

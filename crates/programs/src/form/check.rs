@@ -138,7 +138,18 @@ fn check_comms(
 }
 
 /// The problem of an operation and the remedy.
+#[inline]
 fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
+    // most operations are of this form, and it is checked in a few instructions
+    let is_plain = op.comm() == 0 && op.sizes() == 0;
+    match op.kind() {
+        Kind::Compute if is_plain => Ok(()),
+        Kind::Send | Kind::Receive if is_plain && op.peer().is_none_or(|peer| peer < program.len()) => Ok(()),
+        Kind::Compute | Kind::Send | Kind::Receive | Kind::Collective(_) => check_any(program, of, op),
+    }
+}
+
+fn check_any(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
     if usize::from(op.comm()) > of.comms.len() {
         let what = format!(
             "the operation names communicator {}, but the rank has only {} communicators",

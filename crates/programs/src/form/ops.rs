@@ -1,6 +1,6 @@
 //! The operations of a rank with their dependencies, and drafts of them.
 
-use super::op::{Op, When};
+use super::op::{Kind, Op, When};
 use std::sync::Arc;
 use weft_units::prefetch::prefetch_first_line;
 
@@ -8,15 +8,21 @@ use weft_units::prefetch::prefetch_first_line;
 /// ranks differ only in their communicators, the ranks share one `Ops`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ops {
+    // the executor reads these three lists for each operation, so their places are next to each other
     ops: Vec<Op>,
-    /// Number of edges that lead to each operation.
-    predecessors: Vec<u32>,
     /// Index of the first successor of each operation: two entries per operation, for successors of its finish and of its start. The last
     /// entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
+    /// Number of edges that lead to each operation.
+    predecessors: Vec<u32>,
     roots: Vec<u32>,
     sizes: Vec<Arc<[u64]>>,
+    /// Mean number of edges that lead to an operation, times 2^16. Prefetches then need no division.
+    mean_edges: u32,
+    has_collectives: bool,
+    /// Highest numbers of a processor and of a network interface.
+    highest: (u8, u8),
 }
 
 impl Ops {
@@ -38,16 +44,26 @@ impl Ops {
     }
 
     /// Prefetches operation `index` and the indices of its successors.
+    #[inline]
     pub(super) fn bring(&self, index: u32) {
         prefetch_first_line(&self.ops, index as usize);
         prefetch_first_line(&self.begins, 2 * index as usize);
-        // about one edge leads to each operation
-        prefetch_first_line(&self.successors, index as usize * self.successors.len() / self.ops.len().max(1));
+        prefetch_first_line(&self.successors, (u64::from(index) * u64::from(self.mean_edges) >> 16) as usize);
     }
 
     /// Number of edges that lead to operation `index`.
     pub fn predecessors(&self, index: u32) -> u32 {
         self.predecessors[index as usize]
+    }
+
+    /// Whether some operation is a collective.
+    pub fn has_collectives(&self) -> bool {
+        self.has_collectives
+    }
+
+    /// Highest numbers of a processor and of a network interface; 0 without operations.
+    pub(super) fn highest_resources(&self) -> (u8, u8) {
+        self.highest
     }
 
     /// The counts of all operations.
@@ -179,7 +195,13 @@ impl Draft {
             *place += 1;
         }
         let roots = (0..ops.len() as u32).filter(|&op| predecessors[op as usize] == 0).collect();
-        Ops { ops, predecessors, begins, successors, roots, sizes }
+        let mean_edges = ((successors.len() << 16) / ops.len().max(1)).try_into().unwrap_or(u32::MAX);
+        let has_collectives = ops.iter().any(|op| match op.kind() {
+            Kind::Collective(_) => true,
+            Kind::Compute | Kind::Send | Kind::Receive => false,
+        });
+        let highest = ops.iter().fold((0, 0), |most, op| (most.0.max(op.cpu()), most.1.max(op.nic())));
+        Ops { ops, predecessors, begins, successors, roots, sizes, mean_edges, has_collectives, highest }
     }
 }
 

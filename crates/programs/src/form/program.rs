@@ -1,7 +1,6 @@
 //! A program of all ranks in memory.
 
 use super::cursor::InMemory;
-use super::op::Kind;
 use super::ops::Ops;
 use std::sync::Arc;
 
@@ -77,20 +76,14 @@ impl Program {
 
     /// Whether some operation is a collective.
     pub fn has_collectives(&self) -> bool {
-        let is_collective = |rank: &RankProgram| {
-            rank.ops.ops().iter().any(|op| match op.kind() {
-                Kind::Collective(_) => true,
-                Kind::Compute | Kind::Send | Kind::Receive => false,
-            })
-        };
-        self.ranks.iter().any(is_collective)
+        self.ranks.iter().any(|rank| rank.ops.has_collectives())
     }
 
     /// Processors and network interfaces of a rank: one more than the highest numbers in use.
     pub fn resources(&self) -> (usize, usize) {
         let mut most = (1, 1);
-        for op in self.ranks.iter().flat_map(|rank| rank.ops.ops()) {
-            most = (most.0.max(usize::from(op.cpu()) + 1), most.1.max(usize::from(op.nic()) + 1));
+        for (cpu, nic) in self.ranks.iter().map(|rank| rank.ops.highest_resources()) {
+            most = (most.0.max(usize::from(cpu) + 1), most.1.max(usize::from(nic) + 1));
         }
         most
     }
