@@ -5,9 +5,12 @@ use super::event::About;
 use crate::form::Cursor;
 use weft_units::prefetch::prefetch_whole;
 
-/// Number of ranks from which the data of the next events are prefetched. The data of fewer ranks
+/// Number of ranks from which the data of the next events are prefetched. The states of fewer ranks
 /// fit into the cache.
 pub const MANY: usize = 256;
+
+/// Number of ranks from which each operation prefetches a later one of its rank. The processor itself prefetches for fewer ranks.
+pub const SOME: usize = 8;
 
 /// Number of events between two successive prefetches for the same event.
 const AHEAD: usize = 4;
@@ -17,11 +20,11 @@ impl<C: Cursor> Executor<C> {
     #[inline]
     pub(super) fn bring(&self) {
         if let Some(event) = self.queue.ahead(3 * AHEAD) {
-            prefetch_whole(&self.machines, event.rank as usize);
+            prefetch_whole(&self.machines, event.rank() as usize);
         }
         if let Some(event) = self.queue.ahead(2 * AHEAD) {
-            self.machines[event.rank as usize].bring_lists();
-            self.posts.bring(event.rank);
+            self.machines[event.rank() as usize].bring_lists();
+            self.posts.bring(event.rank());
             match event.about() {
                 About::Op(place) => self.ops.bring(place),
                 About::Message(message) => self.messages.bring(message),
@@ -32,7 +35,7 @@ impl<C: Cursor> Executor<C> {
                 About::Op(place) => Some(self.ops.get(place).id),
                 About::Message(_) => None,
             };
-            self.machines[event.rank as usize].bring(id);
+            self.machines[event.rank() as usize].bring(id);
         }
     }
 }

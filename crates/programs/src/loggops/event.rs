@@ -14,43 +14,49 @@ pub enum About {
 pub struct Event {
     pub time: i64,
     pub order: u64,
-    pub rank: u32,
-    /// The index of the subject, and two flag bits.
-    subject: u32,
+    /// The rank in the upper half; the index of the subject, and two flag bits in the lower half. They are one number, because the queue
+    /// moves events in parts of 8 bytes, and the processor waits for a wider read of numbers that were just written.
+    place: u64,
 }
 
-/// The bit of [`Event::subject`] that marks a message.
-const MESSAGE: u32 = 1 << 31;
+/// The bit of [`Event::place`] that marks a message.
+const MESSAGE: u64 = 1 << 31;
 /// The bit that marks an event that was once first in the queue while its resources were not free.
-const WAITED: u32 = 1 << 30;
+const WAITED: u64 = 1 << 30;
 
 /// Number of indices that fit into an event: 2^30 messages, which take more than 40 GB.
-pub const PLACES: u32 = WAITED;
+pub const PLACES: u32 = WAITED as u32;
 
 impl Event {
     #[inline]
     pub fn new(time: i64, order: u64, rank: u32, about: About) -> Self {
         let subject = match about {
-            About::Op(place) => place,
-            About::Message(place) => MESSAGE | place,
+            About::Op(place) => u64::from(place),
+            About::Message(place) => MESSAGE | u64::from(place),
         };
-        Self { time, order, rank, subject }
+        Self { time, order, place: u64::from(rank) << 32 | subject }
+    }
+
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        (self.place >> 32) as u32
     }
 
     #[inline]
     pub fn about(&self) -> About {
-        let place = self.subject & (PLACES - 1);
-        if self.subject & MESSAGE == 0 { About::Op(place) } else { About::Message(place) }
+        let place = self.place as u32 & (PLACES - 1);
+        if self.place & MESSAGE == 0 { About::Op(place) } else { About::Message(place) }
     }
 
+    #[inline]
     pub fn has_waited(&self) -> bool {
-        self.subject & WAITED != 0
+        self.place & WAITED != 0
     }
 
     /// This event, marked as one that was first in the queue while its resources were not free.
     #[must_use]
     pub fn waited(self) -> Self {
-        Self { subject: self.subject | WAITED, ..self }
+        Self { place: self.place | WAITED, ..self }
     }
 
     /// This event at another time.
@@ -97,8 +103,9 @@ mod tests {
         assert_eq!(size_of::<Event>(), 24);
         for about in [About::Op(0), About::Op(PLACES - 1), About::Message(0), About::Message(PLACES - 1)] {
             let event = Event::new(7, 8, 9, about);
-            assert_eq!((event.about(), event.has_waited()), (about, false));
-            assert_eq!((event.waited().about(), event.waited().has_waited()), (about, true));
+            assert_eq!((event.rank(), event.about(), event.has_waited()), (9, about, false));
+            let waited = event.waited();
+            assert_eq!((waited.rank(), waited.about(), waited.has_waited()), (9, about, true));
         }
     }
 }

@@ -265,13 +265,14 @@ impl<C: Cursor> Executor<C> {
         if ready.len() > 1 {
             release_order::sort(ready, |ready| ready.op.kind());
         }
-        for ready in ready.drain(..) {
-            let op = &ready.op;
+        for &Ready { id, op, context } in ready.iter() {
             let cpu_free = self.cpu_free[self.cpu(rank, op.cpu())];
             let time = match op.kind() {
                 Kind::Send if self.nodes.is_none() => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
                 Kind::Send | Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
             };
+            // field by field, in the sizes in which they were written: the processor waits for a wider read of a fresh value
+            let ready = Ready { id, op, context };
             let is_apart = self.in_time_order && ready.is_only_posted();
             if is_apart && !self.machines[rank as usize].has_unexpected() {
                 self.posts.push(rank, Post { time, order: self.created, receive: ready });
@@ -281,6 +282,7 @@ impl<C: Cursor> Executor<C> {
             let place = self.ops.keep(ready);
             self.push(time, rank, About::Op(place));
         }
+        ready.clear();
     }
 
     fn push(&mut self, time: i64, rank: u32, about: About) {
@@ -290,56 +292,64 @@ impl<C: Cursor> Executor<C> {
 
     fn advance(&mut self) {
         let mut ready = Vec::new();
-        let many = self.machines.len() >= ahead::MANY;
+        let (many, some) = (self.machines.len() >= ahead::MANY, self.machines.len() >= ahead::SOME);
         while let Some(event) = self.queue.pop() {
             if many {
                 self.bring();
             }
-            let Event { time, rank, .. } = event;
-            let (needs, of) = match event.about() {
+            match event.about() {
                 About::Op(place) => {
-                    let op = self.ops.get(place);
-                    let (needs, of) = (self.needs_of(op.op.kind()), (op.op.cpu(), op.op.nic()));
-                    if needs.is_none_or(|needs| self.free(needs, rank, of) <= time) {
-                        self.ops.release(place);
-                        self.operate(&event, &op, &mut ready);
-                        self.let_next(&event, needs, of);
-                        continue;
+                    if some && !many {
+                        self.machines[event.rank() as usize].bring_later(self.ops.get(place).id);
                     }
-                    (needs, of)
+                    self.try_op(event, place, &mut ready);
                 }
-                About::Message(message) => {
-                    let Message { cpu, nic, is_in, .. } = self.messages.get(message);
-                    let needs = match self.nodes {
-                        None => Needs::Receiver,
-                        Some(nodes) if !is_in => {
-                            self.come_in(nodes, time, rank, message);
-                            continue;
-                        }
-                        Some(_) => Needs::Cpu,
-                    };
-                    let of = (cpu, nic);
-                    if self.free(needs, rank, of) <= time {
-                        self.take_in(&event, message, &mut ready);
-                        self.let_next(&event, Some(needs), of);
-                        continue;
-                    }
-                    (Some(needs), of)
-                }
-            };
-            if let Some(needs) = needs {
-                self.wait(event, needs, of);
+                About::Message(place) => self.try_message(event, place, &mut ready),
             }
         }
     }
 
-    /// An event has begun. Adds the next event that waits for the same resources to the queue.
-    fn let_next(&mut self, event: &Event, needs: Option<Needs>, of: (u8, u8)) {
-        if let Some(needs) = needs.filter(|_| event.has_waited())
-            && let Some(next) = self.waiting.next(event, needs, of)
+    /// Starts an operation, or makes it wait until its resources are free.
+    #[inline]
+    fn try_op(&mut self, event: Event, place: u32, out: &mut Vec<Ready>) {
+        let op = *self.ops.get(place);
+        let (needs, of) = (self.needs_of(op.op.kind()), (op.op.cpu(), op.op.nic()));
+        if let Some(needs) = needs
+            && self.free(needs, event.rank(), of) > event.time
         {
+            return self.wait(event, needs, of);
+        }
+        self.ops.release(place);
+        self.operate(&event, &op, out);
+        if let Some(needs) = needs.filter(|_| event.has_waited()) {
+            self.let_next(&event, needs, of);
+        }
+    }
+
+    /// Processes a message that has arrived, or makes it wait until its resources are free.
+    #[inline]
+    fn try_message(&mut self, event: Event, place: u32, out: &mut Vec<Ready>) {
+        let Message { cpu, nic, is_in, .. } = *self.messages.get(place);
+        let needs = match self.nodes {
+            None => Needs::Receiver,
+            Some(nodes) if !is_in => return self.come_in(nodes, event.time, event.rank(), place),
+            Some(_) => Needs::Cpu,
+        };
+        let of = (cpu, nic);
+        if self.free(needs, event.rank(), of) > event.time {
+            return self.wait(event, needs, of);
+        }
+        self.take_in(&event, place, out);
+        if event.has_waited() {
+            self.let_next(&event, needs, of);
+        }
+    }
+
+    /// An event that has waited has begun. Adds the next event that waits for the same resources to the queue.
+    fn let_next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) {
+        if let Some(next) = self.waiting.next(event, needs, of) {
             // in LogGOPSim it would have tried, without success, at the time of the event
-            self.queue.push(next.at(event.time.max(self.free(needs, event.rank, of))));
+            self.queue.push(next.at(event.time.max(self.free(needs, event.rank(), of))));
         }
     }
 
@@ -348,7 +358,7 @@ impl<C: Cursor> Executor<C> {
     fn wait(&mut self, event: Event, needs: Needs, of: (u8, u8)) {
         let event = event.waited();
         if !self.waiting.park(&event, needs, of) {
-            self.queue.push(event.at(self.free(needs, event.rank, of)));
+            self.queue.push(event.at(self.free(needs, event.rank(), of)));
         }
     }
 
@@ -377,7 +387,7 @@ impl<C: Cursor> Executor<C> {
 impl<C: Cursor> Executor<C> {
     /// Starts an operation whose resources are free.
     fn operate(&mut self, event: &Event, ready: &Ready, out: &mut Vec<Ready>) {
-        let Event { time, rank, .. } = *event;
+        let (time, rank) = (event.time, event.rank());
         self.answer.operations += 1;
         if let Some(record) = &mut self.record {
             record.start(rank, ready.id, time);
@@ -440,7 +450,7 @@ impl<C: Cursor> Executor<C> {
     }
 
     fn receive(&mut self, event: &Event, ready: &Ready, out: &mut Vec<Ready>) {
-        let Event { time, rank, .. } = *event;
+        let (time, rank) = (event.time, event.rank());
         self.post_before(event);
         self.machines[rank as usize].start(ready.id, out);
         match self.machines[rank as usize].post(ready) {
@@ -453,9 +463,9 @@ impl<C: Cursor> Executor<C> {
 
     /// A message has arrived at a rank whose processor and interface are free.
     fn take_in(&mut self, event: &Event, place: u32, out: &mut Vec<Ready>) {
-        let Event { time, rank, .. } = *event;
+        let (time, rank) = (event.time, event.rank());
         let Parameters { overhead, gap, gap_per_byte, overhead_per_byte, .. } = self.at;
-        let message = self.messages.get(place);
+        let message = *self.messages.get(place);
         let (of_cpu, of_nic) =
             (self.of_bytes(message.size, overhead_per_byte), self.of_bytes(message.size, gap_per_byte));
         let (cpu, nic) = (self.cpu(rank, message.cpu), self.nic(rank, message.nic));
@@ -483,7 +493,7 @@ impl<C: Cursor> Executor<C> {
         place: u32,
         out: &mut Vec<Ready>,
     ) {
-        let message = self.messages.get(place);
+        let message = *self.messages.get(place);
         self.messages.release(place);
         let sender = message.from;
         if let Some(record) = &mut self.record {

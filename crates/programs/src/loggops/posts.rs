@@ -45,7 +45,10 @@ impl Posts {
     /// Calls `each` with the receives of a rank that start before an event, and removes them.
     #[inline]
     pub fn before(&mut self, event: &Event, each: impl FnMut(&Post)) {
-        let posts = &mut self.0[event.rank as usize];
+        let posts = &mut self.0[event.rank() as usize];
+        if posts.is_empty() {
+            return;
+        }
         let count = posts.iter().take_while(|post| post.key() < (event.time, event.order)).count();
         posts[..count].iter().for_each(each);
         posts.drain(..count);
@@ -67,7 +70,7 @@ impl<C: Cursor> Executor<C> {
     /// Adds the receives that start before an event to the list of receives of their rank.
     #[inline]
     pub(super) fn post_before(&mut self, event: &Event) {
-        let (machine, operations) = (&mut self.machines[event.rank as usize], &mut self.answer.operations);
+        let (machine, operations) = (&mut self.machines[event.rank() as usize], &mut self.answer.operations);
         self.posts.before(event, |post| {
             *operations += 1;
             machine.post(&post.receive);

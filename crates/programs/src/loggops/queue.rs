@@ -34,8 +34,8 @@ pub struct Queue {
     /// most `edge`.
     base: u64,
     buckets: [Bucket; BUCKETS],
-    /// A bit mask of the buckets that have events.
-    used: u128,
+    /// A bit mask of the buckets from 1 that have events: bit `k` for bucket `k + 1`.
+    used: u64,
 }
 
 impl Queue {
@@ -56,23 +56,22 @@ impl Queue {
     /// Puts an event into its bucket.
     #[inline]
     fn put(&mut self, event: Event) {
-        let bucket = (u64::BITS - (event.biased() ^ self.base).leading_zeros()) as usize;
-        self.buckets[bucket][usize::from(event.has_waited())].push(event);
-        self.used |= 1 << bucket;
+        let bucket = u64::BITS - (event.biased() ^ self.base).leading_zeros();
+        self.buckets[bucket as usize][usize::from(event.has_waited())].push(event);
+        self.used |= 1u64.unbounded_shl(bucket.wrapping_sub(1));
     }
 
     /// Takes out the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<Event> {
         if self.next == self.sorted.len() && self.early.is_empty() {
-            self.refill();
+            return self.refill();
         }
-        let first = self.sorted.get(self.next).copied();
-        match self.early.peek() {
-            Some(early) if first.is_none_or(|first| early.key() < first.key()) => self.early.pop(),
-            Some(_) | None => {
+        match (self.sorted.get(self.next), self.early.peek()) {
+            (first, Some(early)) if first.is_none_or(|first| early.key() < first.key()) => self.early.pop(),
+            (first, _) => {
                 self.next += usize::from(first.is_some());
-                first
+                first.copied()
             }
         }
     }
@@ -83,37 +82,63 @@ impl Queue {
         self.sorted.get(self.next + distance)
     }
 
-    /// Sorts the events of the first bucket, which are the next events.
-    fn refill(&mut self) {
+    /// Sorts the events of the first bucket, which are the next events. Takes out the first event.
+    fn refill(&mut self) -> Option<Event> {
         self.sorted.clear();
         self.next = 0;
-        while self.used != 0 {
-            let bucket = self.used.trailing_zeros() as usize;
-            self.used &= !(1 << bucket);
+        while let Some(bucket) = self.first_bucket() {
+            if let [[event], []] = self.buckets[bucket].each_ref().map(Vec::as_slice) {
+                let event = *event;
+                self.base = event.biased();
+                self.edge = self.base.saturating_add(1);
+                self.buckets[bucket][0].clear();
+                return Some(event);
+            }
             let mut events = std::mem::take(&mut self.buckets[bucket]);
-            let times = events.iter().flatten().map(Event::biased);
-            let (first, last) = times.fold((u64::MAX, 0), |(first, last), time| (first.min(time), last.max(time)));
+            let [fresh, waited] = &mut events;
+            let (mut first, mut last) = (u64::MAX, 0);
+            for time in fresh.iter().chain(waited.iter()).map(Event::biased) {
+                (first, last) = (first.min(time), last.max(time));
+            }
             // the times of all later buckets differ from both in the same bit as from the old base
             self.base = first;
-            let is_ready = first == last || events.iter().map(Vec::len).sum::<usize>() <= FEW;
+            let is_ready = first == last || fresh.len() + waited.len() <= FEW;
             if is_ready {
                 self.edge = last.saturating_add(1);
-                events.iter_mut().for_each(|list| list.sort_by_key(Event::key));
-                merge(&events, &mut self.sorted);
+                fresh.sort_by_key(Event::key);
+                waited.sort_by_key(Event::key);
+                merge(fresh, waited, &mut self.sorted);
             } else {
-                events.iter().flatten().for_each(|&event| self.put(event));
+                fresh.iter().chain(waited.iter()).for_each(|&event| self.put(event));
             }
-            events.iter_mut().for_each(Vec::clear);
+            fresh.clear();
+            waited.clear();
             self.buckets[bucket] = events;
             if is_ready {
-                return;
+                self.next = 1;
+                return self.sorted.first().copied();
             }
         }
+        None
+    }
+
+    /// The first bucket that has events. From now on it counts as empty.
+    #[inline]
+    fn first_bucket(&mut self) -> Option<usize> {
+        if self.buckets[0].iter().any(|list| !list.is_empty()) {
+            return Some(0);
+        }
+        let bucket = (self.used != 0).then(|| self.used.trailing_zeros() as usize + 1)?;
+        self.used &= self.used - 1;
+        Some(bucket)
     }
 }
 
 /// Appends the events of two sorted lists to `to` in their order.
-fn merge([left, right]: &Bucket, to: &mut Vec<Event>) {
+fn merge(left: &[Event], right: &[Event], to: &mut Vec<Event>) {
+    if right.is_empty() {
+        return to.extend_from_slice(left);
+    }
     let mut rest = right.iter().peekable();
     for event in left {
         while let Some(before) = rest.next_if(|other| other.key() < event.key()) {

@@ -36,8 +36,8 @@ impl<T: Copy> Slots<T> {
     }
 
     #[inline]
-    pub fn get(&self, place: u32) -> T {
-        self.records[place as usize]
+    pub fn get(&self, place: u32) -> &T {
+        &self.records[place as usize]
     }
 
     #[inline]

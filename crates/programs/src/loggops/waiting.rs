@@ -52,7 +52,7 @@ impl Waiting {
 
     /// Called when an event can't begin. Returns true if the event is parked; otherwise the event must stay in the queue.
     pub fn park(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> bool {
-        let Some(list) = self.list(needs, event.rank, of) else { return false };
+        let Some(list) = self.list(needs, event.rank(), of) else { return false };
         if event.order <= list.queued {
             list.queued = event.order;
             return false;
@@ -63,7 +63,7 @@ impl Waiting {
 
     /// Called when an event that has waited begins. Returns the event that replaces it in the queue.
     pub fn next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> Option<Event> {
-        let list = self.list(needs, event.rank, of)?;
+        let list = self.list(needs, event.rank(), of)?;
         if list.queued != event.order {
             return None;
         }
