@@ -1,13 +1,14 @@
-//! Prefetches the data of the next events, in the order in which these data point to each other.
+//! Prefetches data into the cache before they are read: for the next events, in the order in which their data point to each other, and
+//! for the later operations of a rank.
 
 use super::Executor;
 use super::event::About;
 use crate::form::Cursor;
 use weft_units::prefetch::prefetch_whole;
 
-/// Number of ranks from which the data of the next events are prefetched. The states of fewer ranks
-/// fit into the cache.
-pub const MANY: usize = 256;
+/// Number of ranks from which the states of the ranks of the next events are prefetched. The states of fewer ranks fit into the
+/// second-level cache.
+pub const MANY: usize = 1024;
 
 /// Number of ranks from which each operation prefetches a later one of its rank. The processor itself prefetches for fewer ranks.
 pub const SOME: usize = 8;
@@ -31,11 +32,7 @@ impl<C: Cursor> Executor<C> {
             }
         }
         if let Some(event) = self.queue.ahead(AHEAD) {
-            let id = match event.about() {
-                About::Op(place) => Some(self.ops.get(place).id),
-                About::Message(_) => None,
-            };
-            self.machines[event.rank() as usize].bring(id);
+            self.machines[event.rank() as usize].bring_collective();
         }
     }
 }

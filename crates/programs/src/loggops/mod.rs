@@ -299,7 +299,7 @@ impl<C: Cursor> Executor<C> {
             }
             match event.about() {
                 About::Op(place) => {
-                    if some && !many {
+                    if some {
                         self.machines[event.rank() as usize].bring_later(self.ops.get(place).id);
                     }
                     self.try_op(event, place, &mut ready);

@@ -28,41 +28,52 @@ impl Post {
 
 /// The receives of each rank that start later, in the order of their starts.
 #[derive(Debug)]
-pub struct Posts(Vec<Vec<Post>>);
+pub struct Posts {
+    of: Vec<Vec<Post>>,
+    /// Number of receives of all ranks.
+    count: usize,
+}
 
 impl Posts {
     pub fn new(ranks: usize) -> Self {
-        Self(vec![Vec::new(); ranks])
+        Self { of: vec![Vec::new(); ranks], count: 0 }
     }
 
     #[inline]
     pub fn push(&mut self, rank: u32, post: Post) {
-        let posts = &mut self.0[rank as usize];
+        let posts = &mut self.of[rank as usize];
         let before = posts.iter().rposition(|other| other.key() < post.key());
         posts.insert(before.map_or(0, |place| place + 1), post);
+        self.count += 1;
     }
 
     /// Calls `each` with the receives of a rank that start before an event, and removes them.
     #[inline]
     pub fn before(&mut self, event: &Event, each: impl FnMut(&Post)) {
-        let posts = &mut self.0[event.rank() as usize];
-        if posts.is_empty() {
+        // many programs have no such receives, and then the lists of the ranks are not read
+        if self.count == 0 {
             return;
         }
+        let posts = &mut self.of[event.rank() as usize];
         let count = posts.iter().take_while(|post| post.key() < (event.time, event.order)).count();
         posts[..count].iter().for_each(each);
         posts.drain(..count);
+        self.count -= count;
     }
 
     /// Removes and returns all receives of a rank.
     pub fn take(&mut self, rank: u32) -> Vec<Post> {
-        std::mem::take(&mut self.0[rank as usize])
+        let posts = std::mem::take(&mut self.of[rank as usize]);
+        self.count -= posts.len();
+        posts
     }
 
     /// Prefetches the receives of a rank.
     #[inline]
     pub fn bring(&self, rank: u32) {
-        prefetch_whole(&self.0[rank as usize], 0);
+        if self.count > 0 {
+            prefetch_whole(&self.of[rank as usize], 0);
+        }
     }
 }
 
