@@ -48,7 +48,7 @@ impl Ops {
     pub(super) fn bring(&self, index: u32) {
         prefetch_first_line(&self.ops, index as usize);
         prefetch_first_line(&self.begins, 2 * index as usize);
-        prefetch_first_line(&self.successors, (u64::from(index) * u64::from(self.mean_edges) >> 16) as usize);
+        prefetch_first_line(&self.successors, ((u64::from(index) * u64::from(self.mean_edges)) >> 16) as usize);
     }
 
     /// Number of edges that lead to operation `index`.

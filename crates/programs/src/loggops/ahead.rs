@@ -1,5 +1,5 @@
-//! Prefetches data into the cache before they are read: for the next events, in the order in which their data point to each other, and
-//! for the later operations of a rank.
+//! Prefetches the data of the next events, in the order in which these data point to each other. Also prefetches later operations of
+//! a rank.
 
 use super::Executor;
 use super::event::About;

@@ -15,7 +15,7 @@ pub struct Event {
     pub time: i64,
     pub order: u64,
     /// The rank in the upper half; the index of the subject, and two flag bits in the lower half. They are one number, because the queue
-    /// moves events in parts of 8 bytes, and the processor waits for a wider read of numbers that were just written.
+    /// moves events in parts of 8 bytes. The processor waits if it reads two numbers at once that were just written separately.
     place: u64,
 }
 

@@ -63,7 +63,7 @@ impl<T: Copy> Queue<T> {
     /// Prefetches the first items.
     #[inline]
     pub fn bring(&self) {
-        // a list without items may have no memory, and a prefetch of an address that does not exist takes long
+        // a list without items may have no memory
         if !self.items.is_empty() {
             prefetch_first_line(self.items.as_slices().0, 0);
         }
