@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         "weft reproduce tcep --quick --only 9a 12",
     )
     listed = "; ".join(f"{name}: {words}" for name, words in PAPERS.items())
-    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed}; {ALL}: each of them, and one page)")
+    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed}; {ALL}: all papers, and one page with all of them)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
     length.add_argument(
@@ -58,7 +58,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run, draw, judge, print; returns the exit status."""
+    """Run the experiments, draw the figures, judge the claims, print the scoreboard, and return the exit status."""
     from weft.cli.interrupt import interruptible
     from weft_papers.common import reproduction
     from weft_papers.common.paper_bar import PaperBar

@@ -49,7 +49,7 @@ def _intermix(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Convert the configuration, write the scenario, print the differences; returns the exit status."""
+    """Convert the configuration, write the scenario, print the differences, and return the exit status."""
     from weft_peers.booksim.convert import convert, name_of
     from weft_peers.booksim.document import COUNTING
 

@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run, compare, print; returns the exit status."""
+    """Run the cases, compare them with the peer's results, print the verdicts, and return the exit status."""
     from weft.runs.progress import Bar
     from weft_peers.validate import verdict_table
     from weft_peers.validate.golden import chosen, read

@@ -42,7 +42,7 @@ class Machine:
     Attributes
     ----------
     shares : Shares
-        Shares of power.
+        Power of a sleeping port, of the ports of a switch and of the network, as shares (Table 1).
     idle_shares : sequence of float
         Power of an idle node, as shares of its full power. The table has a row for each share.
     cores_per_terminal : int or None

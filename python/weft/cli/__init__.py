@@ -25,7 +25,7 @@ EXIT_STATUS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line and return the exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file name may contain bytes that are not valid text
     status = _status(sys.argv[1:] if arguments is None else arguments)
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _status(arguments: Sequence[str]) -> int:
-    """Run a command; returns the exit status."""
+    """Run a command and return the exit status."""
     try:
         options = _parser(next(iter(arguments), None)).parse_args(arguments)
         with warned.plainly():
@@ -61,7 +61,7 @@ def _status(arguments: Sequence[str]) -> int:
 
 
 def _refused(problem: WeftError) -> int:
-    """Print an error; returns the exit status."""
+    """Print an error and return the exit status."""
     print(problem.text, file=sys.stderr)
     return STALLED if isinstance(problem, StuckError) else BAD_INPUT
 

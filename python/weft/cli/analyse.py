@@ -97,7 +97,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Analyse and print; returns the exit status."""
+    """Make the chosen analysis, print its table, and return the exit status."""
     analyse: Callable[[argparse.Namespace], Answered] = options.analyse
     frame, notes = analyse(options)
     if options.json:
@@ -170,7 +170,7 @@ def _add_overhead(kinds: Commands) -> None:
     parser = _kind(kinds, "overhead", about, "--radix 48 --counter-bits 24", _overhead)
     number = arguments.positive
     parser.add_argument("--radix", metavar="PORTS", type=number, default=64, help="ports of a router (default: 64)")
-    routers = "of a subnetwork (default: of the largest balanced butterfly of this radix)"
+    routers = "routers of a subnetwork (default: those of the largest balanced butterfly of this radix)"
     parser.add_argument("--routers", metavar="K", type=number, help=routers)
     parser.add_argument(
         "--dimensions", metavar="N", type=number, default=2, help="dimensions of the network (default: 2)"

@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Cancel; returns the exit status."""
+    """Cancel the cluster jobs of a sweep and return the exit status."""
     from weft.runs import arrays
     from weft.runs.beacon import at_work
 

@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print; returns the exit status."""
+    """Print the models and return the exit status."""
     from weft import _engine
 
     every = families = _engine.models()

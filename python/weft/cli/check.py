@@ -104,7 +104,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Check and print; returns the exit status."""
+    """Check the scenario, print its properties, and return the exit status."""
     with slowly("reading the scenario and building its networks"):
         sweep = overrides.sweep(options)
     with slowly("proving that packets can't wait for each other in a cycle, and following their paths"):

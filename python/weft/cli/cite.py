@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print; returns the exit status."""
+    """Print the BibTeX entries and return the exit status."""
     from weft import _engine
     from weft.cite import bibliography
     from weft.cli import folders

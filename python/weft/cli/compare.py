@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Compare; returns the exit status."""
+    """Compare two result sets, print or write the table, and return the exit status."""
     from weft.cli import folders
     from weft.results.choose import Chosen
     from weft.results.comparison import compare

@@ -24,7 +24,7 @@ _MOST = 12
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Print the critical path of the first point of a scenario, or of a point of a folder; returns the exit status.
+    """Print the critical path of a scenario's first point or of a point of a folder, and return the exit status.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Analyse and print; returns the exit status."""
+    """Make the chosen analysis of designs, print it, and return the exit status."""
     analyse: Callable[[argparse.Namespace], int] = options.analyse
     return analyse(options)
 

@@ -45,7 +45,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Explain; returns the exit status."""
+    """Print the requested explanation and return the exit status."""
     _refuse_strange(options)
     if options.subject == "stall":
         return stalls.explain(options)

@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write; returns the exit status."""
+    """Print or write the table and return the exit status."""
     from weft.cli import folders
     from weft.cli.query import show
     from weft.results import si_units

@@ -24,12 +24,12 @@ def add(commands: Commands) -> None:
         "weft catalogue --speed 400Gb/s --sources",
     )
     parser.add_argument("--speed", metavar="SPEED", help="only this speed, such as 400Gb/s")
-    parser.add_argument("--sources", action="store_true", help="print the rows that give the figures, with sources")
+    parser.add_argument("--sources", action="store_true", help="also print the source values behind each figure (their median), with the sources")
     parser.add_argument("--json", action="store_true", help="print the whole catalogue as JSON")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print; returns the exit status."""
+    """Print the catalogue of hardware and return the exit status."""
     from weft import _engine
     from weft.errors import WeftError
 

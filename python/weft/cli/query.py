@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the query; returns the exit status."""
+    """Run the query or list the tables, and return the exit status."""
     from weft.cli import folders
     from weft.results.database import Database
 

@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the page; returns the exit status."""
+    """Write the page and return the exit status."""
     from weft import report
     from weft.cli import folders
 

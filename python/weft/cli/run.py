@@ -68,7 +68,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run; returns the exit status."""
+    """Run the sweep, print its results, and return the exit status."""
     from weft.cli.interrupt import interruptible
     from weft.results.store import Store
     from weft.runs.progress import Bar

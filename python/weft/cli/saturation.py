@@ -52,7 +52,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Search and print; returns the exit status."""
+    """Search the saturation load, print it, and return the exit status."""
     from weft.api.results import Results
     from weft.cli.interrupt import interruptible
     from weft.results.of_sweep import FILE

@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have one signature
-    """Print; returns the exit status."""
+    """Print the schema of scenarios as JSON and return the exit status."""
     from weft import _engine
 
     print(json.dumps(_engine.schema(), indent=2))

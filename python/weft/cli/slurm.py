@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
 _OF_A_RUN = {
     "jobs": "--cpus sets the cores of a job, and therefore the points that it runs at the same time",
-    "force": "name another folder with --out: jobs run only points without results",
+    "force": "jobs never repeat finished points; to run all points again, name a new folder with --out",
     "pin": "remove it: Slurm binds the threads of a job to cores (TaskPlugin)",
     "plain": "remove it: it is only for runs in this process",
     "watch": "watch packets on this machine, without --on slurm",

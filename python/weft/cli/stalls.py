@@ -22,7 +22,7 @@ _LISTED = 3
 
 
 def report(results: ResultSet) -> int:
-    """Print the wait-for cycles of the stuck points; returns the exit status."""
+    """Print the wait-for cycles of the stuck points and return the exit status."""
     stalls = results.stalls
     for number, (row, text) in enumerate(stalls):
         words = text if number < _LISTED else text.partition("\n")[0]
@@ -31,7 +31,7 @@ def report(results: ResultSet) -> int:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """``weft explain stall``: print and draw the packets that wait for each other; returns the exit status.
+    """``weft explain stall``: print and draw the packets that wait for each other, and return the exit status.
 
     Raises
     ------

@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print the status; returns the exit status."""
+    """Print the status and return the exit status."""
     from dataclasses import asdict
 
     from weft.runs.sweep_status import status

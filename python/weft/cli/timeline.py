@@ -83,7 +83,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the first point and write its trace; returns the exit status."""
+    """Run the first point, write its trace, and return the exit status."""
     from weft.cli.interrupt import interruptible
     from weft.results.control_messages import Wanted
     from weft.runs import watch

@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Answer and print; returns the exit status."""
+    """Run the chosen subcommand, print its output, and return the exit status."""
     answer: Callable[[argparse.Namespace], int] = options.answer
     return answer(options)
 

@@ -331,7 +331,7 @@ def _of_the_tree(_: Measured) -> tuple[float, str]:
 
 
 _SIZES_WORDS = "at all sizes of Table 5"
-_NO_PORT = "6 terminals and 13 links need 19 ports, and the printed power is the power of 19 ports"
+_NO_PORT = "the paper prints 20 ports, but 6 terminals and 13 links need 19, and its own power is that of 19 ports"
 _OTHER_TREE = (
     "the printed cost and power are those of a tree of pods of 16 ports, which has 1,024 terminals and 320 routers"
 )

@@ -40,7 +40,10 @@ _GENERATED = (
 # before enough links are awake, and draining these packets would take hundreds of thousands of cycles. The third part
 # has the loads around saturation, at which latencies never settle.
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
-"""Highest loads of the first and of the second part; the scenario lists the loads."""
+"""For each pattern, the highest load of the first part of the sweep and of the second part.
+
+The scenario lists all loads.
+"""
 QUICK_LOADS = {
     "uniform": ([0.01, 0.1], [0.2, 0.4], [0.8, 1.0]),
     "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.4, 0.5, 0.6]),
@@ -394,7 +397,7 @@ FIGURES = (
     ),
     Figure(
         "own",
-        "Beyond the paper: links on against latency, with our own policy",
+        "Beyond the paper: latency against links that are on, with our own policy",
         own_policy.figure,
         (own_policy.EXPERIMENT,),
         wide=True,
