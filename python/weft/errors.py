@@ -103,7 +103,7 @@ class StuckError(ProgramError):
 
     @classmethod
     def of(cls, what: str, help: str, stuck: dict[str, Any], place: str = "the program") -> Self:
-        """The error of a program. It has the waiting ranks as text and as data."""
+        """The error of a program. It has the waiting ranks as a string and as data."""
         found = cls.saying(what, help, place)
         found.stuck = stuck
         return found

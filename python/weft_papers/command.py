@@ -28,7 +28,9 @@ def add(commands: Commands) -> None:
         "weft reproduce tcep --quick --only 9a 12",
     )
     listed = "; ".join(f"{name}: {words}" for name, words in PAPERS.items())
-    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed}; {ALL}: all papers, and one page with all of them)")
+    parser.add_argument(
+        "paper", metavar="PAPER", help=f"the paper ({listed}; {ALL}: all papers, and one page with all of them)"
+    )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
     length.add_argument(
@@ -101,7 +103,7 @@ def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
 
 
 def _all_text(done: AllReproduced) -> str:
-    """Text with the number of claims of each paper by verdict, and the path of the page."""
+    """String with the number of claims of each paper by verdict, and the path of the page."""
     from weft_papers.common import scoreboard
 
     lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
@@ -109,7 +111,7 @@ def _all_text(done: AllReproduced) -> str:
 
 
 def _text(done: Reproduction) -> str:
-    """Text with the scoreboard, the figures that were not drawn, and the folders and files that were written."""
+    """String with the scoreboard, the figures that were not drawn, and the folders and files that were written."""
     from weft_papers.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]

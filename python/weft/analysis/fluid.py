@@ -1,4 +1,6 @@
-"""A fluid model of a HyperX with some links off. It gives the flits of each channel under progressive adaptive routing.
+"""A fluid model of a HyperX in which some links are off.
+
+It gives the flits of each channel under progressive adaptive routing.
 
 Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions in ascending order. In each it takes the link to
 its target coordinate, or it takes two links over one other router of the same line. A line is a subnetwork in which all

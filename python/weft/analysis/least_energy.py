@@ -3,7 +3,7 @@
 Source: our own, to choose thresholds for a workload. A policy qualifies if its programs take at most a given share more
 time than with links that are always on. Times and energies are means over seeds. The result is the qualifying policy
 with the least energy. The floor for comparison is the always-on run in which all members of a trunk except one cost no
-static energy. This floor assumes knowledge of the future traffic, changes no link, and loses no time. If the times of
+static energy. This floor knows the future traffic, and neither changes links nor loses time. If the times of
 waking and of going off are given, a second reference pays for each change: `weft.analysis.trunk_oracle`.
 
 Parameters: results of a sweep over policies; the allowed extra run time as a share; the times of waking and of going

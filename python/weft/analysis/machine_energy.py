@@ -183,7 +183,7 @@ class Reference:
     Attributes
     ----------
     name : str
-        Its coordinates as text, or its size.
+        Its coordinates as a string, or its size.
     fabric : Fabric
         Its network.
     run : Run or None

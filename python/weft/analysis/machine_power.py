@@ -154,7 +154,7 @@ class Task:
         return first / (first - last)
 
     def saves(self, other: Task, shares: Shares) -> str:
-        """Text that names the idle shares of a node for which this task uses less machine energy than another."""
+        """String that names the idle shares of a node for which this task uses less machine energy than another."""
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last == 0:
             return "equal"

@@ -1,4 +1,4 @@
-"""`weft.load` makes a sweep of a scenario: of a file, a text, a dict, a graph or a traffic matrix."""
+"""`weft.load` makes a sweep of a scenario, which is a file, a string, a dict, a graph or a traffic matrix."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def load(
     scenario : path, YAML text, dict or Scenario
         A string with a line break is read as YAML text, any other string as the path of a file.
     overrides : mapping of str to value, optional
-        Values by dotted path, like ``--set`` on the command line. A value is a text, number, list, dict, NumPy array,
+        Values by dotted path, like ``--set`` on the command line. A value is a string, number, list, dict, NumPy array,
         or a function that is a model (`weft.pattern`).
     topology : networkx.Graph, optional
         A network in place of that of the scenario: its nodes are the routers, in the order of the graph. The node
         attribute ``terminals`` is the number of terminals of a router. The edge attribute ``class`` names the class of
         a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity",
         "unit": "Gb/s"}}}``. In faults, jobs and results the name of a router is its node. It is ``str(node)`` if the
-        node is neither a whole number nor a text.
+        node is neither a whole number nor a string.
     terminals_per_router : int, optional
         Terminals of each router of `topology` that lacks the attribute ``terminals``; by default 0.
     matrix : array_like, optional

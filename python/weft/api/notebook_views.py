@@ -62,7 +62,7 @@ def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> st
 
 
 def _of_them(count: int, done: int) -> str:
-    """Text that counts the finished points of a sweep."""
+    """String that counts the finished points of a sweep."""
     return "all finished" if done == count else f"{done} finished and {count - done} to run"
 
 

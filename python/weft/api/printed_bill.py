@@ -1,4 +1,4 @@
-"""The bill of a year as text in Python: the tables and notes that `weft analyse bill` prints."""
+"""The bill of a year as a string in Python: the tables and notes that `weft analyse bill` prints."""
 
 from __future__ import annotations
 

@@ -426,7 +426,7 @@ class Sweep:
             of the packets at this load, if dropped packets are the reason why it is too much; ``runs``;
             ``wider_than_tolerance``, whether the distance of the two loads is large because runs between them had not
             settled; ``flaw``, the reason why the latency is not reliable (not settled, nothing measured), or null;
-            ``loads_run``, all loads that were run, as text; ``warned_of``, the parameter of the power policy about
+            ``loads_run``, all loads that were run, as a string; ``warned_of``, the parameter of the power policy about
             which a warning says that other loads may not be carried, or null.
 
         Raises
@@ -497,7 +497,7 @@ def _memory(point: Point) -> dict[str, int]:
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """The part of a resolved scenario on which the facts of `Implied` depend, as text."""
+    """The part of a resolved scenario on which the facts of `Implied` depend, as a string."""
     kept = json.loads(json.dumps(resolved))
     for path in _FREE:
         *parents, last = path.split(".")

@@ -149,7 +149,7 @@ def _add_bound(kinds: Commands) -> None:
     about = "fewest active links of a 1D flattened butterfly that carry a load (TCEP, Fig. 12)"
     parser = _kind(kinds, "bound", about, "--routers 32 --terminals 1024 --load 0.1,0.41", _bound)
     parser.add_argument("--routers", metavar="R", type=arguments.positive, default=32, help="routers (default: 32)")
-    terminals = "of the whole network (default: 1024)"
+    terminals = "terminals of the whole network (default: 1024)"
     parser.add_argument("--terminals", metavar="N", type=arguments.positive, default=1024, help=terminals)
     load = "loads in flits/terminal/cycle (default: 0.05 to 0.9)"
     parser.add_argument("--load", metavar="L,...", type=_numbers, default=_LOADS, help=load)

@@ -185,7 +185,7 @@ def _programs(sweep: Sweep, *, estimate: bool) -> list[str]:
 
 
 def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
-    """Text that identifies some points of a sweep by their coordinates.
+    """String that identifies some points of a sweep by their coordinates.
 
     It omits a coordinate if the points have all of its values.
     """
@@ -374,7 +374,7 @@ def _coordinate(point: Point, path: str) -> str:
 
 
 def _fact(facts: dict[str, Any], key: str) -> str:
-    """A fact as text, with its error if it comes from a sample of the paths."""
+    """A fact as a string, with its error if it comes from a sample of the paths."""
     value, sampled = facts[key], facts["sampled"]
     if value is None:
         return _PROGRAMS_SEND if facts["runs_programs"] else _NOBODY_SENDS
@@ -388,7 +388,7 @@ def _fact(facts: dict[str, Any], key: str) -> str:
 
 
 def _bound(facts: dict[str, Any]) -> str:
-    """The channel-load bound as text, with its interval if paths were sampled, and the paths to which it applies."""
+    """The channel-load bound and its paths, as a string; with the interval of the bound if paths were sampled."""
     value, sampled = facts["channel_load_bound"], facts["sampled"]
     shown = _text(value)
     if sampled:

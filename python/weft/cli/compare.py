@@ -126,7 +126,7 @@ def _typeset(compared: Comparison, ending: str) -> str:
 
 
 def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """A quantity at each place (combination of coordinates): its rows, and their cells as text."""
+    """A quantity at each place (combination of coordinates): its rows, and their cells as strings."""
     from weft.text.columns import number
     from weft.text.labels import label
 

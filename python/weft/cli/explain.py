@@ -149,7 +149,7 @@ def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
 
 
 def _trunks(by_width: dict[str, int]) -> str:
-    """Number of trunks of each width, as text: ``3 of 2 links, 1 of 4 links``."""
+    """Number of trunks of each width, as a string: ``3 of 2 links, 1 of 4 links``."""
     widths = sorted(by_width, key=int)
     return ", ".join(f"{by_width[width]} of {width} links" for width in widths)
 
@@ -185,7 +185,7 @@ def _routing(facts: dict[str, Any]) -> list[str]:
 
 
 def _vc_classes(links: list[dict[str, Any]]) -> str:
-    """The VCs of each VC class, for each class of links, as text: ``dim0 0-1 | 2-3; dim1 0-3``."""
+    """The VCs of each VC class, for each class of links, as a string: ``dim0 0-1 | 2-3; dim1 0-3``."""
     return "; ".join(f"{link['links']} {' | '.join(map(_ranges, link['vcs']))}" for link in links if link["classes"])
 
 

@@ -24,7 +24,11 @@ def add(commands: Commands) -> None:
         "weft catalogue --speed 400Gb/s --sources",
     )
     parser.add_argument("--speed", metavar="SPEED", help="only this speed, such as 400Gb/s")
-    parser.add_argument("--sources", action="store_true", help="also print the source values behind each figure (their median), with the sources")
+    parser.add_argument(
+        "--sources",
+        action="store_true",
+        help="also print the source values behind each figure (their median), with the sources",
+    )
     parser.add_argument("--json", action="store_true", help="print the whole catalogue as JSON")
 
 
@@ -68,6 +72,6 @@ def _figures(figures: list[dict[str, Any]]) -> list[str]:
 
 
 def _source(row: Mapping[str, Any]) -> str:
-    """A row of the catalogue as text: number, meaning and source."""
+    """A row of the catalogue as a string: number, meaning and source."""
     year = row.get("year", "undated")
     return f"{row['row']:>3}  {row['kind']} {row['speed_gbps']} Gb/s, {year}: {row['source']} ({row['note']})"

@@ -66,7 +66,7 @@ def _add_appearance(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--order", metavar="LABEL,...", help=order)
     ends = "ends of the {} axes; one end may be omitted, e.g. ,0.5"
     group.add_argument("--xlim", metavar="LOW,HIGH", help=ends.format("horizontal"))
-    y = f"{ends.format('vertical')}; for only one quantity, write words of its label first, e.g. latency=0,60 (repeatable)"
+    y = f"{ends.format('vertical')}; for one quantity, put words of its label first: latency=0,60 (repeatable)"
     group.add_argument("--ylim", metavar="[AXIS=]LOW,HIGH", action="append", help=y)
     arguments.add_units(group)
     panels = "only these panels of a figure over load, by words of axis or title, in this order, e.g. latency,accepted"

@@ -1,4 +1,4 @@
-"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and texts about submitted jobs."""
+"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and strings about submitted jobs."""
 
 from __future__ import annotations
 

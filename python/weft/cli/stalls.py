@@ -64,7 +64,7 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _some(rows: list[int]) -> str:
-    """The numbers of points as text; if there are many, only the first ones."""
+    """The numbers of points as a string; if there are many, only the first ones."""
     return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 

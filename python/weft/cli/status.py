@@ -104,7 +104,7 @@ def _array(array: ArrayStatus) -> list[str]:
 
 
 def _twice(notes: list[dict[str, Any]]) -> str:
-    """Text that counts the points that were run twice, and says whether their results differ."""
+    """String that counts the points that were run twice, and says whether their results differ."""
     different = sum(note["same"] is False for note in notes)
     what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
     dead = sum(note["overruled_by"] is not None for note in notes)

@@ -28,7 +28,7 @@ class Hardware:
     Attributes
     ----------
     name : str
-        The catalogue, its speed and its cables, as text.
+        The catalogue, its speed and its cables, as a string.
     speed, cables, terminal_cables, routers : str
         Values of the same keys of `power.catalogue` in a scenario.
     base_w_per_port : float

@@ -98,7 +98,7 @@ def _assumptions(comparison: Comparison) -> list[str]:
 
 
 def _priced(prices: Prices) -> str:
-    """The fitted lines of a price list, as text."""
+    """The fitted lines of a price list, as a string."""
     lines = f"lines fitted to the prices of {prices.name}"
     routers = f"{prices.router.slope:.4g} $ per port + {prices.router.intercept:,.6g} $"
     cables = f"{prices.cable.slope:.4g} $ per metre + {prices.cable.intercept:.5g} $ for each Gb/s"

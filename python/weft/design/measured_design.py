@@ -90,7 +90,7 @@ class Assumptions:
 
 
 def in_words(topology: Mapping[str, Any]) -> str:
-    """A topology as text.
+    """A topology as a string.
 
     It omits parameters that have their defaults: single links, and the arrangement of a dragonfly.
     """

@@ -71,7 +71,7 @@ class Packaging:
 
     @property
     def sizes(self) -> str:
-        """The size of a rack, as text."""
+        """The size of a rack, as a string."""
         parts = [(self.routers_per_rack, "routers"), (self.terminals_per_rack, "terminals")]
         return " and ".join(f"{most} {what}" for most, what in parts if most is not None)
 
@@ -87,7 +87,7 @@ class Layout:
     racks : array of int, shape (routers,)
         The rack of each router.
     rule : str
-        The rule of the layout, as text.
+        The rule of the layout, as a string.
     is_grid : bool
         True if every cable has the overhead, also a cable between two routers of a rack.
     """

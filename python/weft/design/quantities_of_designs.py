@@ -58,7 +58,7 @@ ROWS = (
 
 
 def cell(value: Any, column: str) -> str:
-    """A value as text in tables; shares are in percent."""
+    """A value as a string in tables; shares are in percent."""
     if value is None:
         return "-"
     if isinstance(value, str):

@@ -63,7 +63,7 @@ class Wanted:
 
     @property
     def limits(self) -> list[str]:
-        """The limits that are set, as text."""
+        """The limits that are set, as a string."""
         lines = [f"at least {self.terminals:,} terminals", f"at most {self.radix_ports} ports per router"]
         for limit, (_, sign, words, unit) in LIMITS.items():
             if (bound := getattr(self, limit)) is not None:

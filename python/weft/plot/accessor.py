@@ -67,7 +67,7 @@ class OneKind:
         self.__doc__ = f"Draws {KINDS[kind].summary}. The parameters are those of `Plots.draw` after `kind`."
 
     def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
-        """Draw the figure into a file, and write its numbers next to it; returns the path of the figure."""
+        """Draw the figure into a file, write its numbers next to it, and return the path of the figure."""
         return self._plots.draw(self._kind, path, **options)
 
     def figure(self, **options: Unpack[Shown]) -> Picture:
@@ -172,7 +172,7 @@ class Plots:
         csv: bool = True,
         **appearance: Unpack[Looks],
     ) -> Path:
-        """Draw a figure into a file, and write its numbers next to it; returns the path of the figure.
+        """Draw a figure into a file, write its numbers next to it, and return the path of the figure.
 
         Parameters
         ----------

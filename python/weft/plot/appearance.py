@@ -59,7 +59,7 @@ class Appearance:
     xlim : tuple or None
         Ends of the horizontal axes. ``None`` keeps an end.
     ylim : dict
-        Ends of vertical axes, by words of their label. The empty text selects all panels.
+        Ends of vertical axes, by words of their label. The empty string selects all panels.
     style : str or None
         File of a matplotlib style sheet.
     panels : tuple of str
@@ -107,7 +107,7 @@ class Appearance:
         labels : dict or list of str, optional
             Replacements of words, new words by old ones: ``{"ugal_p": "UGAL"}`` or ``["ugal_p=UGAL"]``.
         title : str or bool, optional
-            Title of the figure; ``False`` or an empty text for no title.
+            Title of the figure; ``False`` or an empty string for no title.
         legend : str, optional
             ``above`` (default), ``inside``, ``right``, ``below``, ``direct`` (labels at the ends of the curves) or
             ``none``.
@@ -234,7 +234,7 @@ def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 
 
 def _listed(asked: str | Iterable[str] | None) -> list[str]:
-    """The labels of a requested order, given as several texts or as one text with commas."""
+    """The labels of a requested order, given as several strings or as one string with commas."""
     texts = [asked] if isinstance(asked, str) else list(asked or [])
     # A comma inside brackets belongs to the options of a model.
     return [part.strip() for text in texts for part in re.split(r",(?![^(]*\))", text) if part.strip()]

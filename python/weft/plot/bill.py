@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Rows = dict[str, tuple[YearlyBill, Billed]]
 
-# Heights in inches: of the panel over time, of a bar, and of the space around the bars.
+# Heights of the panel over time, of a bar, and of the space around the bars [inches].
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
 # Upper end of the axis as a multiple of the highest power.
 _ROOM = 1.08
@@ -124,7 +124,7 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
 
 
 def _latency(row: Billed) -> str:
-    """Range of the mean packet latencies of the parts of the profile, as text; empty if no latency is known."""
+    """Range of the mean packet latencies of the parts of the profile, as a string; empty if no latency is known."""
     known = [each.latency_cycles for each in row.readings if each.latency_cycles is not None]
     ends = dict.fromkeys(f"{each:,.4g}" for each in (min(known), max(known))) if known else {}
     dropped = max((each.dropped_share for each in row.readings), default=0.0)

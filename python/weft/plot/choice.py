@@ -38,7 +38,7 @@ class Spot:
     point : int
         Row of the point in the frame.
     label : str
-        Text that distinguishes the point from the others in the figure, and says how it ended; empty for a single
+        String that distinguishes the point from the others in the figure, and says how it ended; empty for a single
         point.
     place : str
         The label without the text on how the point ended.
@@ -56,7 +56,7 @@ class Spot:
 
     @property
     def name(self) -> str:
-        """Coordinates as text, for a message."""
+        """Coordinates as a string, for a message."""
         return self.results.describe(self.point)
 
 
@@ -230,7 +230,7 @@ class Choice:
         return alone | {path: _labels(part, path)[point] for path in part.results.coordinates}
 
     def _example(self) -> str:
-        """Text that shows how to choose fewer points."""
+        """String that shows how to choose fewer points."""
         part = self.parts[0]
         first = part.points[0]
         words = _naming(part, first)
@@ -242,7 +242,7 @@ class Choice:
 
 
 def _naming(part: Chosen, point: int) -> str | None:
-    """Shortest text that chooses exactly this point by its coordinates; ``None`` if there is no such text."""
+    """Shortest string that chooses exactly this point by its coordinates; ``None`` if there is no such string."""
     results = part.results
     coordinates = results.points[point]["coordinates"].items()
     for whole_path, options in product((False, True), repeat=2):

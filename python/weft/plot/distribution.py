@@ -164,7 +164,7 @@ def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floa
 
 
 def _drawn(axes: Axes, seen: Seen, column: str, line: Line, look: style.Look) -> pl.DataFrame:
-    """Draw a curve, and the range of its seeds; returns its numbers."""
+    """Draw a curve and the range of its seeds, and return its numbers."""
     x, heights, steps = line
     y = heights(seen.packets)
     axes.plot(x, y, drawstyle=steps, label=seen.label, **look.dense)

@@ -66,7 +66,7 @@ def save(drawing: Figure, path: Path) -> Path:
     Raises
     ------
     WeftError
-        If there is no such format, or the figure is too small for its texts.
+        If there is no such format, or the figure is too small for its words.
     WriteError
         If the file can't be written.
     """
@@ -94,7 +94,7 @@ def save_numbers(drawing: Picture, picture: Path) -> Path:
 
 
 def _check_room(drawing: Figure) -> None:
-    """Refuse a figure whose texts leave no room for its content."""
+    """Refuse a figure whose words leave no room for its content."""
     size = drawing.get_size_inches()
     for axes in drawing.axes:
         room = axes.get_position().size * size

@@ -1,4 +1,4 @@
-"""Finishes a figure that its kind has drawn: sets the requested texts, limits of the axes, title, legend and size."""
+"""Finishes a figure that its kind has drawn: sets the requested words, limits of the axes, title, legend and size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SHARE, _SMALL = 1 / 3, 5.5
 # A legend next to the panels takes at most this share of the width.
 _BESIDE = 0.4
-# Heights in inches: of a page, and the smallest height of a panel on a page that is full of panels.
+# Height of a page, and smallest height of a panel on a page that is full of panels [inches].
 _PAGE, _LOW = 8.5, 1.2
 # Row names of a panel take at most this share of its width, and at most this number of lines each.
 _BESIDE_ROWS, _LINES = 0.3, 2
@@ -80,7 +80,7 @@ def _sheet_size(drawing: Picture) -> tuple[float | None, float | None]:
 
 
 def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> list[Artist]:
-    """Write the labels of curves at their ends; returns the entries that the legend still needs."""
+    """Write the labels of curves at their ends and return the entries that the legend still needs."""
     words = {str(handle.get_label()) for handle in handles}
     written = direct.write(panels, words, height)
     if not written:
@@ -92,7 +92,7 @@ def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> lis
 
 
 def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float, place: str) -> float:
-    """Write title and legend outside the panels; returns their height [inches]."""
+    """Write title and legend outside the panels, and return their height [inches]."""
     bold = FontProperties(weight=rcParams["figure.titleweight"], size=rcParams["figure.titlesize"])
     room = width * (_BESIDE if place == "right" else 1) - 0.15
     size, columns, labels, across, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
@@ -142,13 +142,13 @@ def _columns(widths: Sequence[float], room: float, gap: float) -> int:
 
 
 def _width(text: str, font: FontProperties) -> float:
-    """Width of a text [inches]."""
+    """Width of a string [inches]."""
     lines = text.splitlines() or [""]
     return float(max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)) / 72
 
 
 def wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
-    """Breaks a text into lines that are at most `room` wide [inches], as far as its words allow.
+    """Breaks a string into lines that are at most `room` wide [inches], as far as its words allow.
 
     Lines are broken at spaces and behind slashes. A word that is too long is broken also, unless words must stay
     `whole`.
@@ -182,7 +182,7 @@ def _fit_names(panels: Sequence[Axes], width: float) -> None:
 
 
 def _shortened(text: str, font: FontProperties, room: float) -> str:
-    """Shortens a text to few lines of at most `room` [inches]; dots replace omitted words in its middle.
+    """Shortens a string to few lines of at most `room` [inches]; dots replace omitted words in its middle.
 
     The middle is omitted because two names may differ at the beginning or at the end.
     """

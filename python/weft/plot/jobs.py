@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Maximum number of series that differ in colour and hatching; maximum number of bars on a page, and of points, seeds
 # included.
 _SERIES, _BARS, _POINTS = len(style.HATCHES) * 2, 60, 600
-# Heights in inches: of a bar and the space around it, and the smallest height of a row.
+# Height of a bar and the space around it, and smallest height of a row [inches].
 _BAR, _ROW = 0.16, 0.26
 
 

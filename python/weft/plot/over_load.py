@@ -170,12 +170,12 @@ def calm(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def loads(frame: pl.DataFrame) -> list[str | float]:
-    """The load of each point as set, or the loads of its measured phases as text."""
+    """The load of each point as set, or the loads of its measured phases as a string."""
     return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
 
 
 def short(load: str | float, digits: int = 3) -> str:
-    """An entry of `loads` as text. Of many phases, only the first ones are shown."""
+    """An entry of `loads` as a string. Of many phases, only the first ones are shown."""
     if not isinstance(load, str):
         return f"{load:.{digits}g}"
     each = load.split(", ")
@@ -241,7 +241,7 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
     if view.y in numbers.LATENCIES:
         frame = calm(frame)
     frame = frame.drop_nulls([view.x.column, view.y.column, f"half {view.y.column}"])
-    # chance also changes the offered load, but the offered load is not a result
+    # the offered load also varies at random, but it is not a result
     across = None if view.x in _OFFERED else frame[f"half {view.x.column}"].fill_null(0)
     places = frame[view.x.column], frame[view.y.column]
     up = frame[f"half {view.y.column}"]

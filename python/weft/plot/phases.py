@@ -97,7 +97,7 @@ def reached(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
-    """The phases of a point that the window reaches, with their judgements; raises an error if there are none."""
+    """The phases of a point that the window reaches, with their judgements. If there are none, it raises an error."""
     phases = reached(spot.summary)
     if not phases:
         what = f"{spot.name or choice.title}: the load does not change in phases"

@@ -25,7 +25,7 @@ _LISTED = 20
 
 
 def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
-    """All texts of the figure that can be renamed or ordered."""
+    """All strings of the figure that can be renamed or ordered."""
     ticks = [word for axes in panels for _, words in named_axes(axes) for word in words]
     found = [*(str(handle.get_label()) for handle in handles), *(axes.get_title(loc="left") for axes in panels), *ticks]
     return [word for word in dict.fromkeys(found) if word]
@@ -55,7 +55,7 @@ def _known(words: Iterable[str]) -> str:
 
 
 def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], asked: Appearance) -> str:
-    """Replace old words by new ones everywhere in the figure; returns the title of the figure.
+    """Replace old words by new ones everywhere in the figure and return the title of the figure.
 
     Raises
     ------

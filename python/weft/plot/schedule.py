@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Heights in inches: of a row, and the smallest and greatest height of all rows.
+# Height of a row, and smallest and greatest height of all rows [inches].
 _ROW, _LEAST, _MOST = 0.12, 2.0, 6.0
 # Maximum number of programs whose boxes show their numbers; maximum number of trace names with different looks.
 _NUMBERED, _NAMES = 60, len(style.HATCHES)
@@ -77,7 +77,7 @@ def _boxes(axes: Axes, started: pl.DataFrame, looks: dict[str, dict[str, Any]], 
 
 
 def spans(allocated: str) -> list[tuple[int, int]]:
-    """First number and length of each range in a text such as ``0-3 7``."""
+    """First number and length of each range in a string such as ``0-3 7``."""
     found = []
     for part in allocated.split():
         first, _, last = part.partition("-")

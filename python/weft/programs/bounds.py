@@ -366,7 +366,7 @@ def _seconds(text: str | None, cycle: float) -> float:
 
 
 def _time(seconds: float) -> str:
-    """A time as text for the executor, in whole femtoseconds."""
+    """A time as a string for the executor, in whole femtoseconds."""
     return f"{round(seconds * 1e15)}fs"
 
 
@@ -381,6 +381,25 @@ def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, li
             known[key] = of_point(point, estimate=estimate)
         found[point.hash] = known[key]
     return found
+
+
+def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
+    """A warning if the longest window of a point is shorter than the least run time of a program; otherwise ``None``.
+
+    It has the keys of the warnings of a point: ``path``, ``what``, ``help``, ``code``.
+    """
+    complete = point.resolved["measure"].get("stop", {}).get("complete")
+    if complete is None or not bounds:
+        return None
+    longest = max(bounds, key=lambda each: each.least_s)
+    if _seconds(complete["max_window"], point.imply()["cycle_seconds"]) >= longest.least_s:
+        return None
+    least = si(longest.least_s, "s", 4)
+    what = f"{complete['max_window']} is shorter than the least run time of job {longest.job}, {least}"
+    # a wide margin costs nothing, because the limit does not end runs early
+    enough = 10 ** math.ceil(math.log10(10 * max(each.ideal_s or each.least_s for each in bounds)))
+    remedy = f"write {si(enough, 's', 4).replace(' ', '')} or more: the window ends when all programs have ended"
+    return {"path": _MAX_WINDOW, "what": what, "help": remedy, "code": "not_complete"}
 
 
 def lines(bounds: Sequence[Bounds]) -> list[str]:
@@ -402,7 +421,7 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
 
 
 def _skipped(bounds: Bounds) -> str:
-    """Text with the reason why a program has no estimate, and with the command that computes it."""
+    """String with the reason why a program has no estimate, and with the command that computes it."""
     if bounds.operations <= MOST_OPERATIONS:
         return "not computed: times of its messages are above 2^40 ns, the limit of the executor"
     count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)

@@ -1,4 +1,4 @@
-"""Facts of programs as text."""
+"""Facts of programs as lines of text."""
 
 from __future__ import annotations
 

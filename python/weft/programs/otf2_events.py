@@ -289,7 +289,7 @@ class Reader:
         return number
 
     def _collective(self, event: Any, record: Record, request: int) -> bool:
-        """Store a collective. Returns ``False`` if it moves no data, like the creation of a communicator."""
+        """Store a collective. Returns ``False`` if it does not move data, like the creation of a communicator."""
         operation = name_of(event.collective_op)
         if "HANDLE" in operation or "ALLOCATE" in operation:
             return False

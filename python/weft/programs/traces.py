@@ -1,4 +1,4 @@
-"""Finds the files of a trace: in a folder, in an archive, or next to the named file."""
+"""Finds the files of a trace in a folder, in an archive, or next to the named file."""
 
 from __future__ import annotations
 

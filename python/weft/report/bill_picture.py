@@ -86,7 +86,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
 
 
 def _fitted(text: str, size: float | str, room: float) -> str:
-    """A text broken into lines that are at most `room` wide [inches] in a font size [points]."""
+    """A string broken into lines that are at most `room` wide [inches] in a font size [points]."""
     return "\n".join(wrapped(text, FontProperties(size=size), room))
 
 

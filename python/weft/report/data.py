@@ -111,7 +111,7 @@ def _points(sources: Sources) -> dict[str, Any]:
 
 
 def _brief(sources: Sources) -> dict[str, Any]:
-    """Short texts for the values of some coordinates: names of models without their options."""
+    """Short strings for the values of some coordinates: names of models without their options."""
     by_name = {}
     for path in sources.varied:
         words = [value for value in sources.frame[path].to_list() if isinstance(value, str)]
@@ -261,7 +261,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 
 
 def _telling(sources: Sources) -> list[int]:
-    """Points by priority: of each curve first the highest steady point, then the ends, the middle, and the rest."""
+    """Points by priority: the highest steady point of each curve, then its ends, its middle, and the rest."""
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
         steady = [place for place, over in enumerate(line.over) if not over]
@@ -274,7 +274,7 @@ def _telling(sources: Sources) -> list[int]:
 
 
 def facts(sources: Sources) -> dict[str, Any]:
-    """The texts of the page."""
+    """The strings of the page."""
     return {
         "title": ", ".join(sources.names),
         "points": len(sources),
@@ -344,7 +344,7 @@ def _each(values: Any) -> str:
 
 
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
-    """The known values as text."""
+    """The known values as a string."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None
 
 

@@ -70,7 +70,7 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
 
 
 def _words(value: Any) -> str:
-    """A value as text: a label, or a list of jobs or phases as written in the scenario."""
+    """A value as a string: a label, or a list of jobs or phases as written in the scenario."""
     if isinstance(value, list) and any(isinstance(each, dict) for each in value):
         return str(yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20)).strip()
     return label(value)

@@ -107,7 +107,7 @@ class Sources:
 
     @cached_property
     def described(self) -> list[str]:
-        """A text for each point: its differences from the other points."""
+        """For each point, a string with its differences from the other points."""
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
@@ -123,7 +123,7 @@ class Sources:
 
     @cached_property
     def changes(self) -> list[str]:
-        """A text for each point on changes at times set in its scenario; empty if there are none."""
+        """For each point, a string with its changes at times set in its scenario; empty if there are none."""
         return [words for each in self.results for words in changes(each)]
 
     @cached_property

@@ -57,7 +57,7 @@ class Baseline:
 
     @property
     def name(self) -> str:
-        """The coordinates of the baseline as text."""
+        """The coordinates of the baseline as a string."""
         return setting(self.wanted)
 
     def is_itself(self, series: Series) -> bool:
@@ -120,7 +120,7 @@ def _awake(all_series: Sequence[Series]) -> Any:
 
 
 def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:
-    """Reads coordinates, by path, from a text."""
+    """Reads coordinates, by path, from a string."""
     known = list(dict.fromkeys(path for each in all_series for path in each.coordinates))
     try:
         wanted = parsed(text, known)

@@ -30,7 +30,7 @@ def example(results: ResultSet) -> str:
 
 
 def remedy(results: ResultSet) -> str:
-    """Text with the keys, and their place, with which results without a bill get one."""
+    """String with the keys, and their place, with which results without a bill get one."""
     return (
         f"write a file, such as contract.yaml, with the line `{example(results)}`, and name it with"
         " --bill contract.yaml; or write that line into the scenario and run it again (finished points stay)"

@@ -47,7 +47,7 @@ def headline(yearly: YearlyBill) -> list[str]:
 
 
 def saving(share: float) -> str:
-    """A yearly saving, given as a share of the baseline, as text."""
+    """A yearly saving, given as a share of the baseline, as a string."""
     if not share:
         return "no difference beyond chance"
     return f"{100 * abs(share):.1f} % {'less' if share > 0 else 'more'}"
@@ -109,7 +109,7 @@ def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 
 
 def cycles(latency: float | None) -> str:
-    """A latency as text; a dash for ``None``."""
+    """A latency as a string; a dash for ``None``."""
     return "-" if latency is None else f"{latency:,.1f}"
 
 
@@ -175,7 +175,7 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
 
 
 def _money(row: Billed, saved: float, currency: str) -> str:
-    """Yearly saving of a policy, as text."""
+    """Yearly saving of a policy, as a string."""
     if not saved:
         return "saves nothing" + ("" if row.baseline == REFERENCE else " beyond chance")
     return f"{'saves' if saved > 0 else 'costs'} {amount(abs(saved))} {currency} a year{'' if saved > 0 else ' more'}"
@@ -202,12 +202,12 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
 
 
 def kilo(value: float | None, unit: str) -> str:
-    """A number given in thousands of a unit, as text with the suitable prefix."""
+    """A number given in thousands of a unit, as a string with the suitable prefix."""
     return si(None if value is None else 1e3 * value, unit, _DIGITS)
 
 
 def amount(value: float | None) -> str:
-    """An amount of money as text, with four significant digits, whole from a thousand on; a dash for ``None``."""
+    """An amount of money as a string, with four significant digits, whole from a thousand on; a dash for ``None``."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{_DIGITS}g}"

@@ -84,11 +84,11 @@ class Reading:
         return fmean(equal_work.power_w(run, delivered) for run in self.runs)
 
     def chance_w(self, other: Reading) -> float:
-        """Difference of power between two readings that chance can cause for the same flits, in W."""
+        """Difference of power between two readings that random variation can cause for the same flits, in W."""
         return equal_work.chance_w(equal_work.mean(self.runs), equal_work.mean(other.runs))
 
     def same_work(self, other: Reading) -> bool:
-        """Whether two readings deliver the same load, up to 3 % and chance (three standard deviations)."""
+        """Whether two readings deliver the same load, up to 3 % and random variation (three standard deviations)."""
         return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
 
 
@@ -118,7 +118,7 @@ class Series:
     swept : bool
         Whether the sweep sets `LOAD`. Then the user can add more loads.
     faults : str
-        Parts that fail during the runs, as text; empty if no part fails.
+        Parts that fail during the runs, as a string; empty if no part fails.
     root, again : str
         Folder of the results, and the command that runs missing points there; empty before a run.
     """
@@ -175,7 +175,7 @@ class Series:
         raise UnbillableError(what, self._how_to_measure(load))
 
     def _how_to_measure(self, load: float) -> str:
-        """Text with the key of a sweep that also has the load; empty if one key is not enough."""
+        """String with the key of a sweep that also has the load; empty if one key is not enough."""
         if not self.swept or len(self.loads) >= _LISTED:
             return "name a measured load, or also measure this load (finished points stay)"
         wanted = ", ".join(f"{each:.12g}" for each in sorted([*self.loads, load]))
@@ -319,7 +319,7 @@ def _load(summary: Summary) -> float:
 
 
 def _place(load: float | None) -> str:
-    """Text that names a load, or text for runs with a single load."""
+    """String that names a load, or the runs of a single load."""
     return "the point" if load is None else f"load {load:.12g}"
 
 

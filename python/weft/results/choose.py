@@ -1,4 +1,4 @@
-"""Chooses points of result sets by a number, a text or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
+"""Chooses points of result sets by a number, a string or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Chosen:
 
     @classmethod
     def named(cls, text: str, opened: Callable[[str], ResultSet]) -> Chosen:
-        """Points that a text names: a folder, or ``folder:path=value,...``. The last part of a path is enough.
+        """Points that a string names: a folder, or ``folder:path=value,...``. The last part of a path is enough.
 
         Raises
         ------
@@ -109,7 +109,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
 
 
 def path_of(text: str, known: Iterable[str]) -> str:
-    """The path that a text names, in full or by its last part.
+    """The path that a string names, in full or by its last part.
 
     Coordinates have priority over other properties of points.
     """
@@ -128,7 +128,7 @@ def path_of(text: str, known: Iterable[str]) -> str:
 
 
 def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
-    """Whether `asked` matches this value: as a number, by its label or, unless `exactly`, by the model's name alone."""
+    """Whether `asked` is this value as a number, its label or, unless `exactly`, only the name of its model."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if float(asked) == value or not isinstance(asked, str):

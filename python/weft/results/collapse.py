@@ -1,6 +1,6 @@
 """Points that carry too little because the power policy keeps links dark.
 
-The engine judges them and writes the texts.
+The engine judges them and writes the sentences.
 """
 
 from __future__ import annotations

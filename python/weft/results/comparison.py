@@ -53,7 +53,7 @@ class Pair:
     units: str = si_units.CYCLES
 
     def row(self, quantity: Quantity) -> dict[str, Any]:
-        """Compares a quantity: means, difference B - A, its 95 % half width, and whether it is more than chance.
+        """Compares a quantity: means, difference B - A, its 95 % half width, and whether it exceeds random variation.
 
         If A or B is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if A
         and B are sound (`weft.results.soundness`). Otherwise ``difference``, ``relative`` and ``significant`` are null.
@@ -298,7 +298,7 @@ def _at(side: Chosen, path: str) -> set[float | str]:
 
 
 def _some(side: Chosen, path: str) -> str:
-    """The values of one side as text."""
+    """The values of one side as a string."""
     return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
 
 

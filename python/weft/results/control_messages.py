@@ -1,4 +1,4 @@
-"""Control packets of a power policy: selects those to show, and writes their meaning as text."""
+"""Control packets of a power policy: selects those to show, and writes their meanings as strings."""
 
 from __future__ import annotations
 
@@ -88,6 +88,6 @@ class Wanted:
 
 
 def words(packet: dict[str, Any]) -> str:
-    """Text of a packet, without sender and receiver: ``link 1-2 is active``."""
+    """Meaning of a packet as a string, without sender and receiver: ``link 1-2 is active``."""
     kind: str = packet["kind"]
     return _SAYS.get(kind, (kind, kind))[bool(packet["flag"])].format_map(packet)

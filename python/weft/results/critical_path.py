@@ -199,7 +199,7 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
 
 
 def lines(path: Path, cycle_seconds: float) -> list[str]:
-    """The path as text: shares of the run time, and the transfers that took longest."""
+    """The path as a string: shares of the run time, and the transfers that took longest."""
     total = path.cycles
     rows = [
         [MEANINGS[state], si(cycles * cycle_seconds, "s", 4), f"{100 * cycles / total:.1f} %"]

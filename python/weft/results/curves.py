@@ -34,7 +34,7 @@ class Curve:
     Attributes
     ----------
     label : str
-        Text that distinguishes this series from the others; empty if it is the only one.
+        String that distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. ``load`` is the load that the scenario sets [flits/terminal/cycle]. ``part`` is the
         name of the result set. ``points`` has the rows of the points in that set, one for each distinct run.
@@ -45,7 +45,7 @@ class Curve:
         (the window has no whole period of the policy).
 
         ``closed_loop`` is true if the load depends on the network. ``phase_loads`` has the loads of the measured phases
-        as text, null if the load does not change. ``flaw`` is the worst flaw of the point (see
+        as a string, null if the load does not change. ``flaw`` is the worst flaw of the point (see
         `weft.results.soundness`), empty for a sound point. All other columns are numbers of the summary, as means over
         seeds. They are null if nothing was measured. The cost of links that are always on is also null if links fail.
         Columns with the same names plus ``_runs`` have the numbers of each run.
@@ -147,7 +147,7 @@ def short(path: str, values: Iterable[object]) -> list[str]:
 
 
 def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
-    """The chosen rows of the frame, with coordinates as text so that several frames fit together.
+    """The chosen rows of the frame, with coordinates as strings, so that several frames fit together.
 
     A path that only another set has swept is looked up in the scenario.
     """

@@ -327,7 +327,7 @@ def quoted(column: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as a quoted string of a query."""
+    """A string in the quotes of a query."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""Power of a network if it delivered the same load as another network, and the part of a difference that is chance.
+"""Power of a network if it delivered the same load as another one, and the part of a difference that is random.
 
 Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits changes with the load.
 So the power of a reference is scaled to the work of the compared point: its static part is constant, and the rest grows
@@ -48,12 +48,12 @@ def power_w(reference: Summary, accepted: float) -> float:
 
 
 def chance_w(measured: Summary, reference: Summary) -> float:
-    """Difference of power that chance can cause for the same flits [W]."""
+    """Difference of power that random variation can cause for the same flits [W]."""
     return _engine.chance_w(_power(measured), _power(reference))
 
 
 def saved_w(measured: Summary, reference: Summary) -> float:
-    """Power that a point saves compared with a reference for the same work [W]; 0 if chance explains the difference."""
+    """Power that a point saves compared with a reference for the same work [W]; 0 if random variation explains it."""
     return _engine.saved_w(_power(measured), _power(reference))
 
 

@@ -1,6 +1,6 @@
 """Loads that are saturated although a higher load of the same network is not.
 
-The engine judges them and writes the texts.
+The engine judges them and writes the sentences.
 """
 
 from __future__ import annotations

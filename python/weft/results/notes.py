@@ -130,7 +130,7 @@ def _late(results: ResultSet) -> list[str]:
 def _each_once(
     results: ResultSet, lines: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
 ) -> list[str]:
-    """Texts that `lines` returns for the points, each once, with the first such point and the number of others."""
+    """Strings that `lines` returns for the points, each once, with the first such point and the number of others."""
     return _once(results, list(map(lines, results.summaries)), rest)
 
 

@@ -43,7 +43,7 @@ def signs(summary: Summary) -> list[str]:
 
 
 def reasons(summary: Summary) -> list[str | None]:
-    """For each job, the reason why it is not sound, as text; ``None`` for a sound job."""
+    """For each job, the reason why it is not sound, as a string; ``None`` for a sound job."""
     return soundness.verdict(summary).job_reasons
 
 

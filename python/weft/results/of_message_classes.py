@@ -23,7 +23,7 @@ def signs(summary: Summary) -> list[str]:
 
 
 def reasons(summary: Summary) -> list[str | None]:
-    """For each class, the reason why it is not sound, as text; ``None`` for a sound class."""
+    """For each class, the reason why it is not sound, as a string; ``None`` for a sound class."""
     return _of_jobs(summary, of_jobs.reasons(summary))
 
 

@@ -71,7 +71,7 @@ def _is_number(value: Any) -> bool:
 
 
 def together(group: Sequence[Record], column: str) -> Any:
-    """The combined value of runs in a column: a mean, true if any run has true, or their different texts."""
+    """The combined value of runs in a column: a mean, true if any run has true, or their different strings."""
     values = _numbers(group, column)
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:

@@ -65,8 +65,8 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     ----------
     frame : polars.DataFrame
         The frame to convert. Integers become ``int64`` (``Int64`` if some are missing), other numbers ``float64`` with
-        NaN for missing values, booleans ``bool`` (``boolean`` if some are missing), and texts pandas' string type.
-        Lists become text.
+        NaN for missing values, booleans ``bool`` (``boolean`` if some are missing), and strings pandas' string type.
+        Lists become strings.
 
     Returns
     -------

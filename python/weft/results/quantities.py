@@ -20,7 +20,7 @@ class Quantity:
     label : str
         Label for an axis or a legend.
     unit : str
-        Unit as written in the documentation; empty for counts and texts.
+        Unit as written in the documentation; empty for counts and strings.
     short : str
         Heading of a table column.
     digits : int
@@ -90,7 +90,7 @@ class Billed:
     Attributes
     ----------
     links : str
-        The links that are billed, as text for a title.
+        The links that are billed, as a string for a title.
     actual, always_on, ideal : Quantity
         The cost in the run; with links that are on in every cycle; with links that cost nothing while they carry no
         flit.

@@ -447,7 +447,7 @@ class ResultSet:
         ]
 
     def describe(self, point: int) -> str:
-        """Coordinates of a point as text; the name of the sweep if it has only one point."""
+        """Coordinates of a point as a string; the name of the sweep if it has only one point."""
         return setting(self._at(point)["coordinates"]) or self.name
 
 

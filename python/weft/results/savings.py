@@ -89,7 +89,7 @@ class Pair:
 
     @cached_property
     def saved(self) -> float:
-        """Power that the network (links, and routers with a price) saves [W]; 0 if chance explains the difference."""
+        """Power that the network (links, and routers with a price) saves [W]; 0 if it is random variation."""
         return equal_work.saved_w(self.policy, self.reference)
 
     @property
@@ -99,18 +99,18 @@ class Pair:
 
     @property
     def shown(self) -> str:
-        """The share as text in the sentence."""
+        """The share as a string in the sentence."""
         return "" if abs(self.share) < _NOTHING else f"{'-' if self.share < 0 else ''}{_share(self.share)}"
 
     def powers(self) -> str:
-        """Text with the power of the network and of the reference."""
+        """String with the power of the network and of the reference."""
         own = self.policy["power_mean_w"]
         if self.saved == 0.0 and abs(own - self.reference_w) >= _NOTHING * self.reference_w:
             return f"{_watts(own)} (no difference beyond chance)"
         return _instead(own, self.reference_w, _watts)
 
     def latencies(self) -> str:
-        """Text with the mean packet latency and that of the reference."""
+        """String with the mean packet latency and that of the reference."""
         own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return _instead(own, base, _cycles)
 
@@ -418,7 +418,7 @@ def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], polic
 
 
 def _phase(phase: Summary) -> str:
-    """A phase of a load as text."""
+    """A phase of a load as a string."""
     load = phase.get(q.SET_LOAD.column)
     return f"phase {phase['phase']}" + ("" if load is None else f" of load {load:.3g}")
 
@@ -476,7 +476,7 @@ def _share(share: float) -> str:
 
 
 def _instead(value: float, of: float, written: Callable[[float, int], str]) -> str:
-    """Text with a value and that of the reference, with enough digits to see the difference."""
+    """String with a value and that of the reference, with enough digits to see the difference."""
     difference = value - of
     if value == of or abs(difference) < _NOTHING * of:
         return f"{written(value, 3)} (no difference)"

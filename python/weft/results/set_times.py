@@ -45,7 +45,7 @@ def _named(failing: Any) -> list[str]:
 
 
 def changes(results: ResultSet) -> list[str]:
-    """For each point, its changes at set times as text; empty if there are none."""
+    """For each point, its changes at set times as a string; empty if there are none."""
     values = []
     known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
     for summary, failing, policy in known:
@@ -59,7 +59,7 @@ def changes(results: ResultSet) -> list[str]:
 
 
 def _values(results: ResultSet, path: str) -> list[Any]:
-    """The value of each point at a path: from the sweep, or otherwise from its scenario, if the scenario is stored."""
+    """The value of each point at a path, from the sweep or otherwise from its scenario, if the scenario is stored."""
     rows = range(len(results))
     if path in results.coordinates:
         return [results.points[row]["coordinates"][path] for row in rows]

@@ -121,7 +121,7 @@ def check(summaries: Iterable[Mapping[str, Any]]) -> None:
 
 
 def note(summaries: Iterable[Mapping[str, Any]]) -> str:
-    """Text with the length of a cycle and the size of a flit if all points have the same; otherwise empty."""
+    """String with the length of a cycle and the size of a flit if all points have the same; otherwise empty."""
     known = {(summary[_SECONDS], summary[_BITS]) for summary in summaries}
     if len(known) != 1:
         return ""

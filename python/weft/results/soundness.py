@@ -1,6 +1,6 @@
 """Whether the numbers of a point are sound. All code that names a best point, a saving or a winner uses this module.
 
-The engine decides (`weft._engine.Verdict`, from the numbers of a summary), and writes the texts of flaws and remedies.
+The engine decides (`weft._engine.Verdict`, from the numbers of a summary), and writes flaws and remedies as sentences.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def is_above_bound(summary: Mapping[str, Any]) -> bool:
 
 
 def is_behind(summary: Mapping[str, Any]) -> bool:
-    """Whether an unsettled point accepted less than 97 % of its offered load in the window, beyond chance."""
+    """Whether an unsettled point accepted less than 97 % of its offered load, beyond random variation."""
     return verdict(summary).is_behind
 
 
@@ -246,7 +246,7 @@ def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:
 
 
 def reason(summary: Mapping[str, Any]) -> str | None:
-    """The reason why a point is never called best, as text; ``None`` for a sound point."""
+    """The reason why a point is never called best, as a string; ``None`` for a sound point."""
     return verdict(summary).reason
 
 
@@ -260,7 +260,7 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
 
 
 def same_work(accepted: Iterable[float | None], packets: Iterable[float | None]) -> bool:
-    """Whether points deliver the same load, up to 3 % and chance (three standard deviations).
+    """Whether points deliver the same load, up to 3 % and random variation (three standard deviations).
 
     This is the only criterion of equal work. Sentences on savings, comparisons, bills and reports use it.
 

@@ -203,7 +203,7 @@ class Store:
             "points": listed,
         }
         if points and (bill := points[0].resolved.get("bill")):
-            manifest["bill"] = bill  # the bill is not part of the hashes, so a new bill makes no point run again
+            manifest["bill"] = bill  # the bill is not part of the hashes, so points do not run again for a new bill
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         self.clear()
 

@@ -71,7 +71,7 @@ def _dead(part: Path) -> bool:
 
 @cache
 def _machine() -> str:
-    """A text that identifies this machine since its last start, and the container of this process."""
+    """A string that identifies this machine since its last start, and the container of this process."""
     known = [socket.gethostname()]
     with suppress(OSError):
         known.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))

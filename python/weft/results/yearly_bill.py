@@ -44,7 +44,7 @@ class Billed:
     coordinates : dict
         Values that the sweep set, except load and seed.
     label : str
-        Text that distinguishes the series from the others.
+        String that distinguishes the series from the others.
     group : str
         Text on what the series has in common with its baseline, if there are several groups of series.
     readings : tuple of Reading
@@ -65,7 +65,7 @@ class Billed:
     remedies : tuple of str
         Remedies for `refused` or `unequal`.
     faults : str
-        Parts that fail during the runs, as text; empty if no part fails.
+        Parts that fail during the runs, as a string; empty if no part fails.
     """
 
     coordinates: dict[str, Any]
@@ -154,7 +154,7 @@ class YearlyBill:
     def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
         """Power of the baseline at the work of a series in each part [W].
 
-        If only chance separates the two, it is the power of the series itself.
+        If only random variation separates the two, it is the power of the series itself.
         """
         powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
         saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])

@@ -102,7 +102,7 @@ class Kept:
 
     @classmethod
     def read(cls, line: bytes) -> Kept:
-        """Read the line; raises `ValueError` if the line does not belong to a checkpoint."""
+        """Read the line, or raise `ValueError` if the line does not belong to a checkpoint."""
         match said := json.loads(line):
             case {
                 "hash": str(),
@@ -273,7 +273,7 @@ def pending(store: Store) -> list[Kept]:
 
 @cache
 def build() -> str:
-    """A text that identifies this build of the engine: the first digits of the hash of its file."""
+    """A string that identifies this build of the engine: the first digits of the hash of its file."""
     with Path(_engine.__file__ or "").open("rb") as file:
         return file_digest(file, "sha256").hexdigest()[:12]
 

@@ -81,7 +81,7 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
 
 
 def _try(point: Point, threads: int, blocks: int) -> float | None:
-    """Run the first cycles of a point; returns the seconds that the whole point would take."""
+    """Run the first cycles of a point and return the seconds that the whole point would take."""
     if not memory.fit([point], threads=threads, blocks=blocks):
         return None
     drain, control, begun = point.drain_cycles(), Control(), time.monotonic()

@@ -302,7 +302,7 @@ class _Runner:
 
 
 def _words(points: Sequence[Point]) -> list[str]:
-    """For each point, a short text with its differences from the other points."""
+    """For each point, a short string with its differences from the other points."""
     labels = [{path: label(value, path) for path, value in point.coordinates.items()} for point in points]
     varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
     return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]

@@ -39,7 +39,7 @@ class Left:
     bytes : int
         Amount of memory [bytes].
     of : str
-        Text that names the limit.
+        String that names the limit.
     counts_reserved : bool
         Whether the limit counts memory that is reserved but never touched. Runs reserve such memory for full buffers.
     """
@@ -177,7 +177,7 @@ def _saturates(point: Point) -> bool:
 
 
 def text(size: float) -> str:
-    """A number of bytes as text, such as ``1.2 GB``."""
+    """A number of bytes as a string, such as ``1.2 GB``."""
     unit = 0
     while size >= 999.5 and unit + 1 < len(_UNITS):
         size, unit = size / 1000, unit + 1

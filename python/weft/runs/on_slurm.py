@@ -128,7 +128,7 @@ def submit(
 
 
 def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: SlurmJobs) -> str:
-    """Submit the jobs; returns the number of their array."""
+    """Submit the jobs and return the number of their array."""
     import submitit
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 

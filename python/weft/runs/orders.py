@@ -122,7 +122,7 @@ class Order:
         return said.scenario, said.variants[0]
 
     def withdraw(self) -> bool:
-        """Withdraw the order, so that workers stop and begin no further point; false if it was withdrawn before."""
+        """Withdraw the order, so that workers stop without beginning further points; false if it was withdrawn before."""
         try:
             (self.folder / _ORDER).rename(self.folder / _WITHDRAWN)
         except FileNotFoundError:

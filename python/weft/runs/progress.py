@@ -103,7 +103,7 @@ def words(status: Status, seconds: float) -> str:
 
 
 def _left_words(likely: float | None, most: float | None) -> str:
-    """Text with the remaining time; a range if warm-ups may last until their limits."""
+    """String with the remaining time; a range if warm-ups may last until their limits."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
     # a remaining time of zero only means that the likely time was too short

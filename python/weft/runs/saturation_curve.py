@@ -43,7 +43,7 @@ class Curve:
     def expand(
         self, scenario: Scenario, sets: Sequence[tuple[str, str]], load: float, seeds: Sequence[int]
     ) -> list[list[tuple[str, str]]]:
-        """Make the points of a load; returns the overrides of each."""
+        """Make the points of a load and return the overrides of each."""
         fixed = self.coordinates | {LOAD: load}
         placed = [fixed | {SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
         variants = [[*sets, *_sets(at)] for at in placed]

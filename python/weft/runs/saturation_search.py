@@ -184,7 +184,7 @@ def find(
     executor: Executor | None = None,
     watch: Callable[[Status], None] | None = None,
 ) -> pl.DataFrame:
-    """Make a search in this process, or with an executor; returns the row of each curve.
+    """Make a search in this process, or with an executor, and return the row of each curve.
 
     Raises
     ------

@@ -66,7 +66,7 @@ class SlurmJob:
     _preempted: bool = False
 
     def __call__(self) -> Done:
-        """Run the points that have no results; returns the work that was done."""
+        """Run the points that have no results and return the work that was done."""
         self._done, self._begun, self._ending, self._preempted = Done(), time.monotonic(), False, False
         again = signal.getsignal(_signal_of_slurm())
 

@@ -42,7 +42,7 @@ class ArrayStatus:
     unasked : str or None
         Reason why the state of the jobs is unknown: Slurm does not answer, or is not on this machine.
     ended : list of str
-        Last lines in the logs of jobs that ended without finishing their points, or texts that say that there are none.
+        Last lines in the logs of jobs that ended without finishing their points, or a sentence that there are none.
     logs : str
         Folder of the logs.
     """

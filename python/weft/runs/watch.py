@@ -134,7 +134,7 @@ def journeys(
 
 
 def _remedy(finished: Finished) -> str:
-    """Text that suggests another packet, if the first one was not created."""
+    """String that suggests another packet, if the first one was not created."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name a packet of another terminal"
     if finished.summary[ENDING.column] == STALLED:

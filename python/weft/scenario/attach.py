@@ -25,7 +25,7 @@ _SCALARS = (str, bool, Number)
 def graph(network: Any) -> bytes:
     """A NetworkX graph as node-link JSON: nodes in their order, links by the indices of their ends.
 
-    Attributes of nodes and edges that are texts or numbers are kept.
+    Attributes of nodes and edges that are strings or numbers are kept.
 
     Raises
     ------
@@ -85,20 +85,20 @@ def matrix(numbers: ArrayLike) -> bytes:
 
 
 def _id(node: Any) -> int | str:
-    """Name of a node in the file: numbers and texts are unchanged, other names (like pairs in a grid) become text."""
+    """Name of a node in the file: numbers and strings are unchanged, other names (like pairs in a grid) become strings."""
     if isinstance(node, Integral):
         return int(node)
     return str(node)
 
 
 def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
-    """Attributes that are texts or numbers; attributes with the names of the format's keys are left out."""
+    """Attributes that are strings or numbers; attributes with the names of the format's keys are left out."""
     plain = {str(name): _plain(value) for name, value in attributes.items() if isinstance(value, _SCALARS)}
     return {name: value for name, value in sorted(plain.items()) if name not in ends}
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number becomes a Python number. Any other value becomes text, and the reader of the file reports it."""
+    """A Python number for a NumPy number. Any other value becomes a string, which the reader of the file reports."""
     if isinstance(value, bool | int | float | str):
         return value
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

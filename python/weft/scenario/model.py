@@ -17,7 +17,7 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
     name : str
         The name, as `weft list` prints it.
     **parameters : value
-        The parameters of the model: quantities as texts with a unit, lists and arrays, or other models.
+        The parameters of the model: quantities as strings with a unit, lists and arrays, or other models.
 
     Returns
     -------

@@ -71,7 +71,7 @@ def pattern(function: Callable[..., Any] | None = None, /, **parameters: Any) ->
         ``rng`` (a ``numpy.random.Generator``), ``terminals``, ``terminals_per_router``, ``widths`` and ``seed``, with
         these names.
     **parameters : value
-        Further arguments of the function: texts, numbers, lists.
+        Further arguments of the function: strings, numbers, lists.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def routing(function: Callable[..., Any] | None = None, /, **parameters: Any) ->
         of least cost. The function may also have a parameter ``network``. See `weft.scenario.python_network` for the
         attributes of ``router``, ``packet`` and ``network``.
     **parameters : value
-        Further arguments of the function: texts, numbers, lists.
+        Further arguments of the function: strings, numbers, lists.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _made(family: str, function: Callable[..., Any] | None, parameters: dict[str
 def plain(value: Any, files: dict[str, bytes]) -> Any:
     """A part of a scenario in which each function is replaced by its form in a scenario file.
 
-    Adds their texts to `files`.
+    Adds their strings to `files`.
     """
     if isinstance(value, PythonModel):
         return value.written(files)
@@ -173,7 +173,7 @@ def warn_if_slow(points: Sequence[Point]) -> None:
 
 
 def _reads_queues(text: bytes, name: str) -> bool:
-    """Whether a function in a text has a parameter `queues`. The text is not executed."""
+    """Whether a function in a string has a parameter `queues`. The string is not executed."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return any(each.arg == "queues" for each in [*node.args.args, *node.args.kwonlyargs])

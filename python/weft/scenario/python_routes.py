@@ -192,7 +192,7 @@ class Routes:
         return f"a packet to router {names[state.destination].name}, {vc}, at router {names[state.router].name}"
 
     def call(self, state: State, packet: tuple[int, int, int] | None) -> str:
-        """The call as text."""
+        """The call as a string."""
         if packet is None:
             return f"`{self.function.name}` for {self._case(state)}"
         source, number, target = packet

@@ -151,7 +151,7 @@ class Scenario:
 
 
 def written(value: Any) -> str:
-    """The text of an override: a string is unchanged, any other value becomes JSON."""
+    """An override as a string: a string is unchanged, any other value becomes JSON."""
     return value if isinstance(value, str) else _json(value)
 
 
@@ -159,8 +159,8 @@ def _json(value: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(value, indent=indent, default=_plain)
     except (TypeError, ValueError) as problem:
-        what = f"a scenario can contain only texts, numbers, lists and mappings: {problem}"
-        raise ScenarioError.saying(what, "write quantities as texts with a unit: '10cycles'") from problem
+        what = f"a scenario can contain only strings, numbers, lists and mappings: {problem}"
+        raise ScenarioError.saying(what, "write quantities as strings with a unit: '10cycles'") from problem
 
 
 def _plain(value: Any) -> Any:
@@ -175,7 +175,7 @@ def _plain(value: Any) -> Any:
 
 
 def _brief(path: str, value: str) -> str:
-    """An override as text in a title: a model by its label, and text that is not JSON unchanged."""
+    """An override as a string in a title: the label of a model; a string that is not JSON is unchanged."""
     try:
         return label(json.loads(value), path)
     except ValueError:

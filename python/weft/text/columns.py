@@ -34,7 +34,7 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 
 
 def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = False) -> list[str]:
-    """Breaks a text into lines of at most `width` characters, at spaces, after slashes and, if requested, hyphens.
+    """Breaks a string into lines of at most `width` characters, at spaces, after slashes and, if requested, hyphens.
 
     A longer word gets a separate line, or is cut if `cut_words` is true.
 

@@ -19,7 +19,7 @@ def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path
     Parameters
     ----------
     given : object
-        A text, or any object with ``__fspath__``.
+        A string, or any object with ``__fspath__``.
     what : str
         Meaning of the path, for the error: ``"a folder of results"``.
     kind : type

@@ -65,7 +65,7 @@ def number(value: object, name: str, example: float) -> float:
 
 
 def listed(value: object, name: str, example: str) -> list[Any]:
-    """Check that a value is a list or another object with items (but not a text), and return it as a list.
+    """Check that a value is a list or another object with items (but not a string), and return it as a list.
 
     Raises
     ------
@@ -78,12 +78,12 @@ def listed(value: object, name: str, example: str) -> list[Any]:
 
 
 def words(value: object, name: str, example: str) -> list[str]:
-    """Check that a value is a list of texts, and return it.
+    """Check that a value is a list of strings, and return it.
 
     Raises
     ------
     WeftError
-        If the value is not a list of texts; a single text is not accepted.
+        If the value is not a list of strings; a single string is not accepted.
     """
     found = listed(value, name, repr(example))
     if not all(isinstance(each, str) for each in found):
@@ -92,7 +92,7 @@ def words(value: object, name: str, example: str) -> list[str]:
 
 
 def keyed(value: object, name: str, example: str) -> dict[str, Any]:
-    """Check that a value is a mapping whose keys are texts, and return it.
+    """Check that a value is a mapping whose keys are strings, and return it.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1)
 
 
 def head(title: str, words: str) -> str:
-    """A heading line with a title in bold, and a text."""
+    """A heading line: a title in bold, and a string."""
     return f"<div><b>{escape(title)}</b>: {escape(words)}</div>"
 
 
@@ -34,5 +34,5 @@ def lines(texts: Sequence[str]) -> str:
 
 
 def folded(summary: str, text: str) -> str:
-    """A text that is shown after a click on `summary`."""
+    """A string that is shown after a click on `summary`."""
     return f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>"

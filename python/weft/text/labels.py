@@ -78,7 +78,7 @@ def brief(labels: Sequence[str]) -> list[str]:
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:
-    """The swept values of a point, as text.
+    """The swept values of a point, as a string.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def _engine(offered: list[EntryPoint]) -> ModuleType:
 
 
 def _other_version(engine: ModuleType) -> str:
-    """The fault of an engine's version, as text; empty if the version is right."""
+    """The fault of an engine's version, as a string; empty if the version is right."""
     own = getattr(engine, "VERSION", "unknown")
     try:
         wanted = version("weft-sim")

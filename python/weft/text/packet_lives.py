@@ -1,4 +1,4 @@
-"""The histories of watched packets as text, a line per step."""
+"""The histories of watched packets as a string, a line per step."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _end(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _reasons(life: dict[str, Any]) -> str:
-    """Text with the reasons why the head waited, and the cycles of each; the longest wait comes first."""
+    """String with the reasons why the head waited, and the cycles of each; the longest wait comes first."""
     spent: Counter[str] = Counter()
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]

@@ -72,7 +72,7 @@ def network(
     size : float
         Area of a circle [square points].
     names : mapping of str to str, optional
-        Texts inside the circles; by default the names of the routers.
+        Strings inside the circles; by default the names of the routers.
     """
     for wire in wires:
         ends = [places[end] for end in wire.ends]

@@ -55,7 +55,7 @@ class Measured:
         return self.frames[experiment]
 
     def unsettled(self, experiments: Iterable[str]) -> str:
-        """Text with the number of points of these experiments that had not settled; empty if all had."""
+        """String with the number of points of these experiments that had not settled; empty if all had."""
         ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
         found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
         texts = (f"{name}: {late} of {all_} points had not settled" for name, (late, all_) in found.items() if late)

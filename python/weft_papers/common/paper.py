@@ -77,7 +77,7 @@ class Figure:
     needs : tuple of str
         Names of the experiments that the figure needs.
     reading : str
-        Text of the report on how to read the figure.
+        Sentences of the report that explain the figure.
     wide : bool
         Whether the figure takes the whole width of the report.
     remark : callable, optional

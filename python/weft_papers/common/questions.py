@@ -83,7 +83,7 @@ class Throughput:
     over : float
         Accepted load at the lowest load that is too much.
     most : float
-        Highest accepted load. It may be far above the others, because sources that use no busy channel then send more.
+        Highest accepted load. It may be far above the others, because sources that avoid busy channels then send more.
     """
 
     last: float
@@ -196,7 +196,7 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
 
 
 def spread(values: pl.Series) -> str:
-    """Text with the minimum, the maximum and the quartiles of some values."""
+    """String with the minimum, the maximum and the quartiles of some values."""
     least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
     return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
 

@@ -68,7 +68,7 @@ def _smaller(done: Reproduction, shown: Shown) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value of a table as text."""
+    """A value of a table as a string."""
     if value is None:
         return "-"
     if isinstance(value, float) and not value.is_integer():

@@ -49,7 +49,7 @@ class Finding:
     answer : str
         One of `WORDS`.
     measured : str
-        Text with the measurement and its units; empty if nothing was measured.
+        String with the measurement and its units; empty if nothing was measured.
     value : float or None
         The measurement as a number, if it is a number.
     because : str
@@ -74,7 +74,7 @@ class Part:
     holds : bool
         Whether the inequality holds for this part.
     text : str
-        Text with the measurement and its load.
+        String with the measurement and its load.
     cause : str
         Cause of a failure, if the cause was checked.
     """
@@ -119,7 +119,7 @@ class Rule:
     Attributes
     ----------
     words : str
-        Condition of the rule, as text.
+        Condition of the rule, as a string.
     needs : tuple of str
         Experiments that the rule uses.
     judge : callable
@@ -230,7 +230,7 @@ def change_holds(found: float, printed: float) -> bool:
 
 
 def change_words(printed: float) -> str:
-    """The condition of `change_holds` as text."""
+    """The condition of `change_holds` as a string."""
     if abs(printed) > POINTS:
         return f"within {100 * POINTS:g} points of {100 * printed:+g} %"
     return f"same sign as {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"

@@ -47,7 +47,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The answer with its reason, as text for a sentence."""
+        """The answer with its reason, as a string for a sentence."""
         word = WORDS[self.finding.answer]
         return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
 
@@ -133,12 +133,12 @@ def count(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def count_words(rows: Sequence[Row]) -> str:
-    """The counts as text."""
+    """The counts as a string."""
     return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """Lines of the table for a screen, with long texts cut, and then the reasons of all misses."""
+    """Lines of the table for a screen, with long strings cut, and then the reasons of all misses."""
     cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
     cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
     misses = [row for row in rows if row.finding.answer == "missed"]

@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
 
 
 def of_job(summary: Mapping[str, Any]) -> tuple[str, float] | None:
-    """The application of a point and the factor of its gaps; ``None`` if it runs no application."""
+    """The application of a point and the factor of its gaps; ``None`` if it does not run an application."""
     found: Sequence[Mapping[str, Any]] = summary["jobs"]
     work, _, scale = (found[0]["job"] or "" if len(found) == 1 else "").partition(" ")
     return (work, float(scale)) if work in APPLICATIONS else None

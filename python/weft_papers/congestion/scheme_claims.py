@@ -71,7 +71,7 @@ def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
 
 
 def _smaller(rule: Rule, measured: Measured) -> str:
-    """Text with the sizes of a rule's networks if one is smaller than the paper's; otherwise empty."""
+    """String with the sizes of a rule's networks if one is smaller than the paper's; otherwise empty."""
     sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
     if not sizes or min(sizes) >= _LEAST_NODES:
         return ""

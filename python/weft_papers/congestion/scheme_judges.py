@@ -66,7 +66,8 @@ def _ranks(
         order = sorted((name for name in rows if measure in rows[name]), key=lambda name: _cost(rows[name], measure))
         text = ", ".join(f"{name} {rows[name][measure]:.4g}" for name in order)
         unit = f" [{units[measure]}]" if units else ""
-        # If the schemes with known numbers have the wrong order, then the order of all schemes is wrong.
+        # `holds` is tested first, on the schemes that have a number. If their order is wrong, missing numbers cannot
+        # repair it. If their order is right, a missing number leaves the part undecided.
         is_right = holds(order) and all(math.isfinite(row[measure]) for row in rows.values())
         return Part(is_right, f"{_WORDS[measure]}{unit}, {saving}, best first: {text}")
 
@@ -309,7 +310,7 @@ def no_slower(measured: Measured, network: str) -> Part:
 
 
 def high_low_everywhere(measured: Measured) -> list[Part | Undecided]:
-    """Judges whether high/low is the most efficient policy for every scheme on every network, beyond chance."""
+    """Judges whether high/low is the most efficient policy for every scheme and network, beyond random variation."""
     ratios = []
 
     @or_undecided

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RUNS = "concentration"
 PATTERNS = ("bit_complement", "bit_reverse", "shuffle", "transpose")
 _ROUTINGS = (MINIMAL, UGAL, LBR)
-# Headings of the compared pairs: as in Table 6, and with 10 and 6 terminals on every router.
+# Headings of the compared pairs: those of Table 6, and those with 10 and 6 terminals on every router.
 _PAIRS = {"Table 6": (FLEX, SLIM_FLY), "10 per router": (FLEX, SLIM_FLY_OF_10), "6 per router": (FLEX_OF_6, SLIM_FLY)}
 
 

@@ -47,7 +47,7 @@ def table_5(_: Measured) -> pl.DataFrame:
 
 
 def _near_half(name: str, size: int, found: int, printed: int) -> str:
-    """Text that says if chance explains a step, because about half of the trials stay connected at the higher share."""
+    """Says if random variation explains a step, because about half of the trials stay connected at the higher share."""
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
     low, high = row["connected_low_share"], row["connected_high_share"]

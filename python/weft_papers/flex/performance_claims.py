@@ -193,7 +193,7 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
-    """Text that explains by channel loads why a network accepts less than another; empty if they do not explain it."""
+    """Explains by channel loads why a network accepts less than another; empty if they do not explain it."""
     rows = measured[pattern]
     bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
     if any(each.is_empty() for each in bounds):

@@ -34,7 +34,7 @@ def _sweep(name: str, *loads: float, **sets: Any) -> Experiment:
 
 
 def _three_patterns(name: str) -> Experiment:
-    """The runs of the three patterns. Adversarial patterns need no loads beyond 0.6, which would show nothing more."""
+    """The runs of the three patterns. Adversarial patterns end at load 0.6: higher loads would show nothing more."""
     uniform = {"sweep.traffic.pattern": ["uniform"], "sweep.traffic.load": _flits(0.4, 0.6, 0.8, 1.0)}
     shifts = [{"group_shift": {"shift": shift}} for shift in (2, 6)]
     full = (uniform, {"sweep.traffic.pattern": shifts})

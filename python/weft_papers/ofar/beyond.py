@@ -142,7 +142,7 @@ def variant_remark(measured: Measured) -> str:
 
 
 def tcep_figure(measured: Measured) -> Drawing:
-    """Figure of links on, power and latency of OFAR with TCEP, in percent of those with all links on, by pattern."""
+    """Figure of active links, power and latency of OFAR with TCEP, in percent of OFAR with all links on, by pattern."""
     frame = unstalled(measured[WITH_TCEP])
     keys = ["pattern", "load", "seed"]
     always_on = frame.filter(pl.col("policy") == _ALWAYS_ON).select(*keys, *(column for _, column in _BESIDE))

@@ -96,7 +96,7 @@ def _simulated(experiment: str) -> Callable[[Measured], float]:
 
 
 def _mixes(_: Measured) -> str:
-    """Text with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
+    """String with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
     found: dict[str, None] = {}
     for point in _points("bursts"):
         pattern = point.resolved["traffic"]["pattern"]

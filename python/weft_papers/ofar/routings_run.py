@@ -140,7 +140,7 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rule(routing: Mapping[str, Any]) -> str:
-    """The rule by which a head may take a detour, as text."""
+    """The rule by which a head may take a detour, as a string."""
     if routing["occupancy"] == "waiting":
         return "OFAR by flits that wait"
     return "OFAR, all with room" if routing["most_occupancy"] == {"fixed": 1.0} else OFAR

@@ -21,7 +21,7 @@ def sizes(measured: Measured, *experiments: str) -> list[int]:
 
 
 def words(measured: Measured, *experiments: str) -> str:
-    """The sizes h as text: ``h = 3``."""
+    """The sizes h as a string: ``h = 3``."""
     return f"h = {' and '.join(map(str, sizes(measured, *experiments)))}"
 
 

@@ -397,7 +397,7 @@ FIGURES = (
     ),
     Figure(
         "own",
-        "Beyond the paper: latency against links that are on, with our own policy",
+        "Beyond the paper: share of active links over latency, with our own policy",
         own_policy.figure,
         (own_policy.EXPERIMENT,),
         wide=True,

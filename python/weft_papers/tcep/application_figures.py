@@ -80,7 +80,7 @@ ENERGIES = beside_baseline(ENERGY, "Fig. 14: network energy, generated applicati
 
 
 def remark(measured: Measured) -> str:
-    """Text with the injection rates in the baseline."""
+    """String with the injection rates in the baseline."""
     text = ", ".join(f"{work} {rate:.4f}" for work, rate in rates(_as_they_are(measured)).items())
     return f"Injection rates in the baseline [flits/terminal/cycle]: {text}. Mean: geometric mean."
 

@@ -119,7 +119,7 @@ EXPERIMENTS = (
 
 
 def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null if it runs no application."""
+    """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null if it is not an application."""
     name: str = jobs[0]["job"] or "" if len(jobs) == 1 else ""
     work, _, rest = name.partition(" ")
     if work not in APPLICATIONS:

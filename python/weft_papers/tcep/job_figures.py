@@ -45,7 +45,7 @@ def mappings(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def counted(frame: pl.DataFrame) -> str:
-    """Text with the number of mappings that both mechanisms completed, out of those that were run."""
+    """String with the number of mappings that both mechanisms completed, out of those that were run."""
     return f"{mappings(frame).height} of {frame['seed'].n_unique()} mappings"
 
 

@@ -53,7 +53,7 @@ def _remark(experiment: str, measured: Measured) -> str:
 
 
 def _literal(frame: pl.DataFrame) -> str:
-    """Text that compares SLaC whose stages go off below the low threshold with SLaC that keeps its stages."""
+    """String that compares SLaC whose stages go off below the low threshold with SLaC that keeps its stages."""
     if not {LITERAL, SLAC} <= {*frame["mechanism"]}:
         return ""
     both = beside(frame, LITERAL, SLAC).sort("load")

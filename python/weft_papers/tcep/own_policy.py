@@ -1,4 +1,4 @@
-"""Beyond the paper: share of links on over latency, for our policy `fewest_links` and the mechanisms of the paper.
+"""Beyond the paper: share of active links over latency, for our policy `fewest_links` and the paper's mechanisms.
 
 The figure has a panel per load. Each point is a run, and each curve connects the high-water marks of a policy. The
 bound is that of Fig. 12, which holds for each line of routers. The oracle is `weft.analysis.oracle`: the links that a
@@ -44,7 +44,7 @@ def figure(measured: Measured) -> Drawing:
     side = round(float(greatest(points, "terminals") ** (1 / 3)))
     panels = {f"load {load:g}": _panel(points, load, side) for load in sorted(points["load"].unique())}
     drawing = line_figures.panels(
-        "Links on against latency (not in the paper)",
+        "Active links over latency (not in the paper)",
         panels,
         q.LATENCY.axis,
         _SHARE,

@@ -56,4 +56,4 @@ def remark(measured: Measured) -> str:
         }
         words = ", ".join(f"{mechanism} {share:.0%}" for mechanism, share in saved.items())
         values.append(f"{name.replace('_', ' ')}: {words} ({len(loads)} loads, {min(loads):g} to {max(loads):g})")
-    return f"Mean saving at loads that saturate no mechanism: {'; '.join(values)}." if values else ""
+    return f"Mean saving at loads at which no mechanism is saturated: {'; '.join(values)}." if values else ""

@@ -329,7 +329,8 @@ _NOT_DOUBLED = (
 )
 _AT_THE_KNEE = (
     "at load 0.95, which is near the knee, the baseline's latency is 84 to 98 cycles over 5 seeds, so TCEP's (84) is "
-    "within chance; SLaC uses minimal paths, whose latency with all links on is 49 cycles also without a policy"
+    "within random variation; SLaC uses minimal paths, whose latency with all links on is 49 cycles also without a "
+    "policy"
 )
 _SIX_TIMES = (
     "capacity: under bit reversal all terminals of half of the routers send to one other router of their row. The "
@@ -338,8 +339,8 @@ _SIX_TIMES = (
     "TCEP accepts 0.764, and at most 0.774 with other delays, buffers, VCs, speedups, sensors or packets"
 )
 _STAGES_ON = (
-    "the number of SLaC's stages that are on at this time, which is chance: over 8 seeds the factor is 2.27 to 2.40 "
-    "with only the first stage, 1.65 and 1.71 with the second stage (2 of the seeds), and 1.02 with all stages"
+    "the number of SLaC's stages that are on at this time, which varies by chance: over 8 seeds the factor is 2.27 to "
+    "2.40 with only the first stage, 1.65 and 1.71 with the second stage (2 of the seeds), and 1.02 with all stages"
 )
 _RELEASED = (
     "the rule that releases SLaC's stages: with kept stages the claim is met. With the literal low threshold buffers "

@@ -77,7 +77,7 @@ def _facts(network: str) -> dict[str, Any]:
 
 
 def _row_of_table_2(network: str) -> str:
-    """A row of Table 2 as text, as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
+    """A row of Table 2 as a string: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
     facts = _facts(network)
     ports, switches = facts["radix_ports"], facts["routers"]
     of = fabric(REFERENCE[facts["terminals"]])
@@ -233,7 +233,7 @@ def _carries_more(measured: Measured) -> list[Part]:
 
 
 def _policy_is_free(found: Tasks) -> Judged:
-    """Judges whether the policy changes no run time significantly."""
+    """Judges whether the policy does not change run times significantly."""
     changes = {name: found[name, True].runtime / found[name, False].runtime - 1 for name, on in found if on}
     text = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
     return all(map(_little, changes.values())), text

@@ -24,7 +24,7 @@ Found = TypeVar("Found")
 class Config:
     """A configuration with the values that BookSim2 would use. It also knows which keys were given.
 
-    A key may accept a number or a text (a list with a value per class). If a text is given for such a key, the text
+    A key may accept a number or a string (a list with a value per class). If a string is given for such a key, the text
     counts, even if a number follows.
 
     Parameters
@@ -81,7 +81,7 @@ class Config:
         return float(found.value) if found else FLOATS[key]
 
     def text(self, key: str) -> str:
-        """The value of a key as text; empty if the value is a number."""
+        """The value of a key as a string; empty if the value is a number."""
         self.read.add(key)
         found = self._given.get((key, "text"))
         return str(found.value) if found else TEXTS[key]
@@ -96,16 +96,19 @@ class Config:
         return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
 
     def reals(self, key: str, classes: int) -> list[float]:
-        """A floating-point number for each traffic class."""
+        """A floating-point number for each traffic class, from the list of the key, as in `wholes`."""
         listed: list[float] = [leading_float(one) for one in tokenize(self.text(key))]
         return self._spread(key, listed or [self.real(key)], classes)
 
     def texts(self, key: str, classes: int) -> list[str]:
-        """A text for each traffic class."""
+        """A string for each traffic class, from the list of the key.
+
+        The last element of a list also applies to all further classes.
+        """
         return self._spread(key, tokenize(self.text(key)), classes)
 
     def choose(self, key: str, known: Iterable[str]) -> str:
-        """The text of a key, which must be one that BookSim2 knows."""
+        """The value of a key as a string, which must be a name that BookSim2 knows."""
         found, names = self.text(key), sorted(known)
         if found not in names:
             remedy = did_you_mean(near(found, names), f"BookSim2 knows {', '.join(names)}")
@@ -159,7 +162,7 @@ class Config:
         return f"{key} = {value}"
 
     def origin(self, key: str) -> str:
-        """A key with its value and its origin, as text for a comment."""
+        """A key with its value and its origin, as a string for a comment."""
         found = self._found(key)
         if found is None:
             return f"{self.shown(key)} (default)"
@@ -209,5 +212,5 @@ def text_of(path: str | Path) -> str:
 
 
 def where(one: Assignment) -> str:
-    """Text with the file and line of an assignment, or with the words for the command line."""
+    """String with the file and line of an assignment, or with the words for the command line."""
     return one.place if file_of(one) else "command line"

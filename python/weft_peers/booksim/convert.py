@@ -66,7 +66,7 @@ class Imported:
     zero_load_error: float
 
     def save(self, path: Path) -> list[Path]:
-        """Write the scenario and its files, either all or none; returns the paths of the written files.
+        """Write the scenario and its files, either all or none, and return the paths of the written files.
 
         Raises
         ------
@@ -152,7 +152,7 @@ def _devices(draft: Draft) -> None:
 def _classes(draft: Draft) -> int:
     """Number of traffic classes. Each becomes a message class and a job.
 
-    The classes send no replies, and all are measured.
+    The classes do not send replies, and all are measured.
     """
     config = draft.config
     classes = config.at_least("classes", 1)
@@ -178,12 +178,12 @@ def _classes(draft: Draft) -> int:
 
 
 def _differs(config: Config, key: str, classes: int) -> bool:
-    """Whether the classes have different values of a key: numbers, texts or lists."""
+    """Whether the classes have different values of a key: numbers, strings or lists."""
     return len(set(config.listed(key)[:classes])) > 1
 
 
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
-    """The scenario as text, checked by the engine. Its comments name the keys from which its values come."""
+    """The scenario as a string, checked by the engine. Its comments name the keys from which its values come."""
     files = {name: text.encode() for name, text in draft.files.items()}
     behind = {part.path: part.keys for part in draft.parts}
     draft.parts = [

@@ -106,5 +106,5 @@ def flow(value: Any) -> str:
 
 
 def scalar(text: str) -> str:
-    """A text, quoted unless YAML reads it as a text without quotes."""
+    """A string, quoted unless YAML reads it as a string without quotes."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED else json.dumps(text)

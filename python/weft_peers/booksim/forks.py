@@ -37,5 +37,5 @@ LISTS = ("k",)
 
 
 def remark(key: str) -> str:
-    """Text that names the simulators of a key, and the reason why the key has no effect."""
+    """String that names the simulators of a key, and the reason why the key has no effect."""
     return f"a key of GPGPU-Sim and similar forks, unknown to BookSim2: {IDLE[key]}"

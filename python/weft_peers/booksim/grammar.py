@@ -210,13 +210,13 @@ def tokenize(text: str) -> list[str]:
 
 
 def leading_int(text: str) -> int:
-    """The integer at the beginning of a text, like C's ``atoi``; 0 if there is none."""
+    """The integer at the beginning of a string, like C's ``atoi``; 0 if there is none."""
     match = re.match(r"\s*([+-]?[0-9]{1,18})", text)
     return int(match[1]) if match else 0
 
 
 def leading_float(text: str) -> float:
-    """The number at the beginning of a text, like C's ``atof``; 0 if there is none."""
+    """The number at the beginning of a string, like C's ``atof``; 0 if there is none."""
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text)
     return float(match[0]) if match else 0.0
 

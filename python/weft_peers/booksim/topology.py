@@ -117,7 +117,7 @@ def _failures(draft: Draft, topology: str) -> None:
 
 
 def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any]:
-    """Add links and routing to the draft; returns the settings of the router that the routing needs."""
+    """Add links and routing to the draft, and return the settings of the router that the routing needs."""
     config = draft.config
     topology, function = config.text("topology"), config.text("routing_function")
     vcs = config.at_least("num_vcs", 1)
@@ -167,7 +167,7 @@ def _link_keys(config: Config, name: str) -> list[str]:
 
 
 def _why(config: Config, name: str, fewer: bool) -> str:
-    """Text with a remark on latencies and VCs that differ from the keys."""
+    """String with a remark on latencies and VCs that differ from the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
     shown = "the file sets the latencies" if config.text("topology") == "anynet" and name == "default" else ""
     shown = shown or ("the latency is fixed in BookSim2" if fixed else "")

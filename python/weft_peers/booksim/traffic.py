@@ -188,7 +188,7 @@ def _replies(draft: Draft, classes: int) -> None:
 
 
 def _divides_vcs(draft: Draft) -> bool:
-    """Add classes for requests and replies with the VCs of their ranges; returns false if both use all VCs."""
+    """Add classes for requests and replies with the VCs of their ranges, and return false if both use all VCs."""
     config = draft.config
     vcs, ranges = config.whole("num_vcs"), {}
     for kind in _KINDS:

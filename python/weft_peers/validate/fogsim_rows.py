@@ -78,7 +78,7 @@ def _accepted(text: str, params: Params) -> float | None:
 
 
 def _hops(text: str) -> float | None:
-    """Mean hops, from a text ``total=2.5;local=1.5;...``; ``None`` for a transient."""
+    """Mean hops, from a string ``total=2.5;local=1.5;...``; ``None`` for a transient."""
     total = re.match(r"total=([\d.]+)", text)
     return float(total[1]) if total else None
 
