@@ -108,7 +108,7 @@ def rate_scaled(
     results : ResultSet
         Finished points, usually of links that are always on.
     rates : Rates, optional
-        Rates and their powers.
+        Rates of a channel, as shares of the full rate, and the relative power at each rate.
     over_time : bool
         Choose a rate for each sample of the time series of a channel, instead of one for the whole window.
     points : sequence of int, optional

@@ -39,7 +39,7 @@ class Flow(NamedTuple):
     source, target : int
         The routers at its ends.
     rate : float
-        Traffic [flits/cycle].
+        Rate of the flow [flits/cycle].
     over : tuple of int
         Intermediate routers, the preferred one first; empty if the flow prefers the link between its routers.
     """

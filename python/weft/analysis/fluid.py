@@ -73,7 +73,7 @@ class Loads(NamedTuple):
 
     @property
     def busiest(self) -> float:
-        """Load of the busiest channel."""
+        """Load of the busiest channel [flits/cycle]."""
         return float(self.channels.max())
 
 

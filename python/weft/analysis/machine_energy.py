@@ -159,7 +159,7 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
 
 
 def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
-    """Cores of the machine."""
+    """Number of cores of the machine."""
     if (results.folder(point) / "schedule.parquet").is_file():
         # programs run one after the other at a terminal: not all its ranks are there at the same time
         schedule = pl.read_parquet(results.file(point, "schedule.parquet"))

@@ -72,7 +72,7 @@ class Hardware:
         Parameters
         ----------
         shares : Shares
-            Shares of power.
+            Power of a sleeping port, of the ports of a switch and of the network, as shares (Table 1).
         fabrics : tuple of Fabric
             The network of the reference, and that of the run.
         seconds : float or None

@@ -52,9 +52,9 @@ class Prices:
     Attributes
     ----------
     flit_bits : float
-        Bits of a flit.
+        Size of a flit [bits].
     static : Static
-        Energy per cycle.
+        Static energy of a link per cycle, by power state [fJ].
     flit_fj : float
         Additional energy of each flit in the state ``on`` [fJ].
     class_static : dict of str to Static

@@ -2,8 +2,8 @@
 
 Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper reports no measurements there, so the
 measures are ours. Parameters: none. The values are measured during the run (`crates/scenario/src/recovery.rs` tests
-each time bin against chance). Guarantees: the same numbers for faults that a scenario names and for faults that are
-drawn at random. Not modelled: which packets a fault touched. Validation: `tests/test_analysis_recovery.py`.
+each time bin against random variation). Guarantees: the same numbers for faults that a scenario names and for faults
+that are drawn at random. Not modelled: which packets a fault touched. Validation: `tests/test_analysis_recovery.py`.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
 
 
 def _paths(facts: dict[str, Any]) -> list[str]:
-    """The paths, one per line."""
+    """Lines that list the paths of a packet, with hops, zero-load latency and share of each."""
     paths = facts["paths"][:_PATHS]
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"

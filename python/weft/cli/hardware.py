@@ -56,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _figures(figures: list[dict[str, Any]]) -> list[str]:
-    """A line per figure."""
+    """Lines of the table of figures, with a line per figure."""
     head = ["figure", "Gb/s", "unit", "median", "least", "most", "rows"]
     cells = [
         [

@@ -67,7 +67,7 @@ class Assumptions:
         return cls() if hardware is None else cls(hardware=hardware, prices=hardware.prices())
 
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
-        """Power of an idle network [W]."""
+        """Power of a network of these counts without traffic [W]."""
         if self.hardware is not None:
             return self.hardware.power_w(routers, radix, links, terminals)
         return self.port_w * (2 * links + terminals)

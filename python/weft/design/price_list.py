@@ -48,7 +48,7 @@ class Line:
     determination: float
 
     def at(self, size: float) -> float:
-        """The price of a size."""
+        """Price of a part of this size, by the line."""
         return self.slope * size + self.intercept
 
 
@@ -166,7 +166,7 @@ def _number(row: dict[str, str | None], column: str, place: str) -> float:
 
 
 def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
-    """The line of least squares."""
+    """Fits a line to the sizes and prices of a part by least squares."""
     sizes, prices = (np.array(each, dtype=float) for each in (zip(*points, strict=True) if points else ((), ())))
     if len(set(sizes)) < 2:
         number = "no" if not len(sizes) else "one"

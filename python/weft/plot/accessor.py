@@ -54,7 +54,7 @@ class Asked(TypedDict, total=False):
 
 
 class Options(Asked, Looks, total=False):
-    """All parameters of a figure."""
+    """All parameters of a figure that is written to a file."""
 
     csv: bool
 

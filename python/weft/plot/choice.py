@@ -51,7 +51,7 @@ class Spot:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The measured numbers."""
+        """The measured numbers of the point."""
         return self.results.summaries[self.point]
 
     @property

@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A row per pattern."""
+    """The figure of energies over load, with a row of panels per pattern."""
     return billed.figure(choice, q.ENERGIES, log=True)

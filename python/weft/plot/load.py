@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A row per pattern."""
+    """The figure of latency, accepted load and energy over load, with a row of panels per pattern."""
     return over_load.figure(choice, (over_load.View(q.LATENCY), accepted(), over_load.View(q.ENERGY, log=True)))
 
 

@@ -17,5 +17,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per pattern."""
+    """The figure of the share of minimal routes over load, with a panel per pattern."""
     return over_load.figure(choice, [over_load.View(q.MINIMAL)])

@@ -46,7 +46,7 @@ _OFFERED = (q.OFFERED, q.OFFERED_GBPS)
 _CUT = 6.0
 # Maximum number of loads of phases that are named at a point.
 _NAMED = 2
-# Points with a cross: columns of curves, and texts of the legend.
+# Points with a cross: columns of curves, and labels of the legend.
 _CROSSED = {
     "unsettled": "not settled",
     "unjudged": "not judged",

@@ -26,7 +26,7 @@ _PALE = 0.25
 
 
 def figure(choice: Choice) -> Figure:
-    """A row per pattern."""
+    """The figure, with a row of panels per pattern."""
     diagonal = load.accepted().extra
     shown_load = choice.appearance.shown(q.OFFERED)
 

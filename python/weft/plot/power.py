@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A row per pattern."""
+    """The figure of powers over load, with a row of panels per pattern."""
     return billed.figure(choice, q.POWERS, log=False)

@@ -24,7 +24,7 @@ _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.b
 
 
 def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
-    """The settings of figures: from a style sheet, and from `base` for settings that the sheet does not have.
+    """The settings of figures from a style sheet. Settings that the sheet does not have come from `base`.
 
     Raises
     ------
@@ -108,12 +108,12 @@ _HELP = "write lines such as `font.family: serif`, with the keys of matplotlib's
 
 
 class _Records(logging.Handler):
-    """A log handler that keeps the first line of the log."""
+    """A log handler that keeps the first line of each record."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
+        """Keep the first line of a log record that is not empty."""
         self.lines.append(next((line for line in record.getMessage().splitlines() if line.strip()), ""))

@@ -274,7 +274,7 @@ def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:
 
 
 def fill(series: int) -> dict[str, Any]:
-    """Fill of the bars of a series."""
+    """Colour and hatching of the bars of a series, as arguments for matplotlib."""
     colours = sheet.cycle("color", COLOURS)
     return {"facecolor": colours[series % len(colours)], "hatch": HATCHES[series], "linewidth": 0}
 

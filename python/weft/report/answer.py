@@ -269,7 +269,7 @@ def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
 
 
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
-    """Whether random variation explains the difference of two points: delivered work, or means of runs without changes."""
+    """Whether random variation explains the difference of two points in delivered work, or in means without changes."""
     two = [sources.summaries[each] for each in (point, other)]
     if quantity is q.ACCEPTED:
         return soundness.same_work([each[quantity.column] for each in two], [each.get("packets") for each in two])

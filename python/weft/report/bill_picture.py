@@ -28,7 +28,7 @@ _RC: dict[str, Any] = {
 # Sizes in inches: width of the figure, also with one panel; height of a row of panels; number of panels per row, and in
 # total.
 _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
-# Space in inches next to a panel, and next to the texts of the legend.
+# Space in inches next to a panel, and next to the labels of the legend.
 _AROUND, _HANDLE = 0.9, 0.6
 # The power axis ends at the highest value times this factor.
 _ROOM = 1.08

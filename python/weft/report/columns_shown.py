@@ -191,7 +191,7 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _flows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The classes of flows of a point."""
+    """Rows of the table of flows: each class of flows of a point, with its sign and energy [uJ]."""
     mark = of_flows.sign(summary)
     return [
         {**flow, "mark": mark, "energy_dynamic_uj": float(flow["energy_dynamic_fj"]) * 1e-9}

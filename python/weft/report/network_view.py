@@ -148,7 +148,7 @@ class Drawings:
     Attributes
     ----------
     networks : list of dict
-        Each network once.
+        The different networks of the points.
     channels, frames, histories : dict
         Three mappings by number of the point: the activity of its channels in the window (and the number of its
         network), the activity of each channel over time, and the activity of its link classes over time.

@@ -47,7 +47,7 @@ class Line:
     points : list of list of int
         Points of each load, one per seed.
     curve : Curve
-        The curve itself.
+        The measured values of the curve.
     """
 
     panel: str

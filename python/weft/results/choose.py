@@ -50,7 +50,7 @@ class Chosen:
 
     @classmethod
     def all_of(cls, results: ResultSet, name: str | None = None) -> Chosen:
-        """All points of a set."""
+        """All points of a result set, with the set's folder as default name."""
         return cls(results, list(range(len(results))), str(results.root) if name is None else name)
 
     @classmethod

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # Text of a packet of a kind if its flag is not set, and if the flag is set. A packet of another kind has the name of
-# its kind as text.
+# its kind as a string.
 _SAYS = {
     "activate_yours": ("activate your link to {about_router}",) * 2,
     "ack": ("ack", "ack (of activate_yours)"),

@@ -23,7 +23,7 @@ MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
 
 
 def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
-    """The jobs of a point."""
+    """The jobs of a point, each with its measured numbers."""
     return summary.get("jobs") or []
 
 

@@ -38,7 +38,7 @@ class Quantity:
 
     @property
     def axis(self) -> str:
-        """Label with unit."""
+        """Label of an axis: the quantity and its unit."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 

@@ -269,8 +269,8 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
     accepted : iterable of float or None
         Accepted load of each point [flits/terminal/cycle]; if a load is unknown, the result is false.
     packets : iterable of float or None
-        Packets that each point measured (over several seeds, their mean); if a number is unknown, no difference counts
-        as chance.
+        Packets that each point measured (over several seeds, their mean); if a number is unknown, only the 3 % are
+        tolerated.
     """
     return _engine.same_work(list(accepted), list(packets))
 

@@ -216,7 +216,7 @@ class YearlyBill:
         Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
         part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
         [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW], at the work
-        that the series delivers (that of the series itself, if only chance separates the two), and
+        that the series delivers (that of the series itself, if they differ only at random), and
         ``baseline_latency_mean_cycles`` [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])

@@ -17,7 +17,7 @@ _BESIDE = 2
 
 
 class Verdict(StrEnum):
-    """The result of a search."""
+    """Result of a search for the saturation load."""
 
     FOUND = "found"
     """The search has found an edge."""

@@ -318,7 +318,7 @@ def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
 
 
 def _waits() -> Iterator[float]:
-    """Seconds until each next check."""
+    """Times between two checks of the running points [s]; they grow with the run time."""
     begun = monotonic()
     while True:
         yield min(max(_PART * (monotonic() - begun), _SHORTEST), _LONGEST)

@@ -122,7 +122,7 @@ class Order:
         return said.scenario, said.variants[0]
 
     def withdraw(self) -> bool:
-        """Withdraw the order, so that workers stop without beginning further points; false if it was withdrawn before."""
+        """Withdraw the order, so that workers stop and begin nothing further; false if it was withdrawn before."""
         try:
             (self.folder / _ORDER).rename(self.folder / _WITHDRAWN)
         except FileNotFoundError:
@@ -166,7 +166,7 @@ class _Said(NamedTuple):
 
 
 def _said(path: Path) -> _Said:
-    """Content of an order."""
+    """Content of the file of an order."""
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:

@@ -61,7 +61,7 @@ class Cores:
     def of(cls, jobs: int | None, threads: int, points: int) -> Self:
         """Cores for a sweep of some points, of which `jobs` run at the same time.
 
-        ``None``: as many as the cores allow.
+        If `jobs` is ``None``, as many points run as the cores allow.
         """
         return cls(min(jobs or max(1, len(allowed()) // threads), points), threads)
 

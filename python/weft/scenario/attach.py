@@ -85,7 +85,7 @@ def matrix(numbers: ArrayLike) -> bytes:
 
 
 def _id(node: Any) -> int | str:
-    """Name of a node in the file: numbers and strings are unchanged, other names (like pairs in a grid) become strings."""
+    """Name of a node in the file: numbers and strings are unchanged, other names (pairs in a grid) become strings."""
     if isinstance(node, Integral):
         return int(node)
     return str(node)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Lines that begin with one of these signs contain no edge. The first sign may also follow an edge.
 _COMMENT, _COMMENTS = "#", ("#", "%")
-# Attributes of an edge up to a comment. Quoted texts are matched as a whole.
+# Attributes of an edge up to a comment. Quoted strings are matched as a whole.
 _UP_TO_COMMENT = re.compile(r"""(?:[^#'"]|'[^']*'|"[^"]*")*""")
 
 

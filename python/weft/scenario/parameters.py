@@ -24,7 +24,7 @@ class Parameter(NamedTuple):
     choices: list[tuple[str, str]]
     """Words that are allowed as its value, with their meanings."""
     target: Schema
-    """Schema of the value."""
+    """JSON schema of the parameter's value."""
 
 
 def model(schema: Schema, family: str, name: str) -> Schema:
@@ -79,7 +79,7 @@ def _inner(
 
 
 def _direct(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
-    """The keys one level down."""
+    """The keys one level below a parameter."""
     places = {
         f"{parameter.key}.{word}": place
         for choice in parameter.target.get("oneOf", [])

@@ -40,7 +40,7 @@ class PythonModel:
         functools.update_wrapper(self, self.function)
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        """The result of the function."""
+        """Call the function and return its result."""
         return self.function(*positional, **named)
 
     def written(self, files: dict[str, bytes]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class Reproduction:
 
     @property
     def mode(self) -> str:
-        """``quick`` or ``full``."""
+        """Length of the runs: ``quick`` or ``full``."""
         return mode(quick=self.quick)
 
     def document(self) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tup
 
 @contextmanager
 def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
-    """The function that is called with each `Standing` of a paper: from `progress`, or by default a notebook bar."""
+    """The function that is called with each `Standing` of a paper: that of `progress`, by default a notebook bar."""
     if progress is not None:
         with progress(name) as show:
             yield show

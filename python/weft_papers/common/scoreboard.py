@@ -57,7 +57,7 @@ class Row:
         return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
 
     def document(self) -> dict[str, Any]:
-        """The row for programs and tables."""
+        """The row of the scoreboard as data for programs and tables."""
         claim, finding = self.claim, self.finding
         return {
             "id": claim.id,

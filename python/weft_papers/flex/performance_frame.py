@@ -58,7 +58,7 @@ def of_layers(layers: int) -> str:
 
 
 def mechanism(network: str, routing: str) -> str:
-    """The name of a curve."""
+    """Name of a curve, made from its network and routing."""
     return f"{network}, {routing}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE = "read_uniform", "read_adversarial", "read_scarce", "read_change"
 EXPERIMENTS_READ = (UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE)
-# Conditions under which a head looks for a detour: the parameter's value, and text.
+# Conditions under which a head looks for a detour: the parameter's value, and a phrase for the reader.
 TRIGGERS = {"granted": "granted", "granted_or_full": "granted or full", "unavailable": "unavailable"}
 # The global misroutes of OFAR-L in a local queue of the source group, in which it may not misroute locally.
 MIXED = "mixed"

@@ -51,7 +51,7 @@ def _order(measured: Measured) -> list[str]:
 
 
 def _as_they_are(measured: Measured) -> pl.DataFrame:
-    """The runs that figures show."""
+    """The runs with the linear mapping and unscaled gaps, which figures show."""
     for mapping, scale, rows in cases(measured):
         if (mapping, scale) == (LINEAR, 1.0):
             return rows

@@ -26,7 +26,7 @@ MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
 # The latency axis ends at this multiple of the smallest latency.
 _MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
-# The text about the two readings of SLaC.
+# Columns that the remark on the two readings of SLaC compares.
 _LITERAL = ("links_on_mean", "accepted_load")
 
 

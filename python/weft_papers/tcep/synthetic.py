@@ -239,9 +239,8 @@ def _dvfs_saves_less(measured: Measured) -> list[Part]:
 def _least_links(measured: Measured) -> str:
     """Text on the links that are on at the lowest load.
 
-    TCEP started with all links on; SLaC started as in all other claims.
-
-    There SLaC starts with its first stage, and no stage goes off.
+    In these runs TCEP starts with all links on. As in all other claims, SLaC starts with its first stage, and its
+    stages never go off.
     """
     rows = [least(measured[LEAST], "links_on_mean", TCEP)[1][0], least(measured[UNIFORM], "links_on_mean", SLAC)[1][0]]
     if late := [row for row in rows if False in (row["warmup_settled"], row["power_settled"])]:

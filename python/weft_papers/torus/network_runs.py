@@ -116,7 +116,7 @@ def frame(results: ResultSet) -> pl.DataFrame:
         Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links;
         ``packet_flits``, the length of a packet [flits]; ``work``, the application or the set; ``scale``, the factor of
         its gaps; ``runtime_s`` [s]; ``w_net`` relative to the reference with the same number of nodes; ``busy`` and
-        ``busy_of_tasks``, the share of the time in which cores and tasks run. Values are null if the point runs no
+        ``busy_of_tasks``, the share of the time in which cores and tasks run. Values are null if the point does not run
         programs, or did not end.
     """
     more = [_more(results, point) for point in range(len(results))]

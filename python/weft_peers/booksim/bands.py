@@ -28,7 +28,7 @@ class Band:
 
 
 def sentence(name: str) -> str:
-    """The band as a sentence."""
+    """Sentence with the latencies of a band in both simulators."""
     band = BANDS[name]
     rates, there, here = (" / ".join(texts) for texts in zip(*map(_texts, band.points), strict=True))
     return f"measured on {band.network} at rates {rates}: {there} cycles in BookSim2, {here} in Weft"

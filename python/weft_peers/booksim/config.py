@@ -142,7 +142,7 @@ class Config:
         return found
 
     def fail(self, key: str, what: str, help: str) -> NoReturn:
-        """Refuse the value of a key."""
+        """Raise the error that the value of a key is refused."""
         raise PeerError.saying(f"{self.shown(key)}: {what}", help, self.place(key))
 
     def place(self, key: str) -> str:
@@ -156,7 +156,7 @@ class Config:
         return Path(file_of(found)).parent if found else Path()
 
     def shown(self, key: str) -> str:
-        """A key with its value."""
+        """A key with its value, in the form ``key = value``."""
         found = self._found(key)
         value = found.value if found else INTS.get(key, FLOATS.get(key, TEXTS.get(key)))
         return f"{key} = {value}"

@@ -24,7 +24,7 @@ class Part:
     path : tuple of str
         Path of the value in the scenario.
     value : object
-        The value.
+        The value in the form of a scenario.
     keys : tuple of str
         BookSim2's keys from which the value comes.
     why : str

@@ -33,8 +33,8 @@ FLOATS = {
     "stopping_thres": 0.05, "acc_stopping_thres": 0.05,
 }  # fmt: skip
 
-# A key that is in this table and in the tables above accepts a text (a list with a value per class, or `time`) instead
-# of the number.
+# A key that is in this table and in the tables above accepts a string (a list with a value per class, or `time`)
+# instead of the number.
 TEXTS = {
     "channel_file": "", "topology": "torus", "routing_function": "none", "fail_seed": "", "router": "iq",
     "spec_sw_allocator": "prio", "buffer_policy": "private",

@@ -83,7 +83,7 @@ def answered(draft: Draft, classes: int) -> bool:
 
 
 def mean(lengths: Lengths) -> float:
-    """Mean length [flits]."""
+    """Mean length of packets [flits]."""
     return sum(flits * weight for flits, weight in lengths.items()) / sum(lengths.values())
 
 

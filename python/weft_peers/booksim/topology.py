@@ -154,7 +154,7 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
 
 
 def _vcs(routing: models.Routing, name: str, vcs: int) -> int:
-    """VCs of a link class."""
+    """Number of VCs of each link of a class."""
     if name in routing.vcs:
         return routing.vcs[name]
     return vcs if name == "terminal" else min(vcs * routing.classes, _MOST_VCS)

@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two rows of one change."""
+    """Two rows of the same change of traffic, whose order of settling is compared."""
 
     first: Row
     second: Row

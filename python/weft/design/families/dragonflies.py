@@ -77,6 +77,6 @@ def _groups(ports: int, least: int, most: int) -> Iterator[int]:
 
 @cache
 def _divisors(number: int) -> tuple[int, ...]:
-    """All divisors, ascending."""
+    """All divisors of a number, in ascending order."""
     small = [each for each in range(1, math.isqrt(number) + 1) if number % each == 0]
     return tuple(dict.fromkeys([*small, *(number // each for each in reversed(small))]))

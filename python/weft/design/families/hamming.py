@@ -21,7 +21,7 @@ _DIMENSIONS = 4
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a HyperX."""
+    """Counts of a HyperX: routers, terminals, ports, links, distances."""
     widths, each = parameters["widths"], parameters["terminals_per_router"]
     routers, degree = math.prod(widths), sum(widths) - len(widths)
     # in a line of w places, the distances of all pairs sum up to w (w^2 - 1) / 6

@@ -53,7 +53,7 @@ def _sizes(parameters: Mapping[str, Any]) -> Sizes:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of leaves and spines."""
+    """Counts of a network of leaves and spines: routers, terminals, ports, links, distances."""
     leaves, up, spines, trunk, terminals = _sizes(parameters)
     most = math.ceil(terminals / leaves)
     at = square(leaves)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a Slim Fly."""
+    """Counts of a Slim Fly: routers, terminals, ports, links, distances."""
     q, each = parameters["q"], parameters["terminals_per_router"]
     degree = _degree(q)
     links, between = q * q * degree, q * q * (q - 1)
@@ -60,7 +60,7 @@ def layout(_: Mapping[str, Any]) -> Layout | None:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All Slim Flies."""
+    """Parameters of all Slim Flies with enough terminals."""
     for q in filter(has_construction, range(3, radix)):
         if each := terminals_each(terminals, 2 * q * q, radix - _degree(q)):
             yield {"q": q, "terminals_per_router": each}
