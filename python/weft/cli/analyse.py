@@ -124,12 +124,14 @@ def _add_paths(kinds: Commands) -> None:
     about = "paths between all pairs of a subnetwork, for concentrated links and for random links (TCEP, Figs. 3, 4)"
     parser = _kind(kinds, "paths", about, "--routers 8 --more 6 --exact", _paths)
     number = arguments.positive
-    parser.add_argument("--routers", metavar="R", type=number, default=32, help="routers (default: 32)")
+    parser.add_argument("--routers", metavar="R", type=number, default=32, help="number of routers (default: 32)")
     parser.add_argument("--hub", metavar="ROUTER", type=int, default=0, help="centre of the star (default: 0)")
     more = "links in addition to the star, e.g. 6,12 (default: the number of links of 0, 1, 2, ... more hubs)"
     parser.add_argument("--more", metavar="N,...", type=_wholes, help=more)
     samples = parser.add_mutually_exclusive_group()
-    samples.add_argument("--samples", metavar="N", type=number, default=1000, help="random placements (default: 1000)")
+    samples.add_argument(
+        "--samples", metavar="N", type=number, default=1000, help="number of random placements (default: 1000)"
+    )
     samples.add_argument("--exact", action="store_true", help="count all placements")
     parser.add_argument(
         "--seed", metavar="N", type=arguments.seed, default=1, help="seed of the placements (default: 1)"
@@ -148,7 +150,9 @@ def _paths(options: argparse.Namespace) -> Answered:
 def _add_bound(kinds: Commands) -> None:
     about = "fewest active links of a 1D flattened butterfly that carry a load (TCEP, Fig. 12)"
     parser = _kind(kinds, "bound", about, "--routers 32 --terminals 1024 --load 0.1,0.41", _bound)
-    parser.add_argument("--routers", metavar="R", type=arguments.positive, default=32, help="routers (default: 32)")
+    parser.add_argument(
+        "--routers", metavar="R", type=arguments.positive, default=32, help="number of routers (default: 32)"
+    )
     terminals = "terminals of the whole network (default: 1024)"
     parser.add_argument("--terminals", metavar="N", type=arguments.positive, default=1024, help=terminals)
     load = "loads in flits/terminal/cycle (default: 0.05 to 0.9)"
@@ -234,7 +238,7 @@ def _add_dvfs(kinds: Commands) -> None:
     parser.add_argument("results", metavar="DIR", help="folder of results, usually of links that are always on")
     rates = "shares of the full rate (default: 0.25,0.5,1)"
     parser.add_argument("--rates", metavar="R,...", type=_numbers, default=[0.25, 0.5, 1.0], help=rates)
-    powers = "power at each rate (default: 0.54,0.69,1)"
+    powers = "power at each rate, as a share of the power at the full rate (default: 0.54,0.69,1)"
     parser.add_argument("--powers", metavar="P,...", type=_numbers, default=[0.54, 0.69, 1.0], help=powers)
     over_time = "choose rates again in each sample of measure.series, instead of once for the window"
     parser.add_argument("--over-time", action="store_true", help=over_time)

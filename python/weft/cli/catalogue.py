@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
         "list the models that a scenario can name, or the parameters of one model",
         "weft list routing ugal_p",
     )
-    parser.add_argument("family", metavar="FAMILY", nargs="?", help="only this family")
+    parser.add_argument("family", metavar="FAMILY", nargs="?", help="print only the models of this family")
     parser.add_argument("model", metavar="MODEL", nargs="?", help="show the parameters of this model")
 
 

@@ -180,7 +180,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "`power.catalogue` of the scenarios, if they name one)"
     )
     parser.add_argument("--catalogue", metavar="SPEED", help=speed)
-    cables = "with --catalogue: cables between routers: sr, dr, fr, dac, acc or aoc"
+    cables = "kind of the cables between routers with --catalogue: sr, dr, fr, dac, acc or aoc"
     parser.add_argument("--cables", metavar="KIND", help=cables)
     parser.add_argument(
         "--terminal-cables", metavar="KIND", help="with --catalogue: cables of terminals (default: dac)"

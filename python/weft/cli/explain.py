@@ -33,7 +33,9 @@ def add(commands: Commands) -> None:
         "explain a network, the paths between two terminals, the run time of a program, or a stalled run",
         "weft explain routing examples/dragonfly.yaml --from 3 --to 60 --set routing=dragonfly_ugal",
     )
-    parser.add_argument("subject", choices=["topology", "routing", "program", "stall", "code"], help="subject")
+    parser.add_argument(
+        "subject", choices=["topology", "routing", "program", "stall", "code"], help="subject to explain"
+    )
     arguments.add_scenario(parser, "scenario (YAML); folder of results (program, stall); code of a diagnosis (code)")
     parser.add_argument("--from", metavar="N", type=arguments.natural, dest="source", help="source terminal (routing)")
     parser.add_argument(

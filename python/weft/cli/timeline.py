@@ -75,7 +75,9 @@ def add(commands: Commands) -> None:
         default=[],
         help="only links at these routers, and control packets from them, to them and about them",
     )
-    parser.add_argument("--threads", metavar="N", type=arguments.positive, default=1, help="threads (default: 1)")
+    parser.add_argument(
+        "--threads", metavar="N", type=arguments.positive, default=1, help="threads that work on the run (default: 1)"
+    )
     parser.add_argument(
         "--blocks", metavar="N", type=arguments.positive, default=0, help="blocks of routers (default: Weft chooses)"
     )

@@ -158,7 +158,9 @@ def _add_remap(kinds: Commands) -> None:
     about = "map the ranks of a program to nodes, several per node or in another order, or copy the program"
     parser = _kind(kinds, "remap", about, "program.goal --per-node 4 --out nodes.goal", _remap, writes=True)
     number = arguments.positive
-    parser.add_argument("--nodes", metavar="N", type=number, help="nodes (default: as many as the ranks need)")
+    parser.add_argument(
+        "--nodes", metavar="N", type=number, help="number of nodes (default: as many as the ranks need)"
+    )
     parser.add_argument("--per-node", metavar="K", type=number, default=1, help="ranks per node (default: 1)")
     how = parser.add_mutually_exclusive_group()
     random = "place the ranks in a random order, with this seed"
