@@ -319,7 +319,7 @@ def _load(summary: Summary) -> float:
 
 
 def _place(load: float | None) -> str:
-    """String that names a load, or the runs of a single load."""
+    """String that names a load; ``the point`` if there is only one load (``None``)."""
     return "the point" if load is None else f"load {load:.12g}"
 
 

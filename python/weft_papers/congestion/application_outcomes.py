@@ -33,7 +33,7 @@ _TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
 
 
 def _runs(measured: Measured) -> pl.DataFrame:
-    """The runs, with run time and link energy relative to runs without a policy of the same scheme and of one queue.
+    """The runs, with run time and link energy relative to two runs without a policy: same scheme, and one queue.
 
     Stalled runs are included, but no run is compared with a stalled run.
 

@@ -115,7 +115,7 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
 
 
 def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, float, str]:
-    """Saturation of FleX relative to minimal routing, as a mean over patterns: two bounds, and a string with both."""
+    """Saturation of FleX relative to minimal routing: two bounds of the mean over patterns, and a string by pattern."""
     found = {
         pattern: bounds(points, mechanism(FLEX, routing)).beside(bounds(points, mechanism(FLEX, MINIMAL)))
         for pattern, points in rows.items()
