@@ -77,7 +77,7 @@ def _facts(network: str) -> dict[str, Any]:
 
 
 def _row_of_table_2(network: str) -> str:
-    """A row of Table 2, in its printed form: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
+    """A row of Table 2 as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
     facts = _facts(network)
     ports, switches = facts["radix_ports"], facts["routers"]
     of = fabric(REFERENCE[facts["terminals"]])
