@@ -95,7 +95,10 @@ impl CloseBeside {
     /// The protocol of a policy with these offers. If no member stays open, the function panics when the policy is compiled.
     pub const fn of(offers: &Offers) -> Self {
         assert!(offers.always_carries, "no member stays open under this policy: use CloseFirst or DrainFirst");
-        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: use CloseFirst");
+        assert!(
+            !offers.packets_wait_for_links,
+            "the policy offers `packets_wait_for_links`, so CloseBeside does not fit: use CloseFirst"
+        );
         Self(())
     }
 

@@ -138,8 +138,8 @@ pub enum Proof<'a> {
     /// The rank ([`super::routing::Routing::rank`]) rises with every hop. With `link_first`, the class of the link is compared first, and
     /// then the rank. The check tests this on some paths over each router. If the rank does not rise, the check uses the proof `or`.
     Rises { link_first: bool, or: Box<Proof<'a>> },
-    /// The check follows packets between all pairs of routers. `by_line`: the hops of a packet in one dimension of a grid do not depend on
-    /// the other dimensions, and dimensions are crossed in order; so pairs within a line are enough.
+    /// The check follows packets between all pairs of routers. With `by_line` the check follows only pairs of routers within one line of a
+    /// grid. That is enough if packets cross the dimensions in order, and the hops in one dimension do not depend on the others.
     OneLeg { by_line: bool },
     /// Paths over an intermediate: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that take the minimal
     /// path without an intermediate.

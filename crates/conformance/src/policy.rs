@@ -18,7 +18,10 @@ pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     for policy in examples {
         let what = as_written(policy);
-        assert!(placed.iter().any(|e| e.policy == *policy), "{what} is compatible with no routing on a small network");
+        assert!(
+            placed.iter().any(|e| e.policy == *policy),
+            "no registered routing works with {what} on a small network: check the offers of the policy"
+        );
     }
     check_placed(placed);
     check_states(name, placed);

@@ -7,7 +7,7 @@ use crate::{CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, 
 /// Checks the laws of all graphs, and those of each view of the structure.
 ///
 /// # Panics
-/// If the graph breaks a law. The message describes the fault.
+/// If a property that is checked here does not hold. The message names it.
 pub fn check(graph: &Graph) {
     check_wiring(graph);
     check_layers(graph);

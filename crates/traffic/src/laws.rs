@@ -21,7 +21,7 @@ pub fn population() -> Population {
 /// Checks the laws of patterns for a pattern on [`population`]. The messages show `config`.
 ///
 /// # Panics
-/// If the pattern breaks a law. The message describes the fault.
+/// If a property that is checked here does not hold. The message names it.
 pub fn check_pattern(pattern: &Pattern, config: &dyn Debug) {
     check_distributions(pattern, config);
     check_draws(pattern, config);
@@ -70,14 +70,15 @@ fn check_draws(pattern: &Pattern, config: &dyn Debug) {
 /// in packets of one flit. The messages show `config`.
 ///
 /// # Panics
-/// If the process breaks a law. The message describes the fault.
+/// If a property that is checked here does not hold. The message names it.
 pub fn check_process(process: &Process, config: &dyn Debug) {
     // 400 runs of 4,000 cycles, whose counts give their own standard deviation. The limit is 5 standard deviations of the mean.
     let counts: Vec<f64> = (0..400).map(|run| creations(process, 4000, &mut stream(6, run, 0)).len() as f64).collect();
     let mean = counts.iter().sum::<f64>() / 400.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
     assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: mean {mean}, variance {variance}");
-    // the test for saturation computes the size of chance from this value; the standard deviation of a variance over 400 runs is 7 %
+    // the test for saturation computes the size of the random variation from this value; the standard deviation of a variance over
+    // 400 runs is 7 %
     let said = process.dispersion() * mean;
     assert!(said > 0.7 * variance, "{config:?}: stated variance {said}, measured {variance}");
 }

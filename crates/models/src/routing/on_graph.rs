@@ -152,7 +152,11 @@ impl Wiring {
                 "the table needs {rows} routers with terminals x {routers} routers x {bytes} bytes = {total} bytes, but the limit is \
                  {MAX_BYTES}"
             );
-            return Err(Refusal::new(format!("routing.{name}"), what, "choose a routing that computes its paths"));
+            return Err(Refusal::new(
+                format!("routing.{name}"),
+                what,
+                "choose a routing without a table of paths, such as one made for this topology",
+            ));
         }
         Ok((rows * routers) as usize)
     }

@@ -33,7 +33,7 @@ const IDEAL: Parameters = Parameters {
 /// reason for a refusal.
 ///
 /// # Panics
-/// If the generator breaks a law. The message has the configuration and the fault.
+/// If a property that is checked here does not hold. The message names it and the configuration.
 pub fn check_generator(example: &GeneratorConfig, read: &dyn Fn(Value) -> Result<GeneratorConfig, String>) {
     let of = |config: &GeneratorConfig| serde_json::to_value(config).expect("a configuration");
     let parameters = of(example)[example.name()].clone();

@@ -40,7 +40,7 @@ fn as_written(config: &impl Serialize) -> String {
 /// have blocks of different sizes.
 ///
 /// # Panics
-/// If the algorithm breaks a law. The message has the configuration, the collective and the fault.
+/// If a property that is checked here does not hold. The message names it, the configuration and the collective.
 pub fn check_algorithm(algorithm: &AlgorithmConfig) {
     let (model, named) = (algorithm.model(), as_written(algorithm));
     assert!(!model.operations().is_empty(), "{named} implements no collective");

@@ -4,14 +4,14 @@
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
 //! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults. A bin is
-//! also off if its mean latency is so high, or its flits so few, that chance does not explain it. Chance explains [`LIMIT`]
-//! standard deviations of a bin, including the error of the mean, and more for bins of fewer packets. A bin without packets is off,
-//! even if the flits of bins vary strongly. Among many bins, some bin is off by chance now and then. So a bin that is off without a
-//! loss counts only directly after the event, or if another one is less than [`HOLD`] bins away. Recovery ends with the last bin
-//! that counts, and not before the routing has its new tables. The recovery is known only if [`HOLD`] bins follow. A bin that is
-//! exactly at the limit is off in one case of two. So all [`HOLD`] bins pass by chance in one case of 256. The time from a failure
-//! ends with the next change. This time is the recovery while the part is still broken. The time from a return is a separate
-//! number.
+//! also off if its mean latency is so high, or its flits so few, that random variation does not explain it. Random variation
+//! explains [`LIMIT`] standard deviations of a bin, including the error of the mean, and more for bins of fewer packets. A bin
+//! without packets is off, even if the flits of bins vary strongly. Of the bin in which a part fails only the losses count, because
+//! its begin is before the failure. Among many bins, some bin is off by chance now and then. So a bin that is off without a loss
+//! counts only directly after the event, or if another one is less than [`HOLD`] bins away. Recovery ends with the last bin that
+//! counts, and not before the routing has its new tables. The recovery is known only if [`HOLD`] bins follow. A bin that is exactly
+//! at the limit is off in one case of two. So all [`HOLD`] bins pass by chance in one case of 256. The time from a failure ends
+//! with the next change. This time is the recovery while the part is still broken. The time from a return is a separate number.
 //!
 //! The interval of a time begins with the end of the last bin that is above the limit by [`CERTAIN`] of its own standard errors.
 //! The interval ends with the first later bin that is below the limit by as many. A bin with a few late packets varies more than
@@ -34,7 +34,8 @@ const LIMIT: f64 = 4.0;
 const CERTAIN: f64 = 2.0;
 /// Number of good bins that must follow the last bin that is off.
 const HOLD: usize = 8;
-/// Least number of bins before the first fault, and least mean number of packets in a bin. Fewer do not show the size of chance.
+/// Least number of bins before the first fault, and least mean number of packets in a bin. With fewer bins or packets, the size
+/// of the random variation is unknown.
 const LEAST_BINS: usize = 8;
 const LEAST_PACKETS: u64 = 30;
 
@@ -66,7 +67,7 @@ pub(super) struct Baseline {
     pub bin: u64,
     /// All whole bins of the window.
     bins: Vec<(u64, Arrived)>,
-    /// Mean and standard deviation over the bins before the first fault: of the mean latency of a bin \[cycles\], and of its flits.
+    /// Mean and standard deviation over the bins before the first fault, for the mean latency of a bin \[cycles\] and for its flits.
     latency: (f64, f64),
     flits: (f64, f64),
     /// Mean number of packets of a bin.
@@ -160,7 +161,7 @@ impl Baseline {
         Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
     }
 
-    /// Whether the bin differs from the bins before the fault by more than chance. For the test, the bin is moved toward them by
+    /// Whether the bin differs from the bins before the fault by more than random variation. For the test, the bin is moved toward them by
     /// `errors` of its own standard errors.
     fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
         let (mean, deviation) = self.flits;

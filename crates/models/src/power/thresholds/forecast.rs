@@ -1,8 +1,10 @@
-//! Predicts bursts that come at even intervals, in one direction of a trunk. So the links are up when the next burst begins.
+//! Predicts bursts that come at even intervals, in one direction of a trunk. With the prediction, the links are up when the
+//! next burst begins.
 //!
-//! A burst is a stretch of windows that need more than one member. The forecast begins when two intervals between the beginnings of
-//! bursts are equal within a tolerance. Then the next burst is expected after another interval of this length. Until then, the direction
-//! requests the number of members that the last burst needed. If the expected burst does not come, the forecast ends.
+//! A burst is a series of successive windows of the policy (`window`) in which the traffic needs more than one member of the trunk. The
+//! forecast begins when two intervals between the beginnings of bursts are equal within a tolerance. Then the next burst is expected
+//! after another interval of this length. Until then, the direction requests the number of members that the last burst needed. If the
+//! expected burst does not come, the forecast ends.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;
