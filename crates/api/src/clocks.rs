@@ -242,8 +242,8 @@ impl Clocks {
     }
 
     /// Checks the cycle `at` that the clock has drawn for its first creation after cycle `after`. If `at` is after the end of the phase,
-    /// the clock draws again from that end (exact for a process without memory). Returns [`NOT_DUE`] if the clock creates no more packets,
-    /// or has to wait.
+    /// the clock draws again from that end (exact for a process without memory). Returns [`NOT_DUE`] if the clock does not create further
+    /// packets, or has to wait.
     #[inline(never)]
     fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
         let rank = clock.rank as usize;
@@ -307,7 +307,7 @@ impl ClockSources {
         prefetch(&self.terminals, source);
     }
 
-    /// Returns destination and length of the packet that `source` creates. The method makes no virtual call.
+    /// Returns destination and length of the packet that `source` creates. The method does not make virtual calls.
     #[inline(always)]
     pub fn create(&mut self, source: usize, due: &mut u64) -> Option<(u32, u16)> {
         let clock = &mut self.terminals[source];

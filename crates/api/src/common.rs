@@ -16,7 +16,7 @@ pub struct Common {
     pub rates: ByClass<Rate>,
     /// Table of the modes of the channels.
     pub modes: Modes,
-    /// The routing's sensor of congestion; `None` if the routing reads no queues.
+    /// The routing's sensor of congestion; `None` if the routing does not read queues.
     pub sensor: Option<Sensor>,
     /// Cycles from the grant of a flit until the flit is on the link.
     pub after_grant: u32,

@@ -1,5 +1,5 @@
 //! Data that models receive, and the traits of their families. Two folders contain lower layers: the state of a network (`state`), and code
-//! that is independent of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine than this
+//! that is independent of networks (`base`). A crate outside this repository that adds a model needs only this crate of the engine
 //! one.
 //!
 //! Each file here covers one subject: `routing`, `policy`, `allocation`, `workload` and `recording` contain the traits of the families. The

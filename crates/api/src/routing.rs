@@ -81,7 +81,7 @@ pub struct RingEntry {
     pub enter: u8,
     /// VC class of hops from one channel of a ring to the next; the ring uses the VCs of this class.
     pub move_on: u8,
-    /// Number of VCs of a channel that belong to the ring; `None`: as many as each other class has.
+    /// Number of VCs of a channel that belong to the ring; `None`: the number that each other class has.
     pub vcs: Option<u8>,
 }
 
@@ -97,7 +97,7 @@ pub struct Needs {
     /// A head may wait for more room behind an output than its packet needs. Each returned credit then lets the head choose again.
     pub waits_for_room: bool,
     pub decides: Decides,
-    /// The sensor for the congestion of an output; `None` if the routing reads no queues.
+    /// The sensor for the congestion of an output; `None` if the routing does not read queues.
     pub sensor: Option<Sensor>,
     /// Whether `inject` chooses the path of every packet at random: an intermediate, or one of several minimal paths.
     pub draws_path: bool,

@@ -12,7 +12,7 @@ pub struct LinkClass {
     pub latency: Cycles,
     /// Credit latency of the reverse side channel [cycles], without `RouterSpec::credit_delay`.
     pub credit_latency: Cycles,
-    /// Number of virtual channels of a channel (for terminal links: of the injection and of the ejection channel).
+    /// Number of virtual channels of a channel. For terminal links it is the number of the injection channel and of the ejection channel.
     pub vcs: u8,
     /// Size of the input buffer for each VC [flits].
     pub buffer: u32,

@@ -53,7 +53,7 @@ pub struct JobSite<'a> {
     pub batch: Option<&'a [u32]>,
     /// Whether replies have another message class than the job's own packets.
     pub apart: bool,
-    /// Number of networks that share no channel (planes): consecutive terminals are in different planes.
+    /// Number of networks that do not share channels (planes): consecutive terminals are in different planes.
     pub planes: u32,
     /// Information which terminals are near each other.
     pub near: Near<'a>,

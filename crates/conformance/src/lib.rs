@@ -66,7 +66,7 @@ use weft_traffic::injection::{AddedInjection, InjectionConfig, InjectionModel};
 use weft_traffic::pattern::{AddedPattern, PatternConfig, PatternModel};
 use weft_units::outside::{Addition, Configuration};
 
-/// Runs the suite of routings on a routing that is in no registry. Messages call the routing `name`.
+/// Runs the suite of routings on a routing that is not registered. Messages call the routing `name`.
 ///
 /// # Panics
 /// Panics if the routing does not conform; the message names the fault.
@@ -79,7 +79,7 @@ pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
     routing::check(name, &configs, &pairs_of(examples));
 }
 
-/// Runs the suite of power policies on a policy that is in no registry, together with the registered routings that are compatible with it.
+/// Runs the suite of power policies on a policy that is not registered, together with the registered routings that are compatible with it.
 /// `offers`: what the policy offers to routings and for faults.
 ///
 /// # Panics
@@ -92,7 +92,7 @@ pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers
     policy::check(name, &examples, &placed.iter().collect::<Vec<_>>());
 }
 
-/// Runs the suite of allocators on an allocator that is in no registry.
+/// Runs the suite of allocators on an allocator that is not registered.
 ///
 /// # Panics
 /// Panics if the allocator does not conform; the message names the fault.
@@ -105,7 +105,7 @@ pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static s
     examples.iter().for_each(allocator::check);
 }
 
-/// Runs the suite of queueing schemes on a scheme that is in no registry.
+/// Runs the suite of queueing schemes on a scheme that is not registered.
 ///
 /// # Panics
 /// Panics if the scheme does not conform; the message names the fault.
@@ -117,7 +117,7 @@ pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
     examples.iter().for_each(queueing::check);
 }
 
-/// Runs the suite of congestion controls on a control that is in no registry.
+/// Runs the suite of congestion controls on a control that is not registered.
 ///
 /// # Panics
 /// Panics if the control does not conform; the message names the fault.
@@ -129,7 +129,7 @@ pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
     congestion::check(&examples);
 }
 
-/// Runs the suite of workloads on a workload that is in no registry, alone and together with the registered ones.
+/// Runs the suite of workloads on a workload that is not registered, alone and together with the registered ones.
 ///
 /// # Panics
 /// Panics if the workload does not conform; the message names the fault.
@@ -143,7 +143,7 @@ pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
     }
 }
 
-/// Runs the suite of recordings on a recording that is in no registry.
+/// Runs the suite of recordings on a recording that is not registered.
 ///
 /// # Panics
 /// Panics if the recording does not conform; the message names the fault.
@@ -155,7 +155,7 @@ pub fn recording<R: Recording + Configuration>(name: &'static str) {
     recording::check(name, &asked, &R::TABLE);
 }
 
-/// Runs the suite of topologies on a topology that is in no registry, with the registered routings that support its examples.
+/// Runs the suite of topologies on a topology that is not registered, with the registered routings that support its examples.
 ///
 /// # Panics
 /// Panics if the topology does not conform; the message names the fault.
@@ -167,7 +167,7 @@ pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
     topology::check(&examples);
 }
 
-/// Runs the suite of patterns on a pattern that is in no registry.
+/// Runs the suite of patterns on a pattern that is not registered.
 ///
 /// # Panics
 /// Panics if the pattern does not conform; the message names the fault.
@@ -179,7 +179,7 @@ pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
     examples.iter().for_each(traffic::check_pattern);
 }
 
-/// Runs the suite of injection processes on a process that is in no registry.
+/// Runs the suite of injection processes on a process that is not registered.
 ///
 /// # Panics
 /// Panics if the process does not conform; the message names the fault.
@@ -191,7 +191,7 @@ pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
     examples.iter().for_each(traffic::check_injection);
 }
 
-/// Checks the laws of program generators on a generator that is in no registry.
+/// Checks the laws of program generators on a generator that is not registered.
 ///
 /// # Panics
 /// Panics if the generator does not conform; the message names the fault.
@@ -208,7 +208,7 @@ pub fn generator<M: Generates + Configuration>(name: &'static str) {
     }
 }
 
-/// Checks the laws of collective algorithms on an algorithm that is in no registry.
+/// Checks the laws of collective algorithms on an algorithm that is not registered.
 ///
 /// # Panics
 /// Panics if the algorithm does not conform; the message names the fault.
@@ -220,7 +220,7 @@ pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
     examples.iter().for_each(laws::check_algorithm);
 }
 
-/// Checks the laws of algorithm tables on a table that is in no registry.
+/// Checks the laws of algorithm tables on a table that is not registered.
 ///
 /// # Panics
 /// Panics if the table does not conform; the message names the fault.

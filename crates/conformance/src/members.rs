@@ -1,5 +1,5 @@
 //! The members of every family, each with networks to run it in. Members and networks come from the examples that models declare. This file
-//! lists no models: a new model is included as soon as it is registered.
+//! does not list models: a new model is included as soon as it is registered.
 
 use super::{manage_what_can_be, rounds};
 use std::collections::BTreeMap;
@@ -140,7 +140,8 @@ fn turn_of(words: &str) -> usize {
     words.bytes().fold(0, |sum, byte| mix(sum, u64::from(byte), 0)) as u32 as usize
 }
 
-/// The members of a list, each with a number that selects the conditions of its test. A new member changes no number of another member.
+/// The members of a list, each with a number that selects the conditions of its test. A new member does not change the numbers of other
+/// members.
 pub fn in_their_turns<T: fmt::Display>(members: &[T]) -> impl Iterator<Item = (usize, &T)> {
     members.iter().map(|member| (turn_of(&member.to_string()), member))
 }

@@ -99,7 +99,7 @@ fn check_delivers(spec: &Spec, what: &str) {
     check_account(&spec, &out);
 }
 
-/// Checks that skipped idle time changes no result: bursts with silence between them, compared with the loop without shortcuts.
+/// Checks that skipped idle time does not change results: bursts with silence between them, compared with the loop without shortcuts.
 fn check_idle(spec: &Spec, what: &str) {
     let mut spec = spec.clone();
     let first = spec.traffic.jobs[0].phases[0].clone();

@@ -1,6 +1,6 @@
 //! The suite of queueing schemes, on networks that they support, with compatible routings. No run stalls, even with the smallest buffers at
-//! full load. A scheme with one queue changes no result. The lanes that a check lists are the lanes that packets use. On a fixed path, no
-//! packet overtakes another packet of its flow. Blocks and checkpoints do not change results.
+//! full load. A scheme with one queue does not change results. The lanes that a check lists are the lanes that packets use. On a fixed
+//! path, no packet overtakes another packet of its flow. Blocks and checkpoints do not change results.
 
 use super::lane_notes::LaneNotes;
 use super::members::{PAIRS, Pair, as_written, in_their_turns};

@@ -1,5 +1,5 @@
 //! The suite of recordings. A table has rows, and has the columns that its recording declares. Blocks and checkpoints do not change the
-//! table, and the table changes no other result.
+//! table, and the table does not change other results.
 
 use super::workload::own_demand_alone;
 use super::{Execution, HYPERX, Outcome, Spec, assert_resumes, assert_same, phases, run, run_as, run_keeping, spec};

@@ -19,7 +19,7 @@ pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let others: Vec<_> = others.iter().filter(|other| !has_own_demand(other)).collect();
     for load in [0.1, 1.0] {
         let mut all = vec![vec![job("all", 0..24, workload, load)]];
-        // on terminals that share the links of routers, with 3 terminals in no job
+        // on terminals that share the links of routers, with 3 terminals without a job
         all.extend(
             others.iter().map(|other| vec![job("first", 0..9, workload, load), job("second", 9..21, other, load)]),
         );

@@ -6,13 +6,13 @@
 use crate::facts::{Facts, Place, Source};
 use serde::Serialize;
 
-/// Weft does not report a backlog that is at most this share of the offered flits, plus chance.
+/// Weft does not report a backlog that is at most this share of the offered flits, plus random variation.
 const SMALL: f64 = 0.03;
 /// In a phase that is long enough, the same backlog is at most this share of its flits. Weft then does not report the backlog again.
 const SAFE: f64 = 0.02;
 /// A backlog of packets in the network matters if it makes the mean latency longer by at least this share.
 const SLOWER: f64 = 0.05;
-/// Differences up to this number of standard deviations are treated as chance.
+/// Differences up to this number of standard deviations are treated as random variation.
 pub const CHANCE: f64 = 3.0;
 
 /// Flits that wait at the beginning and at the end of a phase, in addition to the flits in flight.
@@ -50,12 +50,12 @@ impl Backlog {
         (self.before + self.own).max(0.0)
     }
 
-    /// True if the accepted load of the phase is below its offered load by more than 3 % plus chance.
+    /// True if the accepted load of the phase is below its offered load by more than 3 % plus random variation.
     pub fn falls_behind(&self) -> bool {
         self.matters(self.own)
     }
 
-    /// True if earlier phases left more than 3 % of the load of this phase, plus chance.
+    /// True if earlier phases left more than 3 % of the load of this phase, plus random variation.
     pub fn began_behind(&self) -> bool {
         self.matters(self.before)
     }
@@ -65,14 +65,14 @@ impl Backlog {
         (self.own.max(self.before) / self.offered * self.cycles / SAFE).ceil()
     }
 
-    /// Time from the beginning of the phase until `before` is delivered \[cycles\]; `None` if chance may explain the part that was
-    /// delivered.
+    /// Time from the beginning of the phase until `before` is delivered \[cycles\]; `None` if random variation may explain the
+    /// part that was delivered.
     pub fn drained_in(&self) -> Option<f64> {
         let delivered = -self.own;
         (delivered > self.chance() * self.offered).then(|| (self.before / delivered * self.cycles).ceil())
     }
 
-    /// True if the accepted load of the phase is above its offered load by more than 3 % plus chance.
+    /// True if the accepted load of the phase is above its offered load by more than 3 % plus random variation.
     fn is_delivered(&self) -> bool {
         self.matters(-self.own)
     }
@@ -114,8 +114,8 @@ pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
 
 /// True if the window of a point delivers packets that the warm-up has left in the network, and the latencies of the point show this.
 ///
-/// The accepted load is above the offered load by more than chance, and the backlog makes the mean latency more than 5 % longer. The
-/// backlog shrinks to nothing during the window. Therefore a packet waits, on average, for half of the backlog.
+/// The accepted load is above the offered load by more than random variation, and the backlog makes the mean latency more than 5 %
+/// longer. The backlog shrinks to nothing during the window. Therefore a packet waits, on average, for half of the backlog.
 pub(crate) fn drains(point: &Facts) -> bool {
     let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
     let (Some(offered), Some(accepted), Some(packets)) = known else { return false };

@@ -4,7 +4,7 @@ use crate::backlog::{self, Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 
-/// Accepted loads that differ by at most this share plus chance count as the same delivered work.
+/// Accepted loads that differ by at most this share plus random variation count as the same delivered work.
 const SAME_WORK: f64 = 0.03;
 /// A network carries a load if it accepts at least this share of the load. The engine uses the same limit.
 pub const CARRIED: f64 = 0.97;
@@ -166,8 +166,8 @@ impl Facts {
         self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
     }
 
-    /// True if a point that had not settled accepted, in the window, less than 97 % of its load minus chance. The point may be
-    /// overloaded: the engine judges only the second half of the window, and chance explains a larger difference there.
+    /// True if a point that had not settled accepted, in the window, less than 97 % of its load minus random variation. The point may be
+    /// overloaded: the engine judges only the second half of the window, in which random variation explains a larger difference.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -226,10 +226,10 @@ pub fn sign(flaws: &[&Kind]) -> &'static str {
     }
 }
 
-/// True if points deliver the same load, up to 3 % plus chance (three standard deviations).
+/// True if points deliver the same load, up to 3 % plus random variation (three standard deviations).
 ///
 /// `accepted`: the accepted loads. If one of them is unknown, the points do not deliver the same. `packets`: the number of packets that
-/// each point measured. If one of them is unknown, no difference is treated as chance.
+/// each point measured. If one of them is unknown, differences are not treated as random variation.
 pub fn same_work(accepted: &[Option<f64>], packets: &[Option<f64>]) -> bool {
     let Some(known) = accepted.iter().copied().collect::<Option<Vec<f64>>>().filter(|known| !known.is_empty()) else {
         return false;

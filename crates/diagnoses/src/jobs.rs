@@ -20,7 +20,7 @@ impl Job {
         [self.batch_packets, self.ranks, self.queue_programs].iter().any(Option::is_some)
     }
 
-    /// True if the network carries a job: a complete batch or program, or a load of which 97 % is accepted, up to chance.
+    /// True if the network carries a job: a complete batch or program, or a load of which 97 % is accepted, up to random variation.
     fn is_carried(&self) -> bool {
         if self.has_end() {
             return self.completion_cycles.is_some();

@@ -82,8 +82,8 @@ impl Facts {
 
     /// Settings that show if a point that [`is_behind`](Self::is_behind) carries its load.
     ///
-    /// If the gap remains after the longer warm-up, it is permanent. Half of the longer window is long enough for chance to explain less
-    /// of the gap.
+    /// If the gap remains after the longer warm-up, it is permanent. Half of the longer window is long enough for random variation to
+    /// explain less of the gap.
     pub fn to_judge(&self) -> Remedy {
         if self.has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
             return words::write(self.below_bound()); // no run is long enough
@@ -269,7 +269,7 @@ impl Facts {
         words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)
     }
 
-    /// Length of a window for twice the packets that a mean needs. The factor of two leaves room for chance.
+    /// Length of a window for twice the packets that a mean needs. The factor of two allows for random variation.
     fn more_packets(&self) -> Remedy {
         let times = (2.0 * FEWEST_PACKETS / self.packets.unwrap_or(1.0)).ceil();
         match self.window_cycles.filter(|&window| window > 0.0 && !self.is_phase()) {

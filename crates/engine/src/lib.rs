@@ -1,5 +1,5 @@
-//! The network engine: state, cycle loop, routings, power policies. The engine reads and writes no files, reads no clock, and never
-//! iterates over a map in random order.
+//! The network engine: state, cycle loop, routings, power policies. The engine does not read or write files, does not read a clock,
+//! and never iterates over a map in random order.
 //!
 //! A [`Spec`] (plain numbers) becomes a network ([`Simulation`]) of blocks. A block advances cycle by cycle (`kernel/src/block.rs`,
 //! `Block::step`) and counts integers; [`run`] returns the counts as an [`Outcome`]. ARCHITECTURE.md lists the rooms (folders) of this

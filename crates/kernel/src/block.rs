@@ -1,4 +1,4 @@
-//! A block of routers and all its state. Blocks share no data; they exchange mail between windows.
+//! A block of routers and all its state. Blocks do not share data; they exchange mail between windows.
 
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;

@@ -21,7 +21,7 @@ pub struct Facade<'a, const W: usize, const V: usize> {
 }
 
 impl<const W: usize, const V: usize> Facade<'_, W, V> {
-    /// Checks in debug builds that the agents read no channel except `only`.
+    /// Checks in debug builds that the agents do not read channels other than `only`.
     fn look(&self, channel: usize) {
         debug_assert!(
             self.only.is_none_or(|only| only == channel),

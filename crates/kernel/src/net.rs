@@ -65,7 +65,7 @@ impl Places {
         &self.all[from as usize..to as usize]
     }
 
-    /// The first job of a terminal; `None` if the terminal is in no job.
+    /// The first job of a terminal; `None` if the terminal has no job.
     pub fn job_of(&self, terminal: u32) -> Option<u16> {
         self.of(terminal).first().map(|&(job, _)| job)
     }

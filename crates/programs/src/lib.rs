@@ -1,5 +1,5 @@
 //! Programs of messages: each rank has a partial order of compute, send, receive and collective operations. This crate
-//! does not depend on networks or the engine, reads no clock, and opens no file.
+//! does not depend on networks or the engine, and does not read a clock or open files.
 //!
 //! - [`form`]: programs in memory, their construction, and [`form::Cursor`], with which all other modules read them.
 //! - [`rank`]: the state machine of a rank. The caller reports to it which operations start and end, and which messages arrive. The

@@ -278,7 +278,7 @@ fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &all.collect())
 }
 
-/// True if points deliver the same load, to within 3 % and chance.
+/// True if points deliver the same load, to within 3 % and random variation.
 #[pyfunction]
 fn same_work(accepted: Vec<Option<f64>>, packets: Vec<Option<f64>>) -> bool {
     flaws::same_work(&accepted, &packets)

@@ -132,13 +132,13 @@ fn power_at_w(reference: (f64, f64, f64, f64), accepted: f64) -> f64 {
     power(reference).at_w(accepted)
 }
 
-/// The difference in power [W] between two sides for the same flits that chance can explain.
+/// The difference in power [W] between two sides for the same flits that random variation can explain.
 #[pyfunction]
 fn chance_w(own: (f64, f64, f64, f64), other: (f64, f64, f64, f64)) -> f64 {
     power(own).chance_w(power(other))
 }
 
-/// Power that a side saves, compared with a reference at the same work [W]; 0 if chance explains the difference.
+/// Power that a side saves, compared with a reference at the same work [W]; 0 if random variation explains the difference.
 #[pyfunction]
 fn saved_w(own: (f64, f64, f64, f64), reference: (f64, f64, f64, f64)) -> f64 {
     power(own).saved_w(power(reference))

@@ -1,4 +1,4 @@
-//! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. The keys of `bill` change no result, so the
+//! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. The keys of `bill` do not change results, so the
 //! hash does not contain them. `python/weft/results/yearly_bill.py` applies the keys to measured points.
 
 use crate::diagnostic::{Diagnostic, Source};

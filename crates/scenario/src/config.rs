@@ -80,7 +80,7 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
-    /// Keys for the cost of the measured power in a year. The keys of the bill change no result.
+    /// Keys for the cost of the measured power in a year. The keys of the bill do not change results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<BillConfig>,
     /// Links and routers that fail during the run, and may return.

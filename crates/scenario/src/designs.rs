@@ -140,7 +140,7 @@ impl Design {
     }
 
     /// For each of `trials` random orders of failures: the largest number of failed links with which all routers are connected.
-    /// Then the same for the routers with terminals.
+    /// The second number is the same for only the routers with terminals.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<[u32; 2]> {
         let survived = self.graph.survived_failures(trials, seed);
         survived.into_iter().map(|order| [order.all_routers, order.terminals]).collect()

@@ -148,5 +148,5 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// of control packets. Agents answer before they send requests, and have another shadow link as soon as one drains. `warmup: auto` waits
 /// for latencies over the periods of a policy. Version 5 adds the power state, control packets and faults. `history_window` counts the
 /// flits that the link has taken, not those that have crossed the switch, so numbers of runs with that sensor change. Version 4 adds keys
-/// to 3 (times, bits, references of energy, mean powers, states of links over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 28;
+/// to 3 (times, bits, references of energy, mean powers, states of links over time) and does not change numbers.
+pub const RESULT_MODEL_VERSION: u32 = 29;

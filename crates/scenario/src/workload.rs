@@ -50,7 +50,7 @@ pub struct Traffic {
     /// Message class of the packets: a name under `classes`. With `jobs`: the class of jobs without their own class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Jobs with separate results. Terminals in no job are silent. Jobs of the same message class must have disjoint sets of
+    /// Jobs with separate results. Terminals without a job are silent. Jobs of the same message class must have disjoint sets of
     /// terminals. Default: one job, the whole machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobConfig>,

@@ -8,8 +8,8 @@
 //! Lengths \[flits, 1 or more\], each with a weight \[any unit, above 0\].
 //!
 //! # Guarantees
-//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and they change no other
-//! random number of a run. The probability of a length is its weight divided by the sum of weights, exact to 2^-52.
+//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and they do not change
+//! other random numbers of a run. The probability of a length is its weight divided by the sum of weights, exact to 2^-52.
 //!
 //! # Not modelled
 //! Lengths that depend on the destination or on earlier packets.

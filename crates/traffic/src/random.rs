@@ -9,8 +9,8 @@
 //! A seed, the number of a component and the number of a purpose \[64-bit words\].
 //!
 //! # Guarantees
-//! Adding a component, or a draw in a component, changes no other stream. The values never change between versions: a test compares them
-//! with constants. Only integer arithmetic is used, so they are the same on every machine.
+//! Adding a component, or a draw in a component, does not change other streams. The values never change between versions: a test
+//! compares them with constants. Only integer arithmetic is used, so they are the same on every machine.
 //!
 //! # Not modelled
 //! Cryptographic strength.

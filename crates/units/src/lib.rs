@@ -1,4 +1,4 @@
-//! Quantities with units, refusals, the registry of models, and prefetching. This crate depends on no other crate of Weft.
+//! Quantities with units, refusals, the registry of models, and prefetching. This crate does not depend on other crates of Weft.
 //!
 //! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). The quantity is stored exactly, as an
 //! integer number of the smallest unit, until it is converted into cycles or yoctojoules.

@@ -161,7 +161,7 @@ impl<'de, C: Open> DeserializeSeed<'de> for Parameters<C> {
     }
 }
 
-/// A JSON Schema of `M` that refers to no other schema.
+/// A JSON Schema of `M` without references to other schemas.
 pub fn schema_of<M: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<M>();

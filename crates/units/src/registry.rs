@@ -6,7 +6,7 @@
 /// `folder { ... }`; the files of its modules are then in a folder with that name.
 ///
 /// With `as Trait` after the name of the enum, every configuration implements `Trait`. `Config::model` returns the member as
-/// `&dyn Trait`, so the family calls its members through the trait and names no member. `declares CONST: Kind` is for facts that do not
+/// `&dyn Trait`, so the family calls its members through the trait and does not name them. `declares CONST: Kind` is for facts that do not
 /// depend on parameters: each configuration has an associated constant `CONST`. `Config::declares` returns the constant of a member, and
 /// `Config::CONST` lists the constants of all members by name. `with examples` adds `Config::examples`: the configurations that each
 /// member provides for tests. `with examples of Example` returns each configuration in an `Example`, which has a `map`. `given to User`

@@ -513,7 +513,7 @@ pub struct Move {
     pub vc: u8,
 }
 
-/// `Terminal::job` of a terminal that is in no job.
+/// `Terminal::job` of a terminal without a job.
 pub const NO_JOB: u16 = u16::MAX;
 
 /// The network interface of a terminal.

@@ -189,8 +189,8 @@ impl Pace {
         self.changes
     }
 
-    /// Sets another rate, valid from now on. A flit that is almost complete takes until the end of the cycle; `next_free`: as in
-    /// `OutputUnit`. Returns the new `next_free`.
+    /// Sets another rate, valid from now on. A flit that is almost complete takes until the end of the cycle; `next_free`: the
+    /// same as in `OutputUnit`. Returns the new `next_free`.
     pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
         let next_free = next_free + u64::from(self.rest > 0);
         (self.rate, self.rest, self.changes) = (rate, 0, self.changes.wrapping_add(1));

@@ -1,4 +1,4 @@
-//! Power that a policy saves at equal work, and the part of a difference that is chance.
+//! Power that a policy saves at equal work, and the part of a difference that is random variation.
 //!
 //! Two runs of the same traffic deliver slightly different loads by chance, and the energy of the flits changes with the load. Therefore
 //! the power of the reference is scaled to the work of the policy: its static part stays, and the rest grows with the delivered load.
@@ -28,7 +28,7 @@ impl Power {
         self.static_w + (self.mean_w - self.static_w) * accepted / self.accepted
     }
 
-    /// Difference in power between the two points that chance explains for the same flits \[W\]: three standard deviations.
+    /// Difference in power between the two points that random variation explains for the same flits \[W\]: three standard deviations.
     pub fn chance_w(self, other: Self) -> f64 {
         if self.packets == 0.0 || other.packets == 0.0 {
             return 0.0;
@@ -37,7 +37,7 @@ impl Power {
         CHANCE * OF_A_PACKET * of_flits * (1.0 / self.packets + 1.0 / other.packets).sqrt()
     }
 
-    /// Power that this point saves compared to a reference at the same work \[W\]; 0 if chance explains the difference.
+    /// Power that this point saves compared to a reference at the same work \[W\]; 0 if random variation explains the difference.
     pub fn saved_w(self, reference: Self) -> f64 {
         let saved = reference.at_w(self.accepted) - self.mean_w;
         if saved.abs() <= self.chance_w(reference) { 0.0 } else { saved }

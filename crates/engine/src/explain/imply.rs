@@ -126,7 +126,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
-    // an idle network has the fewest links on; at high load all links may be on
+    // in an idle network the fewest links are on; at high load all links may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         let full = Walker::new(spec, &net).imply(Vec::new());
         implied.channel_load_bound = full.channel_load_bound;
@@ -515,7 +515,7 @@ impl<'a> Walker<'a> {
     /// Follows packets to one destination after their random choices at the source. Each entry consists of the router, the packet, and its
     /// rate. The packets are added to the loads of the channels on their paths. If a packet chooses again at a router, it is split into
     /// parts. Parts that meet at a router after the same number of hops, and have the same hops left, are joined. Returns two sums over
-    /// packets per cycle: of hops, and of cycles ([`Means::wire`]).
+    /// packets per cycle: the sum of hops, and the sum of cycles ([`Means::wire`]).
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);

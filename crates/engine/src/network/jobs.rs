@@ -86,18 +86,18 @@ impl TrafficSpec {
         self.lengths().max().unwrap_or(1)
     }
 
-    /// Packet length of a terminal [flits]; the longest if there are several. For a terminal in no job, the length of the first job is
+    /// Packet length of a terminal [flits]; the longest if there are several. For a terminal without a job, the length of the first job is
     /// used.
     pub fn packet_of(&self, terminal: u32) -> u32 {
         self.job_of(terminal).map_or(1, |job| job.packets.longest())
     }
 
-    /// Number of different packet lengths of a terminal. For a terminal in no job, the number of the first job is used.
+    /// Number of different packet lengths of a terminal. For a terminal without a job, the number of the first job is used.
     pub fn lengths_of(&self, terminal: u32) -> usize {
         self.job_of(terminal).map_or(1, |job| job.packets.shares().len())
     }
 
-    /// The job of a terminal; for a terminal in no job, the first job.
+    /// The job of a terminal; for a terminal without a job, the first job.
     fn job_of(&self, terminal: u32) -> Option<&Job> {
         self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first())
     }

@@ -22,7 +22,7 @@ pub struct Observed {
 }
 
 /// The balance of work between the threads of a run. The work of a thread is the number of flit-hops of its blocks, counted in a run.
-/// Therefore the work of a thread depends on no clock and on no machine.
+/// Therefore the work of a thread does not depend on a clock or on the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// Number of threads that have work; at most the requested number.

@@ -72,7 +72,7 @@ impl Simulation {
         Self::of_width(spec, how, spec.width())
     }
 
-    /// Assembles the network with records for at least this number of ports and VCs. The width changes no result.
+    /// Assembles the network with records for at least this number of ports and VCs. The width does not change results.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let net = assemble::net(spec)?;
         let division = usual_division(spec, how, &net);

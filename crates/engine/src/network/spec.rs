@@ -66,7 +66,7 @@ pub struct StatePrice {
 /// Exact energy prices of a channel, for each power state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatePrices {
-    /// Indexed by [`LinkState::number`]; `None` for a state to which the power model gives no price.
+    /// Indexed by [`LinkState::number`]; `None` for a state without a price in the power model.
     pub by_state: Vec<Option<StatePrice>>,
     /// The common denominator of the static energies: 1, or a divisor of [`Rate::cycles`].
     pub parts: u32,

@@ -9,7 +9,7 @@ use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
 
 /// The most cycles between two calls that renew old cycle stamps and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
-/// while it is less than 2^31 cycles old. The call leaves no stamp that is older than 2^30 cycles.
+/// while it is less than 2^31 cycles old. After the call all stamps are at most 2^30 cycles old.
 const READABLE: u64 = 1 << 29;
 /// The longest period that the search can find, in steps. A step is a cycle or a window.
 const LONGEST: u64 = 64;

@@ -8,8 +8,8 @@
 //! There is no verdict if bursts may explain more than a share [`Bursts::TELLING`] of the load, or the whole gap between offered and
 //! accepted flits. The part that bursts may explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
 //! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
-//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from chance. A gap smaller than the margin is too
-//! small to matter.
+//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from random variation. A gap smaller than the
+//! margin is too small to matter.
 //!
 //! A policy that repeats its actions periodically makes packets wait in one part of each period and lets them pass in another. Therefore
 //! only whole periods are judged, and a span without a whole period gets no verdict.
@@ -24,7 +24,7 @@ use crate::run::outcome::{ACCEPTED_SHARE, Bursts, Doubt, Saturation};
 use weft_api::workload::Amount;
 use weft_units::Cycles;
 
-/// Number of standard deviations that count as chance.
+/// Number of standard deviations that count as random variation.
 pub(crate) const DEVIATIONS: f64 = 3.0;
 
 /// The expected number of flits in a span, their variance, and whether bursts make the variance larger than that of Bernoulli sources.

@@ -412,7 +412,7 @@ impl Simulation {
         self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
     }
 
-    /// Whether too little of a steady load was accepted since the middle of the window to be explained by chance. The load offered in a
+    /// Whether less of a steady load was accepted since the middle of the window than random variation explains. The load offered in a
     /// part of the window is computed from the whole window.
     fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].observers().tally.window;

@@ -47,8 +47,8 @@ weft_units::words! {
     pub enum Ending {
         /// All packets created in the window were delivered.
         Drained = "drained",
-        /// The network cannot carry the offered load. The network accepts less than 97 % in the second half of the window, and chance does
-        /// not explain it; or the packets of the window were not delivered within the drain limit.
+        /// The network cannot carry the offered load. The network accepts less than 97 % in the second half of the window, and random
+        /// variation does not explain it; or the packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
         /// A batch or a program was not complete at the end of the longest window.
         NotComplete = "not_complete",
@@ -106,13 +106,13 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// A load can count as carried only if chance explains at most this share of the span.
+    /// A load can count as carried only if random variation explains at most this share of the span.
     pub const TELLING: f64 = 0.2;
-    /// A span always gives a verdict, for any gap, if chance explains at most this share of it.
+    /// A span always gives a verdict, for any gap, if random variation explains at most this share of it.
     pub const DECISIVE: f64 = 0.02;
 
-    /// Factor by which the span must be longer for a verdict; the effect of chance falls with the square root of the length. An observed
-    /// gap is as uncertain as chance, so the longer span must give a verdict for any gap.
+    /// Factor by which the span must be longer for a verdict; the random variation falls with the square root of the length. An observed
+    /// gap is as uncertain as the random variation, so the longer span must give a verdict for any gap.
     pub fn longer(&self) -> f64 {
         let enough = if self.is_of_gap() { Self::DECISIVE } else { Self::TELLING };
         // one percent more, for flits that arrive after the span
@@ -311,8 +311,8 @@ pub struct PhaseOutcome {
     pub offered_flits: Option<u64>,
     /// Flits delivered in the phase, including flits that were created before it.
     pub accepted_flits: u64,
-    /// Whether the second half of the phase accepted less than 97 % of the offered load and chance does not explain it; `None` if all jobs
-    /// are batches, which have no rate to judge.
+    /// Whether the second half of the phase accepted less than 97 % of the offered load and random variation does not explain it; `None`
+    /// if all jobs are batches, which have no rate to judge.
     pub saturated: Option<Saturation>,
     /// Packets created in the phase, except those of batches.
     pub packets: Measured,

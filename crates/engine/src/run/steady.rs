@@ -123,7 +123,8 @@ fn student_t95(degrees: usize) -> f64 {
     }
 }
 
-/// Share by which the mean latency of the second half of a window exceeds that of the first half; `None` if the difference may be chance.
+/// Share by which the mean latency of the second half of a window exceeds that of the first half; `None` if the difference may be random
+/// variation.
 pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     let count = batches.len().min(BATCHES) / 2 * 2;
     let mean = |part: &[PacketSums]| {
@@ -198,7 +199,7 @@ mod tests {
         let half = |from: u32| (from..from + 5).map(|k| root(f64::from(k))).sum::<f64>();
         let grown = growth(&batches(10, &root)).expect("it grows");
         assert!((grown - (half(5) / half(0) - 1.0)).abs() < 1e-3, "{grown}");
-        // 100 batches are joined in groups of ten; a few batches give no verdict
+        // 100 batches are joined in groups of ten; a few batches do not give a verdict
         assert!(growth(&batches(100, &|k| root(k / 10.0))).is_some());
         assert_eq!([growth(&batches(7, &root)), growth(&[]), growth(&batches(10, &|k| 100.0 + 0.3 * k))], [None; 3]);
         assert_eq!(growth(&batches(10, &|k| 2000.0 - root(k))), None, "it falls");

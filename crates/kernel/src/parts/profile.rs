@@ -142,7 +142,7 @@ impl Profile {
         }
     }
 
-    /// The work that the loop does for heads. `slow`, `choose`: as in [`Facts`].
+    /// The work that the loop does for heads. `slow`, `choose`: the same as in [`Facts`].
     pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
         match (slow, choose, self.compares_credits_of) {
             (true, ..) => HeadPath::Slow,

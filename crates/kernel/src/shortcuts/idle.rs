@@ -6,7 +6,7 @@
 //! cycles before its next event. A block is *idle* if nothing is in flight: it has no packet, credit, control packet or note about queues
 //! set aside, and senders know of every free place. Only a source, a timer of agents or a fault can end this state. A timer cannot end it
 //! if the agent declares that the end of the timer changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their
-//! calendar wheels cause no event before they are due. Therefore an idle network skips any number of cycles at once
+//! calendar wheels do not cause events before they are due. Therefore an idle network skips any number of cycles at once
 //! (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled

@@ -24,10 +24,10 @@
 //! Under every allocator an uncontended flit crosses in the cycle of its arrival. The round-robin pointers of input and output move as
 //! after the previous flit. Therefore a stream has the same effect as its single flits. Code that could detect a difference closes the
 //! stream first, in the same cycle. A stream may open and close at any time. No reader gets counts that are not settled. `profile.rs`
-//! allows no streams together with agents that are notified of flits, with a board, or if uncontended flits do not bypass the allocator.
-//! Agents that read or change a channel find the same counts as without a stream (`unsettled`, `settle_channel`). Before they close the
-//! channel, or send a control packet on it, its stream is closed. Credits need not be settled: the buffer at the far end of a channel
-//! that carries a flit in each cycle is not empty.
+//! does not allow streams together with agents that are notified of flits, with a board, or if uncontended flits do not bypass the
+//! allocator. Agents that read or change a channel find the same counts as without a stream (`unsettled`, `settle_channel`). Before they
+//! close the channel, or send a control packet on it, its stream is closed. Credits need not be settled: the buffer at the far end of a
+//! channel that carries a flit in each cycle is not empty.
 
 mod close;
 mod cycle;

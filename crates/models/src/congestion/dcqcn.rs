@@ -1,4 +1,4 @@
-//! DCQCN: routers set ECN marks with a chance that rises with the queue length. A notified source cuts its rate, and recovers by a
+//! DCQCN: routers set ECN marks with a probability that rises with the queue length. A notified source cuts its rate, and recovers by a
 //! timer and a byte counter.
 //!
 //! # Source

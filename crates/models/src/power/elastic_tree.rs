@@ -17,7 +17,7 @@
 //! widens the highest level that can grow, at or below the busy level. The new width is about width * utilisation / high. All links
 //! that wake are on after `wake`, and packets use the new links only then. Otherwise the levels shrink, from the leaves up. Each
 //! shrinks to the least width at which all busiest channels stay below `low`: width * utilisation / new width, at this level and
-//! above. Links that are to go off take no new packets from then on. These links stay on until no packet in flight has chosen them,
+//! above. From then on, links that are to go off do not take new packets. These links stay on until no packet in flight has chosen them,
 //! so no head ever waits for a dark link. If a level gets too busy meanwhile, its links are used again at once. Only one change is
 //! in progress at a time, and a whole epoch without a change precedes the next one. Up/down paths on fewer links stay free of
 //! deadlock.

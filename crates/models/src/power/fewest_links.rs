@@ -15,14 +15,14 @@
 //! The star around the hub is on, so any two members have a link or a path over one other member. At the end of a deactivation
 //! epoch the planner looks at several nested families of sets of links. The planner takes the smallest set in these families that
 //! carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if it is smaller than the present one by a
-//! hundredth of all links, or if the present links are too few. If an epoch brings more traffic than chance explains, only this
-//! epoch counts. Links planned for a part of the traffic would be too few. More than chance means four standard deviations, and a
-//! twentieth more than before. If f flits come together, the limits are f / 2 times these: packets of 40 flits must double the
-//! load. A surge is an activation epoch with more traffic than usual, by four standard deviations and a twentieth. In a surge, and
-//! in every activation epoch before the first plan, the planner adds links at once. No link is removed at the end of a deactivation
-//! epoch with a surge of f / 2 times that size. New links are on before others drain, `wake` after the plan, and no other change
-//! begins before that. A draining link takes no new packet. A draining link goes dark at the end of an activation epoch in which
-//! its buffers are empty and all credits have returned. If the planner needs the link before that, the link is on at once.
+//! hundredth of all links, or if the present links are too few. If an epoch brings more traffic than random variation explains, only
+//! this epoch counts. Links planned for a part of the traffic would be too few. More than random variation means four standard
+//! deviations, and a twentieth more than before. If f flits come together, the limits are f / 2 times these: packets of 40 flits must
+//! double the load. A surge is an activation epoch with more traffic than usual, by four standard deviations and a twentieth. In a
+//! surge, and in every activation epoch before the first plan, the planner adds links at once. No link is removed at the end of a
+//! deactivation epoch with a surge of f / 2 times that size. New links are on before others drain, `wake` after the plan, and no other
+//! change begins before that. A draining link does not take new packets. A draining link goes dark at the end of an activation epoch
+//! in which its buffers are empty and all credits have returned. If the planner needs the link before that, the link is on at once.
 //! # Not modelled
 //! The time and the flits of reports to the planner, and of the planner's orders. They would need R (R - 1) counters of 32 bits per
 //! epoch in a subnetwork of R routers. Links that fail: Weft refuses faults together with routings that depend on the states of

@@ -16,7 +16,7 @@
 //! The state of a warming stage is `waking`. The request comes from the router with the highest utilisation; if several have it,
 //! from the router with the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above
 //! `high`, and the router that requested the stage is below `low`. If the stage was on from the beginning, every router must be
-//! below `low`. The stage then takes no new packets, drains, and goes dark at the end of a window. The stage that came on last goes
+//! below `low`. The stage then does not take new packets, drains, and goes dark at the end of a window. The stage that came on last goes
 //! off first. Only one stage changes at a time: while it warms or drains, and for one whole window afterwards, nothing else is
 //! decided. A dark stage has no flit, no missing credit, and no packet in flight that might need it.
 //! # Choices
@@ -24,10 +24,10 @@
 //! turned off if the router that asked for it later sees less than the low threshold. If this means the mean occupancy of a buffer,
 //! as in `below_low`, it contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of 32 flits,
 //! links of 10 cycles). So buffers are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage
-//! that made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But the
-//! paper has all links on at high load, and every stage under tornado from load 0.05 on. The two results agree if a stage stays on
-//! as long as the load lasts; `never` is the simplest rule of that kind. The price of `never`: after a peak of the load (phases,
-//! bursts, batches that end), the stages stay on and save nothing.
+//! that made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But in the
+//! paper all links are on at high load, and under tornado every stage is on from load 0.05 on. The two results agree if a stage
+//! stays on as long as the load lasts; `never` is the simplest rule of that kind. The price of `never`: after a peak of the load
+//! (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
 //! The time in which a request reaches the sequencer and in which its command comes to the routers. Lasers: the model assumes one
 //! for each link.

@@ -7,11 +7,12 @@
 //! the link classes that are off then (default: all managed classes). `period` \[time\]: after which the rows repeat (default: they
 //! do not). `transition` \[time\]: duration of going down and of waking.
 //! # Guarantees
-//! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of the channel's VCs then
-//! finish first, and flits with a grant leave. Then the channel goes down for one transition, and is off. The channel wakes one
-//! transition before `until` and is on at `until`. Packets that wait for a channel do not wake it earlier than `until`. Every row
-//! ends, so no packet waits for ever. The policy never drops a flit. If the packets leave too late for the channel to go down and
-//! to wake, the channel opens again and stays on in that row. Packets of one flit hold no VC, so their channels go down at `from`.
+//! All links are on when the run begins. From `from` on a channel does not take new packets. Packets that hold one of the
+//! channel's VCs then finish first, and flits with a grant leave. Then the channel goes down for one transition, and is off. The
+//! channel wakes one transition before `until` and is on at `until`. Packets that wait for a channel do not wake it earlier than
+//! `until`. Every row ends, so no packet waits for ever. The policy never drops a flit. If the packets leave too late for the
+//! channel to go down and to wake, the channel opens again and stays on in that row. Packets of one flit hold no VC, so their
+//! channels go down at `from`.
 //! # Not modelled
 //! Packets that know the timetable and take detours.
 //! # Validation
@@ -255,7 +256,7 @@ impl Clerks {
         }
     }
 
-    /// Called when the row of channel `o` has begun. The channel takes no new packets, and goes down when it has drained. The timer
+    /// Called when the row of channel `o` has begun. The channel does not take new packets, and goes down when it has drained. The timer
     /// ends when the channel could no longer go down in time.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);

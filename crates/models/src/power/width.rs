@@ -5,9 +5,9 @@
 //! the rule of `trunk`: both are parts of one mechanism in M. Alonso et al., "Power saving in regular interconnection networks",
 //! Parallel Computing 36(12), 2010. Thresholds and window were never published: the defaults are ours.
 //! # Parameters
-//! `ethernet`, `wake`, `sleep`, `window`, `u_on`, `u_off`: as for `trunk`. `step`: widths by which a link moves in one change.
-//! `narrowest`: the slowest mode. `per`: whether each link is measured and moves by itself, or all members of a trunk move together by
-//! their mean.
+//! `ethernet`, `wake`, `sleep`, `window`, `u_on`, `u_off`: the same parameters as for `trunk`. `step`: widths by which a link moves in
+//! one change. `narrowest`: the slowest mode. `per`: whether each link is measured and moves by itself, or all members of a trunk move
+//! together by their mean.
 //! # Guarantees
 //! Never drops a flit, and links carry packets in every cycle. The two directions of a link have the same width. A link becomes wider if
 //! the utilisation of either direction was above u_on of its present rate. A link becomes narrower if the utilisation of both directions

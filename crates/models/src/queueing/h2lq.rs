@@ -11,7 +11,7 @@
 //! router within the group counts. The queue is this number modulo `standard`. `escape`: number of queues on the local links of the
 //! destination group, after a global link \[count\]. On these links the queue is the destination modulo `escape`.
 //! # Guarantees
-//! The two levels share no queue.
+//! The two levels do not share queues.
 //! # Not modelled
 //! Detours: packets that cross a third group use the standard queues there.
 //! # Validation

@@ -112,7 +112,7 @@ impl InTransit {
         }
     }
 
-    /// Handles a head that requests its minimal hop. The hop has room, and gives no reason to look for a detour.
+    /// Handles a head that requests its minimal hop. The hop has room, and there is no reason to look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
         // until an output is taken, its grants and its room do not get worse (a link that TCEP is about to switch off still accepts

@@ -388,7 +388,7 @@ impl Programs {
         Ok((start, times.map(|(_, time)| time)))
     }
 
-    /// The state that all nodes share, for a program of `ranks` ranks. `held`: as in [`Programs::build_on`].
+    /// The state that all nodes share, for a program of `ranks` ranks. `held`: the same as in [`Programs::build_on`].
     fn site(&self, of: &JobSite, ranks: u32, held: &[u32]) -> Result<Site, Refusal> {
         let (nodes, spread) = match held {
             [] => (self.nodes(of, ranks)?, Spread::Even(self.ranks_per_terminal)),

@@ -50,7 +50,8 @@ pub struct RequestReply {
     /// Time from the delivery of a request until its reply may be sent [time]. The turnaround is a part of the reply's latency.
     #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
     pub turnaround: Time,
-    /// Largest number of requests of a terminal without a reply. At this number the terminal creates no further request. Default: no limit.
+    /// Largest number of requests of a terminal without a reply. At this number the terminal does not create further requests. Default: no
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub outstanding: Option<u32>,

@@ -10,8 +10,8 @@
 //! `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! A level with n points per side exchanges faces of 8 n^2 bytes. The coarsest level has one point per rank. There an all-gather
-//! collects these points, and then the cycle goes back up. A cycle ends with an all-reduce of 8 bytes.
+//! A level with n points per side exchanges faces of 8 n^2 bytes. The coarsest level has one point per rank. On this level an
+//! all-gather collects the points. Then the cycle returns to finer levels. A cycle ends with an all-reduce of 8 bytes.
 //!
 //! # Not modelled
 //! Fewer active ranks on coarse levels, set-up, the search directions of conjugate gradients around the cycle.

@@ -9,7 +9,7 @@ use std::fmt;
 /// Number of ranks and operations that are listed.
 const NAMED: usize = 8;
 
-/// A receive without a message: the operation (`None`: of a collective), source and tag (`None`: any).
+/// A receive without a message, with its operation (`None` if a collective made it), source and tag (`None`: any).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Receive {
     pub operation: Option<u32>,

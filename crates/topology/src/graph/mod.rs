@@ -86,7 +86,7 @@ pub struct Graph {
     trunk_widths: Vec<u32>,
     /// True if the scenario sets the width of trunks with `trunk_width`; false if a file sets it.
     widths_are_of_classes: bool,
-    /// Data of several identical networks that share no channel; `None` for one network.
+    /// Data of several identical networks that do not share channels; `None` for one network.
     planes: Option<planes::Planes>,
 }
 

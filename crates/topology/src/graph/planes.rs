@@ -1,4 +1,4 @@
-//! Planes: several identical networks that share no channel. Each node has a terminal in each plane.
+//! Planes: several identical networks that do not share channels. Each node has a terminal in each plane.
 //!
 //! Terminal t of plane p has number t * planes + p, and router r has number r * planes + p. So the terminals of a node have consecutive
 //! numbers, and so do the routers that have the same position in their planes. Ports, link classes and trunks are those of a plane.
@@ -22,7 +22,7 @@ impl Planes {
 }
 
 impl Graph {
-    /// Number of identical networks that share no channel: 1, unless the topology is made of planes.
+    /// Number of identical networks that do not share channels: 1, unless the topology is made of planes.
     pub fn planes(&self) -> u32 {
         self.planes.as_ref().map_or(1, |planes| planes.count)
     }

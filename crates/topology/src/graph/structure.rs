@@ -92,9 +92,9 @@ pub struct Levels {
 /// first router ids; each leaf has at most `down[0]` terminals.
 ///
 /// The ports of a router are its links down, then its links up. Consider port `down[l]` + u of a router of level l. The port leads to the
-/// router of level l + 1 with u as digit l and with the same other digits. There it arrives at the port whose number is digit l of the
-/// lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number of a leaf is made of
-/// its digits: digit l counts the links down of level l + 1.
+/// router of level l + 1 with u as digit l and with the same other digits. At that router it arrives at the port whose number is digit l
+/// of the lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number of a leaf is
+/// made of its digits: digit l counts the links down of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
     /// For each level, the number of links down of a router; for leaves the number of ports for terminals.

@@ -1,4 +1,4 @@
-//! Planes: several networks of one form that share no channel, joined by nodes that have a terminal in each of them.
+//! Planes: several networks of one form that do not share channels, joined by nodes that have a terminal in each of them.
 //!
 //! # Source
 //! Multi-rail networks of clusters, such as those of S. Coll et al., "Using multirail networks in high-performance clusters"
@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Several networks of one form that share no channel; every node has a terminal in each.
+/// Several networks of one form that do not share channels; every node has a terminal in each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Planes {

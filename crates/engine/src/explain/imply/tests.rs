@@ -94,7 +94,7 @@ fn the_outcomes_at_a_source_are_what_it_draws() {
                 if count > 300 {
                     continue;
                 }
-                // 6,000 draws miss one of 300 outcomes with a chance of 300 exp(-6000 / 300) = 6e-7
+                // 6,000 draws miss one of 300 outcomes with a probability of 300 exp(-6000 / 300) = 6e-7
                 let drawn = (0..6000).map(|seq| {
                     let mut packet = Packet { seq, ..created };
                     routing.inject(&mut packet, 1);

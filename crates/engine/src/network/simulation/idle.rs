@@ -1,4 +1,4 @@
-//! Tests that skipping idle time changes no result (`network/idle.rs`), and that most of a long idle time is skipped.
+//! Tests that skipping idle time does not change results (`network/idle.rs`), and that most of a long idle time is skipped.
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_of, plain_outcome};
@@ -109,7 +109,7 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
     }
 }
 
-/// Policies that change no link from some time after the first burst on, each with the longest such time [cycles].
+/// Policies that, from some time after the first burst on, do not change links. Each has the longest such time [cycles].
 const RESTING: [((&str, &str, &str), u64); 7] = [
     // a series of 1,024 cycles after each burst, and the cycles before and after timers
     ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),

@@ -1,7 +1,7 @@
 //! The state of a whole network in a checkpoint: its blocks, and the parts that act between two cycles.
 //!
 //! A checkpoint is written between two advances, when all mail has been received. A checkpoint is bound to the division of the network into
-//! blocks. The number of threads does not matter: threads share the blocks and change no result.
+//! blocks. The number of threads does not matter: threads share the blocks and do not change results.
 
 use super::Simulation;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};

@@ -1,4 +1,4 @@
-//! Tests that shortcuts change no result in networks with agents that switch links, and with paced channels.
+//! Tests that shortcuts do not change results in networks with agents that switch links, and with paced channels.
 
 use super::Simulation;
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS};
@@ -125,7 +125,7 @@ fn steady_flows_end_at_timers_and_go_on_behind_them() {
     };
     let (awake, sleepless) = (skipped(r#"{"always_on": {}}"#), skipped(SLEEPLESS));
     assert!(awake > 500 && sleepless == awake, "{sleepless} of {awake} cycles skipped");
-    // a timer that finds its link in use changes nothing, so it ends no steady pattern
+    // a timer that finds its link in use changes nothing, so it does not end a steady pattern
     let with_timers = skipped(r#"{"idle_timeout": {"idle": "300ns", "transition": "25ns"}}"#);
     assert!(2 * with_timers > awake, "{with_timers} of {awake} cycles skipped, beside timers that end");
 }

@@ -1,4 +1,4 @@
-//! Tests that skipping the time of steady flows changes no result (`network/steady.rs`).
+//! Tests that skipping the time of steady flows does not change results (`network/steady.rs`).
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_among, outcome_of};

@@ -1,4 +1,4 @@
-//! Tests that streams of body flits change no result (`kernel/src/shortcuts/streams.rs`).
+//! Tests that streams of body flits do not change results (`kernel/src/shortcuts/streams.rs`).
 
 use super::Simulation;
 use super::trials::{self, HYPERX, NETWORKS, TORUS};

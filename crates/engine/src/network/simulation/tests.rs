@@ -1,4 +1,4 @@
-//! Tests with a workload that is in no registry: a terminal sends only when a packet is delivered to it.
+//! Tests with a workload that is not registered: a terminal sends only when a packet is delivered to it.
 
 use super::{Simulation, usual_division};
 use crate::network::assemble;

@@ -1,4 +1,4 @@
-//! Tests that the bypass of uncontended flits changes no result (`kernel/src/shortcuts/uncontended.rs`).
+//! Tests that the bypass of uncontended flits does not change results (`kernel/src/shortcuts/uncontended.rs`).
 
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
 use crate::network::simulation::Simulation;

@@ -73,8 +73,8 @@ impl Tree {
     }
 
     /// Completes each used choice that leads to no used link up: uses its cheapest links up, and among equal ones the first. The
-    /// width of the level gives the number of links. `cost` \[leaves cut off\]: by level, and by the number of the choice up to
-    /// this level.
+    /// width of the level gives the number of links. `cost` returns the cost \[leaves cut off\] for a level and the number of
+    /// the choice up to this level.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {

@@ -209,13 +209,13 @@ impl Line {
         surges || begins
     }
 
-    /// Whether the excess `more` over the usual traffic is too large to be chance.
+    /// Whether the excess `more` over the usual traffic is too large to be random variation.
     fn is_surge(&self, more: f64, usual: f64) -> bool {
         more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
     /// Approximate size of bursts: the variance of the traffic of an epoch, compared with random packets of one flit. A
-    /// factor up to 2 may be chance.
+    /// factor up to 2 may be random variation.
     pub fn burst(&self, epoch: u64) -> f64 {
         let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
         (0.5 * dispersion).max(1.0)

@@ -23,8 +23,8 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Number of inner links among the active links, which are sorted by rank, the link to the hub first. `utilisation`: of each
-    /// link, as a share of its bandwidth.
+    /// Number of inner links among the active links, which are sorted by rank, the link to the hub first. `utilisation`:
+    /// utilisation of each link, as a share of its bandwidth.
     pub(crate) fn boundary(self, utilisation: &[f64], high_water: f64) -> usize {
         let Some((&first, others)) = utilisation.split_first() else { return 0 };
         let mut outer: f64 = others.iter().sum();

@@ -28,7 +28,7 @@ struct Link {
 }
 
 impl Team {
-    /// Number of flits on the link of output `o` in the deactivation epoch: of all packets, and of minimal packets.
+    /// Number of flits of all packets, and of minimal packets, on the link of output `o` in the deactivation epoch.
     pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }

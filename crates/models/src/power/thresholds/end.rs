@@ -1,4 +1,4 @@
-//! An end of a unit of links that change their level together, as a state machine. The state machine knows no clock and no channel.
+//! An end of a unit of links that change their level together, as a state machine. The state machine does not use a clock or a channel.
 //! So a test can explore every state of two ends and of the messages between them (`model.rs`).
 //!
 //! A level is a number from 1 up: the number of members of a trunk that are on, or a width. The end at the router with the lower
@@ -65,7 +65,7 @@ impl Say {
 /// Actions of an end on its channels. The levels between which an end moves are those of [`Ladder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
-    /// Links above the lower level take no more packets.
+    /// Links above the lower level do not take new packets.
     Close,
     /// The closed links take packets again.
     Reopen,

@@ -107,7 +107,7 @@ fn order(wiring: &Wiring) -> Vec<u32> {
     order
 }
 
-/// Number of links on the shortest legal paths from every router to `dest`: of paths up and then down, and of paths down only.
+/// Number of links on the shortest legal paths from every router to `dest`: first for paths up and then down, then for paths down only.
 fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]>, Refusal> {
     let mut left = vec![[NONE; 2]; order.len()];
     left[dest as usize] = [0, 0];

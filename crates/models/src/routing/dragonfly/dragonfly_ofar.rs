@@ -26,7 +26,7 @@
 //! direct link that is off goes over a router with active links to both ends. This detour counts as the packet's local misroute in
 //! this group. If the second link has gone off meanwhile, the packet continues over the hub, once. After that only the ring is
 //! left. So the packet crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are
-//! on. A ring needs all its links on: a policy that switches links of an embedded ring is refused.
+//! on. All links of a ring must be on: a policy that switches links of an embedded ring is refused.
 //! # Not modelled
 //! The output VC with the most credits: instead, VCs with room take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation

@@ -237,7 +237,7 @@ impl Runtime {
         Some(Step { hop, after, cost: Some(cost(hop, &after, None)) })
     }
 
-    /// The first steps of all paths that `take_better` may choose: of the minimal path, and of one path over each intermediate.
+    /// The first steps of all paths that `take_better` may choose: the minimal path, and one path over each intermediate.
     pub(super) fn both_ways(
         &self,
         at: u64,

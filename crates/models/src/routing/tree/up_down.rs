@@ -235,7 +235,7 @@ impl Runtime {
         }
     }
 
-    /// The link up from `level`, among the first `width` links, if the choice reads no queues.
+    /// The link up from `level`, among the first `width` links, if the choice does not depend on queues.
     #[inline(always)]
     fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
         // byte i has digit i of the terminal

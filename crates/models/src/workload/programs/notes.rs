@@ -54,7 +54,7 @@ pub struct Rail {
     data: VecDeque<Outgoing>,
     /// Items from the node that have not reached the interface yet, sorted by the cycle of their arrival.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
-    /// The packet that the interface sends, if it is the last one of a message. Packets before the last one cause no action when
+    /// The packet that the interface sends, if it is the last one of a message. Packets before the last one do not cause an action when
     /// they have left.
     pub in_hand: Option<InHand>,
     /// Cycle in which the loop will next request a packet from the interface, as stored in the loop.

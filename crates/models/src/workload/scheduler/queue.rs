@@ -104,7 +104,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// `programs`: in the order of their submission. `places`: number of terminals of the job.
+    /// `programs`: the programs in the order of their submission. `places`: number of terminals of the job.
     pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
         let waiting = (0..programs.len()).collect();
         let (started, running, free) = (Vec::new(), Vec::new(), vec![rules.cores; places]);

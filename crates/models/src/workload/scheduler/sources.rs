@@ -182,7 +182,7 @@ impl Kept for Nodes {
             let last: u64 = Value::read(from)?;
             let dues: Vec<(u64, u64)> = Value::read(from)?;
             node.last = last as usize;
-            // a program that has left may be missing, because it gives no more packets
+            // a program that has left may be missing, because it does not return further packets
             for (program, due) in dues {
                 node.guest(program as usize).into_iter().for_each(|guest| guest.due = due);
             }
@@ -199,7 +199,7 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        // a program that gives no packet after all is due later
+        // a program that does not return a packet after all is due later
         for _ in 0..self.nodes[source].guests.len() {
             let Some(program) = self.nodes[source].turn(now) else { break };
             let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));

@@ -22,7 +22,7 @@ struct Toy {
     rings: Vec<Vec<RingHop>>,
     decides: Decides,
     entries: Vec<RingEntry>,
-    /// The router at which packets get no hop on this VC class.
+    /// The router at which packets do not get a hop on this VC class.
     without: Option<(u64, u8)>,
     /// The router at which hops on the class for moving on lead to a wrong router.
     astray: Option<u64>,

@@ -1,4 +1,4 @@
-//! Layers in which the paths close no cycle. Each layer keeps its channels in an order in which every dependency leads to a later
+//! Layers in which the paths do not close a cycle. Each layer keeps its channels in an order in which every dependency leads to a later
 //! channel. A dependency against the order moves the channels between its two ends (D. J. Pearce, P. H. J. Kelly, "A dynamic
 //! topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
 
@@ -100,7 +100,7 @@ impl Layers {
         self.layers.len() as u8
     }
 
-    /// Adds a path to the first layer in which it closes no cycle; `None` if that would take more than `most` layers.
+    /// Adds a path to the first layer in which it does not close a cycle; `None` if that would take more than `most` layers.
     pub fn first_fit(&mut self, path: &[u32], most: u8) -> Option<u8> {
         if let Some(layer) = self.layers.iter_mut().position(|layer| layer.add(path)) {
             return Some(layer as u8);

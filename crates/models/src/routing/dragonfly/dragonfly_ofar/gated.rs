@@ -248,7 +248,7 @@ impl Runtime {
 }
 
 impl DragonflyOfar {
-    /// Refuses a policy that switches off links of the rings. `may_go_off`: for each link class.
+    /// Refuses a policy that switches off links of the rings. `may_go_off`: true for each link class that the policy may switch off.
     pub(super) fn check_links(&self, rings: &[u8], is_physical: bool, may_go_off: &[bool]) -> Result<(), Refusal> {
         if !rings.iter().any(|&link| may_go_off[usize::from(link)]) {
             return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! Minimal hops are the direct links that are on, and a detour leads over a third router of a line with active links to both ends.
 //! If all direct links are dark, a head takes a detour without a trigger. If no detour has room, the head reactivates a shadow
-//! link. A ring would need all its links on, so there is no ring. The escape crosses dimensions in order, and each dimension over
+//! link. There is no ring, because all links of a ring would have to be on. The escape crosses dimensions in order, and each dimension over
 //! the hub, whose links stay on. Escape hops into the hub on the way to another member use a separate VC class.
 
 use super::Runtime;

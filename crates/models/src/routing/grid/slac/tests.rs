@@ -22,7 +22,7 @@ fn with_every_stage(graph: &Graph, via: Via) -> Vec<Runtime> {
     Slac { via }.build(graph).unwrap().every_stage().collect()
 }
 
-/// A view without queues, because SLaC reads no queue.
+/// A view without queues, because SLaC does not read queues.
 struct NoQueues;
 
 impl View for NoQueues {
