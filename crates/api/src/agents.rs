@@ -318,7 +318,7 @@ pub enum Published {
 /// The whole network, as an overseer sees it. Channels are numbered by router, then port, in the order of the graph.
 pub trait Network {
     fn blocks(&self) -> usize;
-    /// The agents of a block.
+    /// The agents of the power policy in block number `block`; `None` if the block has none.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
     /// Returns the two numbers that `read` gets from the agents of the channel's block. The second argument of `read` is the number of the
     /// channel in that block.

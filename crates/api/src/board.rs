@@ -51,7 +51,7 @@ pub struct Post<'a> {
 }
 
 impl Post<'_> {
-    /// Number `number` of router `router`.
+    /// The number that router `router` posted at index `number`.
     #[inline(always)]
     pub fn of(&self, router: u32, number: usize) -> u32 {
         self.at(router as usize * self.numbers + number)

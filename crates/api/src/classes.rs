@@ -24,7 +24,7 @@ pub enum ClassVcs {
     Shared,
 }
 
-/// A message class.
+/// A message class: its name, priority, VCs and largest rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageClass {
     pub name: String,

@@ -29,7 +29,7 @@ struct Rate {
     phase: u32,
     /// A packet created before this cycle needs no further check (`settle`).
     plain_until: u64,
-    /// First cycle after the phase.
+    /// First cycle after the phase to which this rate belongs.
     until: u64,
     /// Load in flits per cycle.
     load: f64,
@@ -43,7 +43,7 @@ pub struct Clocks {
     lengths: Lengths,
     /// Index of the rate, by phase and rank.
     rate_of: Vec<Vec<u16>>,
-    /// Start of each phase.
+    /// First cycle of each phase.
     starts: Vec<u64>,
     /// Number of packets of each rank, if the job is a batch.
     batch: Option<Vec<u32>>,
@@ -54,7 +54,7 @@ pub struct Clocks {
     seed: u64,
 }
 
-/// The clock of a terminal.
+/// The clock of a terminal: its random streams, the state of its injection process, and its present rate.
 #[derive(Debug, Clone, Kept)]
 #[repr(align(64))]
 pub struct Clock {

@@ -7,7 +7,7 @@ use crate::base::kept::Value;
 /// numbers.
 pub type Body = u128;
 
-/// A control packet.
+/// A control packet, which a power policy sends from one router to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Frame {
     pub body: Body,
@@ -56,7 +56,7 @@ impl ControlKind {
 pub struct ControlCount {
     /// Number of packets sent of each kind.
     pub packets: Vec<u64>,
-    /// Names of the kinds.
+    /// Names of the kinds of control packets, in the order of `packets`.
     pub kinds: Vec<&'static str>,
     /// Number of links that the control packets crossed. The flit counts of channels include one flit for each of these crossings.
     pub flit_hops: u64,

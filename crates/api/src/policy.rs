@@ -204,7 +204,7 @@ pub trait PolicyModel {
         self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }
 
-    /// The actions at fixed times.
+    /// The actions that the policy takes at fixed times. By default there are none.
     fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
         Ok(Schedule::default())
     }

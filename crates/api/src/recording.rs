@@ -29,7 +29,7 @@ pub struct TableInfo {
     pub columns: fn() -> Vec<Heading>,
 }
 
-/// A column of a table.
+/// Description of a column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
     pub name: String,
@@ -61,7 +61,7 @@ pub enum Kind {
     MaybeText,
 }
 
-/// The cells of a column.
+/// The cells of a column, one for each row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
     MaybeNumbers(Vec<Option<u32>>),

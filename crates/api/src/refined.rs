@@ -49,7 +49,7 @@ pub struct Output {
     pub place: u32,
 }
 
-/// The lanes of a scheme.
+/// The rules by which a queueing scheme chooses lanes.
 #[derive(Debug)]
 pub struct Lanes {
     pub scheme: Arc<dyn Scheme>,

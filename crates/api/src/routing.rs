@@ -85,7 +85,7 @@ pub struct RingEntry {
     pub vcs: Option<u8>,
 }
 
-/// The needs of a routing.
+/// The needs of a routing: VCs, rings, sensor and other requirements on the network.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
     /// Number of VC classes for each link class.

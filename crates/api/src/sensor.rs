@@ -42,7 +42,7 @@ impl History {
         Self { sent: vec![0; outputs], wheel: Wheel::new(longest + most + 1, events), windows }
     }
 
-    /// The counts of all outputs.
+    /// For each output, the number of flits that wait for the link or were sent on it during the window.
     pub fn sent(&self) -> &[u32] {
         &self.sent
     }

@@ -150,7 +150,7 @@ pub enum Counts {
 pub struct NewPacket {
     /// Destination terminal of the packet.
     pub to: u32,
-    /// Length [flits].
+    /// Length of the packet [flits].
     pub flits: u16,
     /// The cycle in which the packet was created. This cycle is earlier than now if the packet had to wait, or if the packets before it
     /// took a long time to leave.

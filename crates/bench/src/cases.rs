@@ -8,7 +8,7 @@ use weft_engine::queueing::{QueueingConfig, dbbm::Dbbm};
 use weft_engine::spec::{InputSpeedup, Rate};
 use weft_units::Refusal;
 
-/// A network at a load.
+/// A benchmark case: a network with a routing, at a load.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,

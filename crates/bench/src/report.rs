@@ -50,7 +50,7 @@ fn cpu_model(cpuinfo: &str) -> Option<&str> {
     Some(cpuinfo.lines().find(|line| line.starts_with("model name"))?.split_once(':')?.1.trim())
 }
 
-/// The header of the table.
+/// The header lines of the table of results.
 pub fn head(booksim: bool) -> String {
     let mut line = format!(
         "{:36} {:>8} {:>8} {:>9} {:>11} {:>9} {:>8} {:>7} {:>8}",

@@ -43,7 +43,7 @@ pub struct How {
     pub blocks: usize,
     /// Independent simulations at the same time.
     pub copies: usize,
-    /// The recordings of the run.
+    /// The recordings that are switched on in the run.
     pub record: Record,
     /// Whether to run without the shortcuts of the loop.
     pub plain: bool,
@@ -134,7 +134,7 @@ fn cpu_seconds() -> Result<f64, nix::Error> {
     Ok(std::time::Duration::from(time).as_secs_f64())
 }
 
-/// The largest resident size in the text of `/proc/self/status`.
+/// The largest resident size [MiB] in the content of `/proc/self/status`.
 fn peak_mib(status: &str) -> Option<f64> {
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?;
     Some(kib.trim().parse::<f64>().ok()? / 1024.0)

@@ -64,8 +64,8 @@ pub fn check_blocks(spec: &Spec, what: &str) {
     assert_resumes(spec, &three, &checkpoints, what);
 }
 
-/// The whole content of a result as text. A histogram stores its lowest and highest values next to its counts. The text contains only their
-/// buckets, because the exact values also depend on the blocks.
+/// The whole content of a result as a string. A histogram stores its lowest and highest values next to its counts. The string contains only
+/// their buckets, because the exact values also depend on the blocks.
 pub fn text_of(out: &Outcome) -> String {
     let all = format!("{out:?}");
     let extremes = ["max_value: ", "min_non_zero_value: "];

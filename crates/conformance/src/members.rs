@@ -55,7 +55,7 @@ pub fn all_are_tested() -> bool {
     is_tested(&[])
 }
 
-/// The pairs that are tested.
+/// The pairs of a routing and a topology that the tests use.
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let tested = |pair: &&Pair| is_tested(&[pair.routing.name(), pair.topology.name()]);
     ALL_PAIRS.iter().filter(tested).cloned().collect()

@@ -158,9 +158,9 @@ pub struct Facts {
     pub jobs: Vec<Job>,
     pub fault_episodes: Vec<Episode>,
     pub fault_episodes_count: f64,
-    /// `None` for a point.
+    /// Position of the phase within the load of its point; `None` for a point.
     pub place: Option<Place>,
-    /// `None` for a point.
+    /// Effect of earlier phases on this phase; `None` for a point.
     pub late: Option<Late>,
     /// The phases of a point, each judged separately; empty if the load of the point does not change.
     pub phases: Vec<Facts>,

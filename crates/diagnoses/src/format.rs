@@ -57,7 +57,7 @@ pub fn rounded_up(cycles: f64) -> f64 {
     (cycles / unit).ceil() * unit
 }
 
-/// A count with its noun, as text.
+/// A count with its noun, as a string such as "3 points".
 pub fn counted(count: f64, noun: &str) -> String {
     if count == 1.0 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

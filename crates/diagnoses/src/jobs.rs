@@ -44,7 +44,7 @@ impl Facts {
         self.jobs.iter().map(|job| if is_sound(job) { beside(job) } else { whole }).collect()
     }
 
-    /// Flaws of each job as text; `None` for a job without flaws.
+    /// For each job, a string that lists its flaws; `None` for a job without flaws.
     pub fn job_reasons(&self) -> Vec<Option<String>> {
         let flaws = self.flaws();
         let next_to = match flaws[..] {

@@ -25,7 +25,7 @@ pub enum Group {
 pub struct Kind {
     pub code: &'static Code,
     pub group: Group,
-    /// Text of the flaw as a predicate, as in "2 points are saturated".
+    /// The flaw as a predicate, as in "2 points are saturated".
     pub words: &'static str,
     /// General remedy, used if the numbers of the point give no better one. `{root}` is the folder of the results; `{again}` is the
     /// command that runs them.

@@ -52,7 +52,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// The text of the sentence.
+    /// The whole sentence: the finding, then its remedy if there is one.
     pub fn text(self) -> String {
         match self.remedy {
             Some(remedy) => format!("{}; {}", self.what, remedy.text),
@@ -106,7 +106,8 @@ impl Facts {
         all.filter(|note| note.code.severity == Severity::Warning).collect()
     }
 
-    /// Text of the engine's warnings that no note has reported. If a note has reported a part of a warning, the rest of that warning.
+    /// Sentences of the engine's warnings that no note has reported. If a note has reported a part of a warning, the list has the
+    /// rest of that warning.
     pub fn unreported(&self) -> Vec<String> {
         let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
         let early = [self.short_warmup(), self.without_replies()];

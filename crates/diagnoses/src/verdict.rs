@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use weft_units::{Code, Severity};
 
-/// A remedy as text, and its settings in the notation of the scenario.
+/// A remedy as a sentence, and its settings in the notation of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Remedy {
     pub text: String,
@@ -28,7 +28,7 @@ impl Remedy {
         Self { is_of_load: true, ..Self::new(text) }
     }
 
-    /// Adds a setting that is named in the text.
+    /// Adds a setting that the sentence of the remedy names.
     pub fn with(mut self, path: &str, value: impl Into<String>) -> Self {
         self.settings.insert(path.to_owned(), json!(value.into()));
         self

@@ -1,4 +1,4 @@
-//! The sentences: one template for each remedy and note. The other files compute the numbers in these texts.
+//! The sentences: one template for each remedy and note. The other files compute the numbers in these sentences.
 
 use crate::backlog::Backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -12,7 +12,7 @@ pub(crate) const WINDOW: &str = "measure.window";
 const MAX_WINDOW: &str = "measure.stop.complete.max_window";
 const NEAR: &str = "near the capacity queues hardly ever drain";
 
-/// The text of a setting.
+/// A setting of a scenario with its value, as a reader would write it: `path: value`.
 fn setting(path: &str, span: Span) -> String {
     format!("`{path}: {span}`")
 }
@@ -163,7 +163,7 @@ pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
 
 pub(crate) const LOADS: &str = "flits/terminal/cycle";
 
-/// The accepted and the offered load, as text.
+/// The accepted and the offered load with their unit, as a string.
 pub(crate) fn loads(facts: &Facts) -> String {
     let of = |load: Option<f64>| load.map_or_else(|| "-".to_owned(), |load| general(load, 4));
     format!("{} of {} {LOADS}", of(facts.accepted_load), of(facts.offered_load))
@@ -198,7 +198,7 @@ pub(crate) fn part_of_period(why: &str) -> String {
     format!("part of a period: {why}")
 }
 
-/// The text on a job that was cut off, with the completed part of the job.
+/// The words on a job that was cut off, with the completed part of the job.
 fn open_job(job: &Job) -> String {
     let parts = [
         (job.queue_ended_programs, job.queue_programs, "programs had ended"),
@@ -297,7 +297,7 @@ pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog
     )
 }
 
-/// The text on flits that wait when a phase ends. If the phase also delivers an earlier backlog, the accepted load does not show these
+/// The words on flits that wait when a phase ends. If the phase also delivers an earlier backlog, the accepted load does not show these
 /// flits.
 fn left(waits: Option<Backlog>) -> String {
     let Some(waits) = waits.filter(|waits| waits.after() > 0.0 && waits.offered > 0.0) else {
@@ -341,7 +341,7 @@ pub(crate) fn left_by_warmup(late: &Backlog, facts: &Facts) -> String {
     format!("began with {} left by the warm-up: {}", waiting(late), not_of_the_load(facts))
 }
 
-/// The text on the load and the bound of the paths. Buffers that are too short for their links are a reason for a low bound.
+/// The words on the load and the bound of the paths. Buffers that are too short for their links are a reason for a low bound.
 pub(crate) fn bound(facts: &Facts) -> String {
     let of = |load: Option<f64>| general(load.unwrap_or(f64::NAN), 4);
     let (offered, bound) = (of(facts.offered_load), of(facts.path_bound_load));
@@ -418,7 +418,7 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     )
 }
 
-/// A warning of the engine with its code, or only the part of the warning that no other text reports.
+/// A warning of the engine with its code, or only the part of the warning that no other sentence reports.
 pub(crate) fn warning(path: &str, text: &str, code: Option<&str>) -> String {
     let code = code.map_or_else(String::new, |code| format!(" [{code}]"));
     format!("warning: {path}: {text}{code}")

@@ -116,7 +116,7 @@ pub struct Net {
     pub subnets: Option<Subnets>,
     pub faults: FaultRules,
     pub jobs: Vec<NetJob>,
-    /// The jobs of each terminal.
+    /// For each terminal, its jobs and its ranks in them.
     pub places: Places,
     /// The rules for queues of network interfaces; `None` if each interface sends the packets of one source, one after the other.
     pub interface: Option<InterfaceRules>,

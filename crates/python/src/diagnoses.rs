@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList, PyMapping};
 use serde_json::json;
 use weft_diagnoses::{Facts, Kind, Source, flaws, kinds, words};
 
-/// A summary or a part of a summary: a dict with text as keys.
+/// A summary or a part of a summary: a dict with strings as keys.
 struct Record<'py>(Bound<'py, PyDict>);
 
 impl<'py> Record<'py> {
@@ -154,7 +154,7 @@ impl Verdict {
         self.facts.job_signs()
     }
 
-    /// Flaws of each job as text; `None` for a job without flaws.
+    /// For each job, a string that lists its flaws; `None` for a job without flaws.
     #[getter]
     fn job_reasons(&self) -> Vec<Option<String>> {
         self.facts.job_reasons()

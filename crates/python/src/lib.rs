@@ -51,13 +51,13 @@ fn converted(name: &str, format: &str, content: &[u8]) -> Result<(String, Vec<u8
     })
 }
 
-/// Text of a scenario file.
+/// Reads a scenario file and returns its content as a string.
 #[pyfunction]
 fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     weft_scenario::read(&file).map_err(|problem| errors::scenario_error(py, problem))
 }
 
-/// The keys of `bill` in a text, checked and with all defaults filled in.
+/// The keys of `bill` in a YAML string, checked and with all defaults filled in.
 #[pyfunction]
 fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str, example: &str) -> PyResult<Bound<'py, PyAny>> {
     let read =

@@ -37,7 +37,7 @@ pub struct Catalogue {
     pub speed: Speed,
     /// Cables between routers: copper, or fibre with optical modules for a certain reach.
     pub cables: Cable,
-    /// Cables of terminals.
+    /// Cables between terminals and routers.
     #[serde(default = "passive_copper")]
     pub terminal_cables: Cable,
     /// Whether routers are separate boxes.

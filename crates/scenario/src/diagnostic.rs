@@ -4,7 +4,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text from which values are read: the scenario file, or one `--set` argument.
+/// A string from which values are read: the scenario file, or one `--set` argument.
 pub(crate) struct Source {
     /// The file's name, or `--set`.
     pub name: String,
@@ -28,7 +28,7 @@ pub(crate) struct Span {
     pub range: Range<usize>,
 }
 
-/// An error, as rendered text and in parts.
+/// An error, as a rendered message and in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The whole message with the excerpt of the file, without colours.
@@ -41,7 +41,7 @@ pub struct Diagnostic {
     pub column: Option<usize>,
     /// The fault, with the arithmetic.
     pub what: String,
-    /// The remedy.
+    /// The action by which the user can correct the fault.
     pub help: String,
 }
 
@@ -86,7 +86,7 @@ impl Diagnostic {
         }
     }
 
-    /// An error that has no place in a text.
+    /// An error that has no place in a file or a `--set` argument.
     pub(crate) fn nowhere(path: &str, what: &str, help: &str) -> Self {
         let lead = if path.is_empty() { String::new() } else { format!("{path}: ") };
         let remedy = if help.is_empty() { String::new() } else { format!("\n  = help: {}", printable(help)) };

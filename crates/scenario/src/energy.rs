@@ -129,7 +129,7 @@ impl RouterCycles {
 /// Energy of routers over the window, without their links [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RouterEnergy {
-    /// Static energy, awake or asleep.
+    /// Static energy of the routers, awake or asleep [yJ].
     pub static_yj: u128,
     /// Energy of the ports that were on [yJ].
     pub ports_yj: u128,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const ROWS: &str = include_str!("../assets/catalogue.json");
 
-/// A number from a source.
+/// A number of the catalogue, with its source.
 #[derive(Debug, Deserialize)]
 struct Row {
     row: u32,

@@ -148,7 +148,7 @@ pub(crate) fn join(path: &str, name: &str) -> String {
 pub(crate) struct Found<'n> {
     pub span: &'n Span,
     pub swept: Option<&'n str>,
-    /// Whether the whole path exists.
+    /// Whether the whole path exists in the document.
     pub whole: bool,
     pub node: &'n Node,
 }

@@ -26,7 +26,7 @@ pub enum Split {
 }
 
 impl PortMemory {
-    /// Number of whole flits.
+    /// Number of whole flits for which the memory has room.
     fn flits(self, flit: Bits) -> u64 {
         match self {
             Self::Flits(flits) => flits.0.into(),

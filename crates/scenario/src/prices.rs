@@ -105,7 +105,7 @@ impl Prices {
         Self(prices.into_iter().map(|(name, price)| (name.to_owned(), price)).collect())
     }
 
-    /// The price of a mode.
+    /// The price of the mode with the name `name`.
     pub fn price(&self, name: &str) -> Option<&Price> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, price)| price)
     }

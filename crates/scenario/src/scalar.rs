@@ -1,11 +1,11 @@
-//! The value of a scalar in a YAML text.
+//! The value of a scalar in a YAML document.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::tree::{Kind, Node};
 use granit_parser::ScalarStyle;
 use serde_json::Value;
 
-/// Reads a scalar by the rules of YAML 1.2's core schema. Quoted text stays text. NaN and infinities are refused.
+/// Reads a scalar by the rules of YAML 1.2's core schema. A quoted scalar is always a string. NaN and infinities are refused.
 pub(crate) fn read(text: &str, style: ScalarStyle, span: Span) -> Result<Node, Diagnostic> {
     let value = match (style, text) {
         (ScalarStyle::Plain, "" | "~" | "null" | "Null" | "NULL") => Value::Null,

@@ -28,7 +28,7 @@ pub(crate) enum View {
     Words(Vec<&'static str>),
     /// A list; each element has this schema.
     Items(Schema),
-    /// A number, a text, or a quantity.
+    /// A number, a string, or a quantity (a number with a unit).
     Plain,
 }
 
@@ -57,7 +57,7 @@ impl Schema {
         self.0["x-exact"] == true
     }
 
-    /// Whether the text's pattern ends in these units, possibly followed by closing brackets.
+    /// Whether the pattern of the string ends in these units, possibly followed by closing brackets.
     fn ends_in(&self, units: &str) -> bool {
         let pattern = self.target().get("pattern").and_then(Value::as_str);
         pattern.is_some_and(|pattern| pattern.trim_end_matches([')', '$']).ends_with(units))
@@ -330,7 +330,7 @@ pub fn examples() -> Value {
     })
 }
 
-/// The first sentence of a text with several lines.
+/// The first sentence of a string with several lines.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
     // "et al. " in brackets does not end a sentence

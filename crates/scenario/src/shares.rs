@@ -40,7 +40,7 @@ fn share(yj: u128, part: u128, whole: u128) -> u128 {
     yj.checked_div(whole).map_or(0, |each| each * part + yj % whole * part / whole)
 }
 
-/// The energies that programs share.
+/// The energies that are divided among programs, and the totals by which they are divided.
 struct Pool {
     static_yj: u128,
     /// Number of terminals times the cycles of the window.

@@ -1,4 +1,4 @@
-//! A YAML text as a tree in which every key and value has its place in the text.
+//! A YAML document as a tree in which every key and value has its place in the document.
 
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::scalar;
@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Largest number of nodes of one text, including copies by aliases. A scenario has hundreds, and a malicious text may have billions.
+/// Largest number of nodes of one document, including copies by aliases. A scenario has hundreds, and a malicious document may have
+/// billions.
 const MAX_NODES: usize = 100_000;
 /// Largest depth of nested collections.
 const MAX_DEPTH: usize = 32;
@@ -24,10 +25,10 @@ pub(crate) struct Node {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// Null, boolean, number or text.
+    /// Null, boolean, number or string.
     Scalar(Value),
     Sequence(Vec<Node>),
-    /// Entries in the order of the text, with unique keys.
+    /// Entries in the order of the document, with unique keys.
     Mapping(Vec<Entry>),
 }
 
@@ -44,7 +45,7 @@ impl Node {
         Self { kind: Kind::Mapping(Vec::new()), span, swept: None }
     }
 
-    /// Whether the text has `null` or `~` here, and not an absent value.
+    /// Whether the document has `null` or `~` here, and not an absent value.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Scalar(Value::Null)) && !self.span.range.is_empty()
     }
@@ -58,7 +59,7 @@ impl Node {
         }
     }
 
-    /// Whether the text has no value here yet.
+    /// Whether the document has no value here yet.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
             Kind::Scalar(value) => value.is_null(),
@@ -67,7 +68,7 @@ impl Node {
         }
     }
 
-    /// The value without places.
+    /// The value as JSON, without the places in the document.
     pub fn value(&self) -> Value {
         match &self.kind {
             Kind::Scalar(value) => value.clone(),
@@ -90,7 +91,7 @@ impl Node {
     }
 }
 
-/// Reads one document from `range` of a source. An empty text is an empty mapping.
+/// Reads one document from `range` of a source. An empty document is an empty mapping.
 pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, Diagnostic> {
     let whole = Span { source: source.clone(), range: range.clone() };
     let text = source.text.get(range.clone()).unwrap_or("");

@@ -59,7 +59,7 @@ pub(crate) fn flow(value: &Value) -> String {
     }
 }
 
-/// Writes a text without quotes if every YAML reader reads it as the same text, otherwise in double quotes.
+/// Writes a string without quotes if every YAML reader reads it as the same string, otherwise in double quotes.
 fn text(string: &str) -> String {
     // YAML 1.1 readers read these as booleans and nulls
     let taken = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "infinity"];

@@ -23,7 +23,7 @@ const OUTCOMES: usize = 256;
 /// Probability 1, in the integer weights of [`Alias`].
 const ONE: u128 = 1 << 64;
 
-/// Weight of one column.
+/// Weight of one column of the alias table.
 const COLUMN: u128 = ONE / OUTCOMES as u128;
 
 /// Geometric gaps: the number of cycles until the next success of a Bernoulli trial with probability `p`, at least 1.

@@ -61,7 +61,7 @@ impl Kind {
         format!("\"{text}\" is not {}, which is a plain decimal number and a unit\n{}", self.name, self.unit_list())
     }
 
-    /// The shortest exact text for `value` of the smallest unit, in the largest unit that does not exceed the value.
+    /// The shortest exact string for `value` of the smallest unit, in the largest unit that does not exceed the value.
     pub fn write(&self, value: u128) -> String {
         let fits = |&&(_, scale): &&(&str, u128)| value >= scale;
         let (unit, scale) = self.units.iter().find(fits).or(self.units.last()).copied().unwrap_or(("", 1));
@@ -95,7 +95,7 @@ fn fraction_of(digits: &str, scale: u128) -> (u128, bool) {
     (1, false)
 }
 
-/// Implements serde and JSON Schema for a quantity that has `FromStr` (with a text as the error), `Display` and a `KIND`.
+/// Implements serde and JSON Schema for a quantity that has `FromStr` (with a string as the error), `Display` and a `KIND`.
 macro_rules! as_text {
     ($ty:ident, $kind:expr, $pattern:literal, $description:literal, [$($example:literal),+]) => {
         impl serde::Serialize for $ty {

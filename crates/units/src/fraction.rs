@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Fraction {
             fn visit_i64<E: Error>(self, read: i64) -> Result<Fraction, E> {
                 self.visit_str(&read.to_string())
             }
-            // the shortest text that parses to this number is the text in the scenario
+            // the shortest string that parses to this number is the string in the scenario
             fn visit_f64<E: Error>(self, read: f64) -> Result<Fraction, E> {
                 self.visit_str(&read.to_string())
             }

@@ -50,7 +50,7 @@ pub struct Refusal {
     pub path: String,
     /// The fault, with the arithmetic.
     pub what: String,
-    /// The remedy.
+    /// The action by which the user can correct the fault.
     pub help: String,
 }
 

@@ -1,6 +1,6 @@
 //! Exact quantities read from strings with units: time, flits, bits, energy per bit, power.
 //!
-//! The text of an error is the problem, a line break, then the remedy. A scenario shows both next to the value.
+//! The message of an error is the problem, a line break, then the remedy. A scenario shows both next to the value.
 
 use crate::Refusal;
 use crate::decimal::{Kind, as_text};

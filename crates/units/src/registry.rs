@@ -137,7 +137,7 @@ macro_rules! registry {
             /// The declarations of the registered members, in the order of registration.
             pub const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
 
-            /// The declaration of this member.
+            /// The facts that this member declares.
             pub fn declares(&self) -> $kind {
                 match self {
                     $(Self::$ty(_) => <$path>::$table,)+

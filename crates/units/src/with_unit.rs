@@ -1,11 +1,11 @@
-//! Reads a text with a unit. A bare number is refused, and the message names the missing unit.
+//! Reads a string with a unit. A bare number is refused, and the message names the missing unit.
 
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 use std::fmt;
 
-/// Reads a text and passes it to `read`. `name`: the name of the quantity with its article, "a size in bytes"; `example`: a valid
-/// text. The remedy for a bare number is the same number followed by `unit`.
+/// Reads a string and passes it to `read`. `name`: the name of the quantity with its article, "a size in bytes"; `example`: a valid
+/// string. The remedy for a bare number is the same number followed by `unit`.
 pub fn with_unit<'de, T, D: Deserializer<'de>>(
     deserializer: D,
     (name, unit, example): (&'static str, &'static str, &'static str),

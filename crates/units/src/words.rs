@@ -15,7 +15,7 @@ macro_rules! words {
             /// The words of all members, in the order of the members.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            /// The word of this member.
+            /// The word by which results name this member.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$member { .. } => $word,)+ }
             }

@@ -182,8 +182,8 @@ kept_as! {
     };
 }
 
-/// The text that equals `read` and lives as long as the program. There are few different texts of this kind, because they are names in the
-/// source code.
+/// The string that equals `read` and lives as long as the program. There are few different strings of this kind, because they are names in
+/// the source code.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut words = WORDS.lock().expect("no panic while a word is looked up");

@@ -21,7 +21,7 @@ impl<T: Clone> ByClass<T> {
 }
 
 impl<T> ByClass<T> {
-    /// The value of a class.
+    /// The value of link class number `class`.
     #[inline(always)]
     pub fn of(&self, class: u8) -> &T {
         debug_assert!(usize::from(class) < self.classes, "class {class} of {}", self.classes);

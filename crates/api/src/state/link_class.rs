@@ -3,7 +3,7 @@
 use super::OutputUnit;
 use crate::base::arrays::At;
 
-/// A link class.
+/// The properties that all links of a link class share.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub struct Link {

@@ -38,10 +38,10 @@ pub struct Links {
     pub busiest: f64,
 }
 
-/// Names that the sentence uses.
+/// Names of points and policies that the sentence about a collapse uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Names<'a> {
-    /// Text that names the point and the number of similar points.
+    /// The name of the point, with the number of similar points.
     pub place: &'a str,
     pub policy: &'a str,
     /// The policy under which the network carries the same load, if such a point was run.

@@ -81,7 +81,7 @@ pub struct Saturation {
     pub over: Option<f64>,
     /// For a curve without a saturated load: the lowest load above `steady` that has no verdict.
     pub open_from: Option<f64>,
-    /// The flaw as text.
+    /// The flaw, as a part of a sentence.
     pub what: String,
 }
 

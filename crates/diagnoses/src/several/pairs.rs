@@ -30,7 +30,7 @@ weft_units::codes! {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Obstacle {
     pub code: &'static Code,
-    /// Text of the reason as a predicate, as in "2 pairs are saturated".
+    /// The reason as a predicate, as in "2 pairs are saturated".
     pub what: &'static str,
 }
 
@@ -46,7 +46,7 @@ static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FA
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub point: &'a Facts,
-    /// The runs of this side.
+    /// The finished runs of this side: one for a point, or one for each seed.
     pub runs: &'a [&'a Facts],
     /// True if latency, accepted load and links were measured.
     pub is_measured: bool,

@@ -27,7 +27,7 @@ pub(super) fn not_compared(pairs: usize, of: usize, why: &str) -> String {
     format!("not compared, {pairs} of {of} pairs of points: {why}")
 }
 
-/// The text about the accepted part of a load that is too high.
+/// The sentence about the accepted part of a load that is too high.
 pub(super) fn carried(place: &str, phase: Option<f64>, has_collapsed: bool, accepted: f64, of: f64) -> String {
     let head = if has_collapsed { "Collapse" } else { "Overload while links are dark" };
     let phase = phase.map_or_else(String::new, |phase| format!(", phase {phase} of the load"));
@@ -111,7 +111,7 @@ fn not_at(carried: &[f64]) -> String {
     }
 }
 
-/// The text about the saturation load of a curve. `carried`: the loads that the network carries, in ascending order.
+/// The sentence about the saturation load of a curve. `carried`: the loads that the network carries, in ascending order.
 pub(super) fn saturation(curve: &Curve, found: &Saturation, carried: &[f64]) -> String {
     let of = |load: f64| general(load, 4);
     let below = |steady| if curve.is_warned { not_at(carried) } else { format!("not up to {}", of(steady)) };

@@ -198,7 +198,7 @@ struct Part {
     /// The router at which this share is.
     at: u32,
     packet: Packet,
-    /// The same as in [`Flow`].
+    /// Packet length [flits], the same as in [`Flow`].
     length: u16,
     /// Flits per cycle, or a share of the flow's rate.
     rate: f64,

@@ -120,7 +120,7 @@ impl VcSets {
         Err(Refusal::new("links.terminal.vcs", what, help))
     }
 
-    /// Number of sets.
+    /// Number of sets of VCs.
     pub(crate) fn set_count(&self) -> u32 {
         self.own.len() as u32
     }
@@ -552,7 +552,7 @@ impl Spec {
     }
 }
 
-/// A number of VCs with its verb, as text.
+/// A number of VCs with its verb, as a string.
 pub(crate) fn are_vcs(count: u32) -> String {
     if count == 1 { "is 1 VC".to_owned() } else { format!("are {count} VCs") }
 }

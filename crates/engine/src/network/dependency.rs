@@ -172,7 +172,7 @@ impl<'a> Dependencies<'a> {
         Ok(())
     }
 
-    /// Number of nodes.
+    /// Number of nodes of the graph: pairs of a channel and a VC class.
     fn nodes(&self) -> usize {
         self.edges.len() / self.words
     }

@@ -27,7 +27,7 @@ const IDLE_CYCLES: u64 = 1024;
 /// Share by which other blocks must reduce the work of the busiest thread, so that a restart is worth its cost.
 const WORTH: f64 = 0.1;
 
-/// The result of a trial.
+/// The decision about the blocks after a trial.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
     /// Too few flits have moved for a decision.

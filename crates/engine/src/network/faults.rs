@@ -258,7 +258,7 @@ impl Spec {
         Err(Refusal::new(format!("faults.{k}.router"), what, help))
     }
 
-    /// Text of another remedy for a job that waits for packets that are lost with the links between two routers.
+    /// Another remedy for a job that waits for packets that are lost with the links between two routers.
     fn or_leave(&self, a: u32, b: u32) -> &'static str {
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
         let is_trunk = self.graph.ports(a).iter().filter(|port| leads_there(port)).nth(1).is_some();

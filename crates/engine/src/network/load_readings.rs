@@ -98,13 +98,13 @@ impl LoadReadings {
         self.due.last().copied().unwrap_or(u64::MAX)
     }
 
-    /// Stores a reading.
+    /// Stores the reading that was due, and removes its cycle from the due ones.
     pub fn take(&mut self, reading: Reading) {
         self.due.pop();
         self.taken.push(reading);
     }
 
-    /// The reading of this cycle.
+    /// The reading that was taken in cycle `cycle`, if there is one.
     pub fn at(&self, cycle: u64) -> Option<&Reading> {
         let found = self.taken.binary_search_by_key(&cycle, |reading| reading.cycle).ok()?;
         self.taken.get(found)

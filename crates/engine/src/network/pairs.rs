@@ -80,7 +80,7 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
     with_site(spec, |site| config.model().build(site)).is_ok().then_some(text)
 }
 
-/// Joins names into a text such as "a, b or c".
+/// Joins names into a string such as "a, b or c".
 fn one_of(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),

@@ -8,7 +8,7 @@ use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
 use weft_api::state::{Account, ChannelEnd};
 
 impl Simulation {
-    /// The counts up to now.
+    /// The counts of the run from its start until now.
     pub(crate) fn reading(&self) -> Reading {
         let mut classes: Vec<Account> = Vec::new();
         for block in &self.blocks {

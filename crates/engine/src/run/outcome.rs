@@ -37,7 +37,7 @@ pub struct SetAside {
 pub struct LimitedFlow {
     pub src: u32,
     pub dst: u32,
-    /// Rate \[flits per cycle\].
+    /// Rate of the flow \[flits per cycle\].
     pub rate: f64,
 }
 
@@ -331,7 +331,7 @@ pub struct PhaseOutcome {
 pub struct FaultOutcome {
     /// The spans of the window, in order.
     pub spans: Vec<FaultSpan>,
-    /// Length of a bin [cycles].
+    /// Length of a bin of arrivals [cycles].
     pub bin: u64,
     /// The whole bins of the window: first cycle and counts of arrivals.
     pub bins: Vec<(u64, Arrived)>,

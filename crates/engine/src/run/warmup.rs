@@ -93,7 +93,7 @@ impl Spec {
     }
 }
 
-/// A number of consecutive observations.
+/// Consecutive observations of equal length.
 struct Observations {
     /// The cycle in which the first observation begins.
     begin: u64,

@@ -12,7 +12,7 @@ pub struct BypassFlit {
     pub at: u32,
     /// The output unit by which the flit will leave.
     pub out: u32,
-    /// The segment of the flit.
+    /// Index of the segment that holds the flit.
     pub segment: u32,
     /// Route key, if the flit is a head; [`NO_REQUEST`] for other flits. The input unit does not store this key as a request yet.
     pub key: u16,

@@ -101,12 +101,12 @@ impl IdealQueues {
         self.taken[o * self.each + queue as usize] + room <= most
     }
 
-    /// Reserves places for a packet.
+    /// Reserves places for the flits of a packet in a queue of the input behind channel `o`.
     pub fn take(&mut self, (o, queue): (usize, u32), flits: u16) {
         self.taken[o * self.each + queue as usize] += flits;
     }
 
-    /// Returns places.
+    /// Frees the places that a packet had reserved.
     pub fn give_back(&mut self, place: Place) {
         self.taken[place.port as usize * self.each + place.queue as usize] -= place.flits;
     }

@@ -87,7 +87,7 @@ impl Default for Event {
 /// The paces of the channels of a block. Empty if every channel carries one flit per cycle and has no limit on waiting flits.
 #[derive(Debug, Kept)]
 pub struct Paces<const W: usize> {
-    /// Pace of each output.
+    /// Pace of each output of the block.
     #[kept(each)]
     pub of: Vec<Pace>,
     /// For each router: outputs at which no more flits may wait for the link.

@@ -33,7 +33,7 @@ macro_rules! kinds {
 
 each_shortcut!(kinds);
 
-/// A set of shortcuts.
+/// A set of shortcuts, with one bit for each shortcut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Set(u8);
 

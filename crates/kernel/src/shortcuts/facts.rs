@@ -6,7 +6,7 @@ use weft_api::routing::{Decides, Needs};
 #[derive(Debug)]
 pub struct Facts<'a> {
     pub needs: &'a Needs,
-    /// Links form trunks.
+    /// True if parallel links of the network form trunks.
     pub trunks: bool,
     /// Each head needs work that other runs do not need ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
     pub slow_heads: bool,

@@ -103,7 +103,7 @@ impl PolicyModel for NeighbourSleep {
     }
 }
 
-/// The parameters, in cycles.
+/// The times of the policy's parameters [cycles].
 #[derive(Debug, Clone, Copy)]
 struct Times {
     idle: u64,
@@ -114,7 +114,7 @@ struct Times {
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     times: Times,
-    /// Most ports of a router.
+    /// Largest number of ports of a router.
     ports: usize,
 }
 
@@ -157,7 +157,7 @@ impl Say {
 /// Phase of an end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 enum Step {
-    /// It carries packets.
+    /// The channel carries packets.
     Carries,
     /// This end has sent `sleep`, and waits for the answer.
     Asks,
@@ -165,7 +165,7 @@ enum Step {
     Leaves,
     /// The channel goes off, or is off.
     Sleeps,
-    /// It wakes.
+    /// The channel wakes.
     Wakes,
     /// This end is awake, and waits until the other end is awake.
     IsAwake,
@@ -184,7 +184,7 @@ struct End {
     /// Router of this end and of the other one, numbered in the whole network.
     own: u32,
     far: u32,
-    /// Link class.
+    /// Link class of the channel.
     class: u8,
 }
 

@@ -146,7 +146,7 @@ impl PolicyModel for RateLadder {
 #[derive(Debug, Clone, Copy)]
 struct Rung {
     state: LinkState,
-    /// Share of the bandwidth.
+    /// The rate as a share of the full bandwidth of the channel.
     rate: Rate,
 }
 

@@ -97,7 +97,7 @@ pub enum Release {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// Only the first stage.
+    /// Only the first stage is on.
     #[default]
     FirstStage,
     AllOn,
@@ -115,7 +115,7 @@ fn default_time() -> Time {
     Time::Cycles(100)
 }
 
-/// Times in cycles.
+/// The times of the policy's parameters [cycles].
 #[derive(Debug, Clone)]
 struct Times {
     wake_per_link: u64,

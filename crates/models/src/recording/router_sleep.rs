@@ -111,7 +111,7 @@ pub struct Routers {
     of: Vec<Option<u32>>,
     #[kept(each)]
     routers: Vec<Router>,
-    /// Whether the window is over.
+    /// Whether the measured window has ended.
     over: bool,
 }
 

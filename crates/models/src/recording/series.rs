@@ -214,7 +214,7 @@ pub struct Samples {
     every: u64,
     /// End of the last interval [cycle].
     end: u64,
-    /// Rows per interval.
+    /// Number of rows of the table for each interval.
     #[kept(fixed)]
     width: usize,
     /// `taken`: number of intervals so far. `samples`: largest number of intervals; an even number.

@@ -30,7 +30,7 @@ pub fn index(at: u64) -> u32 {
     (at & 0xffff) as u32
 }
 
-/// The coordinates of the routers.
+/// The coordinates of all routers: group, and index in the group.
 pub fn in_groups(graph: &Graph) -> Vec<u64> {
     coordinates::in_groups(graph).expect("a graph with groups")
 }

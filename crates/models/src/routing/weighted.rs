@@ -80,7 +80,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
 /// The shortest paths of a graph for some weight.
 #[derive(Debug, Clone)]
 pub enum Paths {
-    /// Every link counts as 1.
+    /// Every link has length 1.
     Links(Distances),
     Weighted(Weighted),
 }

@@ -79,7 +79,7 @@ use weft_units::{Cycles, Refusal, Remark, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {
-    /// The programs.
+    /// The programs that are in the queue.
     #[schemars(length(min = 1))]
     pub traces: Vec<Scheduled>,
     /// Rule for the times at which programs are submitted.

@@ -11,19 +11,19 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degrees {
-    /// Ranks that share each layer.
+    /// Number of ranks that share each layer.
     #[serde(default = "one")]
     pub tensor: u32,
-    /// Ranks that share each sequence.
+    /// Number of ranks that share each sequence.
     #[serde(default = "one")]
     pub context: u32,
-    /// Copies of the model.
+    /// Number of copies of the model.
     #[serde(default = "one")]
     pub data: u32,
-    /// Stages of the pipeline.
+    /// Number of stages of the pipeline.
     #[serde(default = "one")]
     pub pipeline: u32,
-    /// Ranks that share the experts of a layer.
+    /// Number of ranks that share the experts of a layer.
     #[serde(default = "one")]
     pub expert: u32,
 }

@@ -16,7 +16,7 @@ pub struct Model {
     pub layers: u32,
     /// Width of the hidden state.
     pub hidden: u64,
-    /// Attention heads.
+    /// Number of attention heads.
     pub heads: u64,
     /// Number of key-value heads; default: the number of attention heads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,19 +33,19 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experts {
-    /// Experts of a layer.
+    /// Number of experts of a layer.
     pub count: u64,
     /// Number of experts that process each token.
     pub per_token: u64,
 }
 
-/// An accelerator.
+/// Rates and memory of an accelerator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
     /// Achieved rate of matrix products: a measured rate, or the peak rate times the achieved share.
     pub rate: Flops,
-    /// Memory.
+    /// Size of the memory.
     pub memory: Bytes,
     /// Bandwidth of the memory.
     pub memory_bandwidth: ByteRate,

@@ -40,7 +40,7 @@ impl Call<'_> {
         self.sizes.map_or(self.bytes, |sizes| sizes[block as usize])
     }
 
-    /// A whole block.
+    /// The piece of data that is the whole block number `block`.
     pub fn block(&self, block: u64) -> Piece {
         if self.of_vector {
             return self.share(block as u32);

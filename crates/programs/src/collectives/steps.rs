@@ -146,7 +146,7 @@ impl Steps {
         }
     }
 
-    /// The operations.
+    /// Returns all operations that were added.
     pub fn finish(self) -> Ops {
         self.draft.unchecked()
     }

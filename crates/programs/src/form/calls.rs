@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct Request(u32);
 
 impl Request {
-    /// The number of its operation.
+    /// Index of the operation of this request.
     pub fn index(self) -> u32 {
         self.0
     }

@@ -66,7 +66,7 @@ impl Ops {
         self.highest
     }
 
-    /// The counts of all operations.
+    /// Number of predecessors of each operation.
     pub fn predecessor_counts(&self) -> &[u32] {
         &self.predecessors
     }

@@ -24,7 +24,7 @@ pub struct ShortReceives {
 }
 
 impl ShortReceives {
-    /// The remedy.
+    /// The remedy for receives that are too short.
     pub fn help(&self) -> &'static str {
         "write receives of at least the bytes of their messages: in MPI a smaller receive is an error, called truncation. Weft computes \
          all times from the bytes of the message"

@@ -28,7 +28,7 @@ use weft_units::{Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Collective {
-    /// `all_reduce`, `all_to_all`, ...
+    /// Name of the collective: `all_reduce`, `all_to_all`, ...
     pub operation: String,
     pub ranks: u32,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Collective {
     pub sizes: Option<Vec<Bytes>>,
     #[serde(default = "one")]
     pub repeat: u32,
-    /// Computation before each call.
+    /// Computation time before each call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Time>,
 }

@@ -27,7 +27,7 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct Compute {
     pub ranks: u32,
-    /// Computation of each rank.
+    /// Computation time of each rank.
     pub time: Time,
 }
 

@@ -34,7 +34,7 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct FillBoundary {
     pub ranks: u32,
-    /// Boxes of a rank.
+    /// Number of boxes of a rank.
     pub boxes: u32,
     /// Cells of a side of a box.
     pub cells: u32,
@@ -45,7 +45,7 @@ pub struct FillBoundary {
     #[serde(default = "one")]
     pub components: u32,
     pub iterations: u32,
-    /// Computation per cell and iteration.
+    /// Computation time per cell and iteration.
     pub time_per_cell: Time,
     /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

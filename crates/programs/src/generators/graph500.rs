@@ -35,10 +35,10 @@ pub struct Graph500 {
     /// The graph has 2^scale vertices.
     #[serde(default = "twenty")]
     pub scale: u32,
-    /// Edges per vertex.
+    /// Number of edges per vertex.
     #[serde(default = "sixteen")]
     pub edge_factor: u64,
-    /// Searches from different vertices.
+    /// Number of searches, each from a different vertex.
     #[serde(default = "searches")]
     pub searches: u32,
     /// Time to process an edge.

@@ -35,7 +35,7 @@ pub struct Hilo {
     pub tallies: Bytes,
     /// Size of the field that rank 0 broadcasts to all ranks.
     pub field: Bytes,
-    /// Computation of an iteration.
+    /// Computation time of an iteration.
     pub time: Time,
     /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

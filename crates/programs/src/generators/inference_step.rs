@@ -35,16 +35,16 @@ use weft_units::Refusal;
 pub struct InferenceStep {
     pub model: Model,
     pub accelerator: Accelerator,
-    /// Accelerators.
+    /// Number of accelerators; each is one rank.
     pub ranks: u32,
-    /// Ranks that share each layer.
+    /// Number of ranks that share each layer.
     pub tensor: u32,
-    /// Stages of the pipeline.
+    /// Number of stages of the pipeline.
     #[serde(default = "one")]
     pub pipeline: u32,
-    /// Prompts of a batch.
+    /// Number of prompts of a batch.
     pub prompts: u64,
-    /// Tokens of a prompt.
+    /// Number of tokens of a prompt.
     pub prompt: u64,
     /// Number of decoding steps. Each step makes one token for each prompt.
     pub decode: u32,

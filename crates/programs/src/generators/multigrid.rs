@@ -42,7 +42,7 @@ pub struct Multigrid {
     /// True if edges and corners are exchanged as well.
     #[serde(default)]
     pub corners: bool,
-    /// Computation per point and smoothing.
+    /// Computation time per point and smoothing.
     pub time_per_point: Time,
     /// Most bytes that all ranks together send; the cycles end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

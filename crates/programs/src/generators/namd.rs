@@ -44,7 +44,7 @@ pub struct Namd {
     /// Radius of interactions [angstrom].
     #[serde(default = "twelve")]
     pub cutoff: f64,
-    /// Computation per atom and step.
+    /// Computation time per atom and step.
     pub time_per_atom: Time,
 }
 

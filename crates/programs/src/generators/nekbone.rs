@@ -37,7 +37,7 @@ pub struct Nekbone {
     /// Order of an element.
     pub order: u32,
     pub iterations: u32,
-    /// Computation per point and iteration.
+    /// Computation time per point and iteration.
     pub time_per_point: Time,
     /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

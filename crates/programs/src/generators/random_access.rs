@@ -39,7 +39,7 @@ pub struct RandomAccess {
     /// Number of updates that a rank buffers before it sends a bucket.
     #[serde(default = "pending")]
     pub pending: u64,
-    /// Time of an update.
+    /// Computation time of an update.
     pub update: Time,
     #[serde(default = "seed")]
     pub seed: u64,

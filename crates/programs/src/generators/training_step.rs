@@ -47,15 +47,15 @@ use weft_units::Refusal;
 pub struct TrainingStep {
     pub model: Model,
     pub accelerator: Accelerator,
-    /// Accelerators.
+    /// Number of accelerators; each is one rank.
     pub ranks: u32,
     pub degrees: Degrees,
-    /// Sequences per step, over all ranks.
+    /// Number of sequences per step, over all ranks.
     pub batch: u64,
-    /// Sequences of a micro-batch.
+    /// Number of sequences of a micro-batch.
     #[serde(default = "one")]
     pub micro_batch: u64,
-    /// Tokens of a sequence.
+    /// Number of tokens of a sequence.
     pub sequence: u64,
     /// Parts of the model per stage of the pipeline.
     #[serde(default = "one_part")]
@@ -112,10 +112,10 @@ fn two() -> u64 {
 pub enum Recompute {
     /// No activations are computed again: all are kept.
     None,
-    /// The core of attention.
+    /// Only the activations of the core of attention are computed again.
     #[default]
     Selective,
-    /// All activations except the inputs of layers. This needs one more forward pass.
+    /// All activations except the inputs of layers are computed again. This needs one more forward pass.
     Full,
 }
 

@@ -126,10 +126,10 @@ fn ranks_of(algorithm: &dyn Expands, call: &Call, starts: &[usize]) -> Vec<Rank>
     (0..call.ranks).map(expand).collect()
 }
 
-/// Runs the messages of a call and checks the data of each rank at the end. Texts of panics begin with `name`.
+/// Runs the messages of a call and checks the data of each rank at the end. Messages of panics begin with `name`.
 ///
 /// # Panics
-/// If a rank ends without its data, or waits forever. The text describes the fault.
+/// If a rank ends without its data, or waits forever. The message describes the fault.
 pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
     let starts = starts(call);
     let ranks = ranks_of(algorithm, call, &starts);

@@ -31,7 +31,7 @@ fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     }
 }
 
-/// The text of a configuration as in a scenario, for messages.
+/// A configuration as a scenario would write it (JSON), for messages.
 fn as_written(config: &impl Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }

@@ -81,7 +81,7 @@ impl Stuck {
         json!({"stuck_ranks": self.ranks, "waiting": self.waiting})
     }
 
-    /// The remedy.
+    /// The remedy for ranks that wait forever.
     pub fn help(&self) -> &'static str {
         "give every receive a send of the same ranks, tag and communicator, and every send a receive; where both exist, \
          order them so that no ranks wait for each other in a circle"

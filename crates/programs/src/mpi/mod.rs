@@ -78,7 +78,7 @@ weft_units::words! {
 }
 
 impl Assumed {
-    /// The text of an assumption, to be printed after the number of its cases.
+    /// The clause that describes an assumption. It is printed after the number of its cases.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Cancelled => "receives were cancelled: each became a computation of 0 ns",
@@ -139,7 +139,7 @@ pub struct Converted {
     pub assumptions: Assumptions,
 }
 
-/// An assumption as data: its code, the number of times that it was made, and its text.
+/// An assumption as data: its code, the number of times that it was made, and the clause that describes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
     pub code: &'static str,

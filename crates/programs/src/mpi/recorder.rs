@@ -34,7 +34,7 @@ pub struct Completion {
     pub is_cancelled: bool,
 }
 
-/// A request of the program.
+/// A request (`MPI_Request`) of the recorded program.
 #[derive(Debug, Clone, Copy)]
 struct Active {
     /// The active operation; `None` for a message to `MPI_PROC_NULL`, and for an inactive persistent request.
@@ -144,7 +144,7 @@ impl Recorder {
         })
     }
 
-    /// `MPI_Send` and its variants.
+    /// Records `MPI_Send` or one of its variants.
     pub fn send(&mut self, peer: Peer, bytes: u64, tag: Option<u32>, comm: i64) -> Result<(), Problem> {
         if let Some(op) = self.message(false, peer, bytes, tag, comm)? {
             self.calls.blocking(op);
@@ -152,7 +152,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// `MPI_Recv`.
+    /// Records `MPI_Recv`.
     pub fn receive(
         &mut self,
         peer: Peer,
@@ -218,7 +218,7 @@ impl Recorder {
         self.keep(request, Active { under_way: Some(under_way), again: None, is_receive: false, is_cancelled: false });
     }
 
-    /// `MPI_Start` of a persistent request.
+    /// Records `MPI_Start` of a persistent request.
     pub fn restart(&mut self, request: i64) {
         match self.requests.get_mut(&request) {
             Some(active) => active.under_way = active.again.flatten().map(|op| self.calls.start(op)),
@@ -247,7 +247,7 @@ impl Recorder {
         }
     }
 
-    /// `MPI_Cancel`.
+    /// Records `MPI_Cancel`.
     pub fn cancel(&mut self, request: i64) {
         if let Some(active) = self.requests.get_mut(&request) {
             active.is_cancelled = true;

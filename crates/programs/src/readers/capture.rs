@@ -27,7 +27,7 @@ use crate::mpi::{self, Converted};
 use stream::{Head, MAGIC};
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of Weft's own capture of MPI calls.
 pub struct Capture;
 
 /// Ending of the files of ranks.

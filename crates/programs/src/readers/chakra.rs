@@ -35,7 +35,7 @@ use prost::Message;
 use std::collections::HashMap;
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of Chakra execution traces.
 pub struct Chakra;
 
 const ENDING: &str = ".et";

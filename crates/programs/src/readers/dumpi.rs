@@ -29,7 +29,7 @@ use crate::mpi::{self, Assumed, Converted};
 use stream::MAGIC;
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of DUMPI traces.
 pub struct Dumpi;
 
 /// Name suffixes of the file that describes a trace, and of the files of its ranks.

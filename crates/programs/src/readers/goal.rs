@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of GOAL in text form.
 pub struct Goal;
 
 /// Number of first bytes that are checked to recognise a text file.

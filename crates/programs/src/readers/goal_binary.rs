@@ -28,7 +28,7 @@ use crate::form::{Draft, Kind, Op, Program, RankProgram, When};
 use layout::{COOKIE, HEAD, NODE, Node, Rank};
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of binary GOAL.
 pub struct GoalBinary;
 
 impl Format for GoalBinary {

@@ -25,7 +25,7 @@ use crate::mpi::{self, Assumed, Converted, Handles, How, Peer, Problem, Recorder
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of liballprof traces.
 pub struct Liballprof;
 
 /// The first line of a file, without its version.

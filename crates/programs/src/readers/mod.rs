@@ -38,7 +38,7 @@ pub trait Format: Sync {
 /// All formats. The first format that matches a file reads it.
 pub const FORMATS: &[&dyn Format] = &[&goal_binary::GoalBinary, &vef::Vef, &goal::Goal];
 
-/// The format with a name.
+/// The program format with the name `name`.
 pub fn named(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }

@@ -21,7 +21,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Numbers of a line.
+/// Number of fields of a line.
 const FIELDS: usize = 18;
 /// Names of the fields, for messages.
 const NAMES: [&str; FIELDS] = [
@@ -58,7 +58,7 @@ pub struct Job {
     /// Line of the file, from 1.
     pub line: usize,
     pub number: u64,
-    /// Times \[ns\].
+    /// Submission time, run time and requested time \[ns\].
     pub submit_ns: u64,
     pub run_ns: Option<u64>,
     pub requested_ns: Option<u64>,

@@ -15,7 +15,7 @@ weft_units::words! {
 }
 
 impl Clock {
-    /// The clock with a name.
+    /// The clock with the name `name`.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Processor, Self::Wall].into_iter().find(|clock| clock.name() == name)
     }
@@ -23,7 +23,7 @@ impl Clock {
 
 /// The files of a trace. They are loaded one at a time, so only one file is in memory.
 pub trait Files {
-    /// Their names, without folders.
+    /// Names of the files, without folders.
     fn names(&self) -> &[String];
 
     /// Loads the bytes of file number `place` in `names`.

@@ -7,7 +7,7 @@ pub use super::trace_files::{Clock, Files, TraceFormat};
 pub const FORMATS: &[&dyn TraceFormat] =
     &[&super::capture::Capture, &super::dumpi::Dumpi, &super::liballprof::Liballprof, &super::chakra::Chakra];
 
-/// The format with a name.
+/// The trace format with the name `name`.
 pub fn named(name: &str) -> Option<&'static dyn TraceFormat> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }

@@ -31,7 +31,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// The format.
+/// The reader of VEF traces.
 pub struct Vef;
 
 /// The collectives in the order of their numbers.
@@ -68,7 +68,7 @@ impl Format for Vef {
     }
 }
 
-/// Predecessor of a record.
+/// The event for which a record waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum After {
     Nothing,

@@ -22,7 +22,7 @@ pub struct PythonFunction {
 /// The arguments with which a scenario calls a function.
 pub type Arguments = BTreeMap<String, Argument>;
 
-/// An argument: a text, a number, a truth value, or a list of these.
+/// An argument: a string, a number, a truth value, or a list of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Argument(Value);
@@ -58,7 +58,7 @@ impl PythonFunction {
         })
     }
 
-    /// A text of everything on which the function's results depend: its source text, its name and its arguments.
+    /// A string of everything on which the function's results depend: its source text, its name and its arguments.
     pub fn identity(&self, arguments: &Arguments) -> String {
         serde_json::json!([self, arguments]).to_string()
     }
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for PythonFunction {
     }
 }
 
-/// Whether the text names a Python file, as a person writes it or with its digest.
+/// Whether the string names a Python file, as a person writes it or with its digest.
 fn is_python(file: &str) -> bool {
     file.split_once('#').map_or(file, |(name, _)| name).ends_with(".py")
 }

@@ -250,7 +250,7 @@ fn joined(bins: &[(u64, Arrived)], bin: u64) -> Vec<(u64, Arrived)> {
         .collect()
 }
 
-/// Mean and standard deviation.
+/// Mean and standard deviation of the values.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

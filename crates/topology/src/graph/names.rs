@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for RouterName {
                 Ok(i64::try_from(number).map_or_else(|_| RouterName::Text(number.to_string()), RouterName::Number))
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<RouterName, E> {
-                // the same text as the reader of a JSON file makes of an id that is not a whole number
+                // the same string as the reader of a JSON file makes of an id that is not a whole number
                 Ok(RouterName::Text(serde_json::Value::from(number).to_string()))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<RouterName, E> {

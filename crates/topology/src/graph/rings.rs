@@ -197,8 +197,8 @@ fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     Refusal::new(path, format!("{what}: {why}"), help)
 }
 
-/// Text that names the routers at the ends of the links between the groups of two routers. `None` unless the network has complete groups
-/// and its arrangement does not join these two routers.
+/// A clause that names the routers at the ends of the links between the groups of two routers. `None` unless the network has complete
+/// groups and its arrangement does not join these two routers.
 fn where_groups_are_joined(graph: &Graph, from: u32, to: u32) -> Option<String> {
     let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
     let (links, size) = (groups.global.as_ref()?, groups.run()?);

@@ -134,9 +134,9 @@ pub(super) struct Bursts {
     is_on: u64,
     /// Cycles between packets if the burst never ended.
     packets: GapTable,
-    /// Lengths of bursts.
+    /// Distribution of the lengths of bursts [cycles].
     on: GapTable,
-    /// Lengths of silences.
+    /// Distribution of the lengths of silences [cycles].
     off: GapTable,
     dispersion: f64,
 }

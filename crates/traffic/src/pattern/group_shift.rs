@@ -89,7 +89,7 @@ pub(super) fn shifts(parts: u32) -> String {
 pub struct Runs {
     /// For each source, the first terminal of the range.
     first: Vec<u32>,
-    /// Length of each range.
+    /// Number of terminals in each range.
     choices: u32,
 }
 

@@ -7,7 +7,7 @@ use rand_pcg::Pcg32;
 #[derive(Debug)]
 pub struct InPlanes {
     pub planes: u32,
-    /// The pattern of nodes.
+    /// The pattern of traffic between nodes.
     pub of: Pattern,
 }
 

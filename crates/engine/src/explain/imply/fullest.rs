@@ -50,7 +50,7 @@ fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
 /// A channel whose buffers are shorter than the round trip of a credit.
 #[derive(Debug, Clone, Copy)]
 struct ByBuffers {
-    /// The same as in [`Fullest`].
+    /// Mean offered load of the channel as a share of its rate, the same as in [`Fullest`].
     share: f64,
     /// The highest rate that its buffers allow [flits/cycle].
     rate: f64,

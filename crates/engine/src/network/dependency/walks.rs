@@ -15,7 +15,7 @@ pub(super) const SAMPLE: usize = 16;
 /// An error in the code of a routing that makes it impossible to follow its packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// The error of the routing, in words. Messages put the name of the routing before this text.
+    /// The error of the routing, in words. Messages put the name of the routing before this string.
     what: String,
     /// The remedy, for the developer of the routing.
     mend: &'static str,

@@ -28,7 +28,7 @@ fn under_way(simulation: &Simulation) -> usize {
     simulation.blocks.iter().map(|block| block.shortcuts().streams().flits_under_way()).sum()
 }
 
-/// The outcome of a run as text. `streams`: body flits move in streams; otherwise each flit moves by itself.
+/// The outcome of a run as a string. `streams`: body flits move in streams; otherwise each flit moves by itself.
 fn outcome_of(spec: &Spec, blocks: usize, streams: bool) -> String {
     let among = if streams { Set::ALL } else { Set::ALL.without(Kind::Streams) };
     trials::outcome_among(spec, blocks, among, |simulation| {

@@ -92,7 +92,7 @@ fn add_class(spec: &mut Spec, priority: u8) {
     spec.traffic.jobs.push(high);
 }
 
-/// The outcome of a run in `blocks` blocks as text. `change` is applied to the simulation first.
+/// The outcome of a run in `blocks` blocks, as a string. `change` is applied to the simulation first.
 pub(super) fn outcome_of(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
     outcome_among(spec, blocks, Set::ALL, change)
 }
@@ -115,7 +115,7 @@ pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
     simulation
 }
 
-/// The outcome without shortcuts.
+/// The outcome of a run without shortcuts in `blocks` blocks, as a string.
 pub(super) fn plain_outcome(spec: &Spec, blocks: usize) -> String {
     outcome_among(spec, blocks, Set::NONE, |simulation| {
         let is_plain = |block: &dyn AnyBlock| {
@@ -154,7 +154,7 @@ fn named(culprits: &[Kind]) -> String {
     }
 }
 
-/// Fails if the two texts differ. Shows only the first difference, because the texts are long.
+/// Fails if the two strings differ. Shows only the first difference, because the strings are long.
 pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();

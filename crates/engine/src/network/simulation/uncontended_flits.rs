@@ -12,7 +12,7 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))
 }
 
-/// The outcome of a run as text. `uncontended`: flits may bypass the allocator; otherwise the allocator grants all flits.
+/// The outcome of a run as a string. `uncontended`: flits may bypass the allocator; otherwise the allocator grants all flits.
 fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
     let among = Set::ALL.without(if uncontended { Kind::Streams } else { Kind::Uncontended });
     trials::outcome_among(spec, blocks, among, |simulation| {

@@ -28,7 +28,7 @@ pub(crate) enum Say {
     Ready,
 }
 
-/// An end of a link.
+/// The state machine of one end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Kept)]
 pub(crate) struct End {
     pub state: LinkState,

@@ -63,7 +63,7 @@ pub(crate) struct Asked<'a> {
     pub step: u16,
 }
 
-/// The rule in cycles.
+/// The rule of the policy, with all times in cycles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     pub window: u64,

@@ -75,7 +75,7 @@ pub(crate) struct Units {
     by: By,
     #[kept(fixed)]
     levels: Arc<dyn Levels>,
-    /// Unit of each channel.
+    /// Index in `units` of the unit of each channel; `None` without a unit.
     #[kept(fixed)]
     of: Vec<Option<u32>>,
     #[kept(each)]

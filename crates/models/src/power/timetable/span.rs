@@ -3,7 +3,7 @@
 use weft_api::base::kept::Value;
 use weft_units::{Cycles, Duration, Refusal};
 
-/// The parameters, in cycles.
+/// The rows and times of the policy's parameters [cycles].
 #[derive(Debug)]
 pub struct Times {
     pub rows: Vec<Span>,

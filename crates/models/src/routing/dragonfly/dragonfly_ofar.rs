@@ -223,7 +223,7 @@ const LEFT_GROUP: u8 = 16;
 const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
 
 impl Runtime {
-    /// The number of a router.
+    /// The number of the router with coordinates `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
         (group(at) * self.groups.per_group + index(at)) as usize

@@ -63,7 +63,7 @@ pub struct DragonflyPb {
     /// The bit of a global link is set if its queue is longer than the mean queue of its router, times this factor, plus the margin.
     #[serde(default = "twice")]
     pub coefficient: f64,
-    /// See `coefficient`.
+    /// The margin of the rule for the bit [flits] (see `coefficient`).
     #[serde(default = "five")]
     pub margin: Flits,
     /// Time from one post of the bits to the next [time]; at least 1 cycle.

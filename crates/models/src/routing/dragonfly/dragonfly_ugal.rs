@@ -176,7 +176,7 @@ impl Runtime {
         }
     }
 
-    /// The number of a router.
+    /// The number of the router with coordinates `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> u32 {
         group(at) * self.valiant.groups.per_group + index(at)

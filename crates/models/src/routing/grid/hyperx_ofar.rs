@@ -164,7 +164,7 @@ const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}
 const CUBE: &str = r#"{"hyperx": {"widths": [3, 2, 3], "terminals_per_router": 2}}"#;
 
 impl Runtime {
-    /// The number of a router.
+    /// The number of the router with coordinates `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
         let dims = 0..usize::from(self.grid.dims);

@@ -96,7 +96,7 @@ pub struct Runtime {
     at_head: bool,
     /// The links up that the policy uses, if it switches links.
     in_use: Option<LinksInUse>,
-    /// Number of levels.
+    /// Number of levels of the tree.
     n: u32,
     /// For each level: number of links down of a router, and number of its links up.
     down: [u32; 8],

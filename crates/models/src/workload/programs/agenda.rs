@@ -45,7 +45,7 @@ impl<K: Ord + Copy, T: Copy> Agenda<K, T> {
         self.0.push(Item { key, item });
     }
 
-    /// The least key.
+    /// The least key of all items; `None` if there are no items.
     #[inline]
     pub fn first(&self) -> Option<K> {
         self.0.peek().map(|first| first.key)

@@ -16,7 +16,7 @@ const JITTER: u64 = 0x6a69_7474_6572;
 pub enum Jitter {
     /// The time is multiplied by a number with an even distribution between 1 - `share` and 1 + `share`.
     Uniform {
-        /// Between 0 and 1.
+        /// Largest difference of the number from 1; between 0 and 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         share: f64,
         /// Default: the seed of the run.
@@ -25,7 +25,7 @@ pub enum Jitter {
     },
     /// The time is multiplied by a number with a normal distribution of mean 1. Negative numbers count as 0.
     Normal {
-        /// Standard deviation, at least 0.
+        /// Standard deviation of the number, at least 0.
         #[schemars(range(min = 0.0))]
         deviation: f64,
         /// Default: the seed of the run.

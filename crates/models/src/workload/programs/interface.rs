@@ -25,13 +25,13 @@ pub enum Interface {
     Accelerator400g,
 }
 
-/// Times and rules of interfaces.
+/// Times of network interfaces, and the rule by which messages choose one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
     pub overhead: Time,
     pub injection_latency: Time,
     pub local_latency: Time,
-    /// `None`: no limit.
+    /// Bandwidth of messages between ranks of one node; `None`: no limit.
     pub local_bandwidth: Option<Bandwidth>,
     pub rail_choice: RailChoice,
 }

@@ -67,7 +67,7 @@ impl Part {
 pub struct Message {
     context: u32,
     tag: u32,
-    /// The ranks at both ends.
+    /// The sending rank (`from`) and the receiving rank (`to`).
     pub from: u32,
     pub to: u32,
     pub bytes: u64,

@@ -37,7 +37,7 @@ pub struct Choice {
     /// The index of the sending rank in its node, and its rank number.
     pub local_rank: u32,
     pub from: u32,
-    /// The receiving node.
+    /// Number of the receiving node.
     pub node: u32,
     /// The number of the message at the sending node.
     pub number: u32,

@@ -43,7 +43,7 @@ pub fn marked(tag: u32, mark: u32) -> u32 {
     tag | mark << NUMBER_BITS
 }
 
-/// The mark in a tag.
+/// The mark that [`marked`] has put into a tag.
 pub fn mark_of(tag: u32) -> u32 {
     tag >> NUMBER_BITS & (MARKS - 1)
 }

@@ -32,7 +32,7 @@ use crate::collectives::call::part;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hierarchical {
-    /// Ranks of a node.
+    /// Number of ranks of a node.
     #[schemars(range(min = 1))]
     pub node: u32,
 }

@@ -35,7 +35,7 @@ pub struct InTwo {
 }
 
 impl InTwo {
-    /// The operations of both parts.
+    /// The collectives of the first and of the second part.
     fn parts(operation: Operation) -> [Operation; 2] {
         let second = if operation == Operation::ReduceScatter { Operation::Scatter } else { Operation::Broadcast };
         [Operation::Reduce, second]

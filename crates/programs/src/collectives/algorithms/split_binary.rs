@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SplitBinary {
-    /// Bytes of a segment.
+    /// Size of a segment.
     pub segment: Bytes,
 }
 

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nccl {
-    /// Accelerators of a node.
+    /// Number of accelerators of a node.
     #[serde(default = "eight")]
     #[schemars(range(min = 1))]
     pub node: u32,

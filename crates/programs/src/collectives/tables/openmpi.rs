@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenMpi {
-    /// Bytes of an element.
+    /// Size of an element.
     #[serde(default = "double")]
     pub element: Bytes,
 }

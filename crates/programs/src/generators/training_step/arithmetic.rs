@@ -18,7 +18,7 @@ impl TrainingStep {
         f64::from(self.model.layers / self.degrees.pipeline)
     }
 
-    /// Parameters and computation.
+    /// The lines of the derivation about parameters and computation.
     fn computed(&self) -> Vec<Line> {
         let (model, m) = (&self.model, self.micro_batches());
         let passes = if self.recompute == Recompute::Full { 4.0 } else { 3.0 };

@@ -8,7 +8,7 @@ use weft_units::Refusal;
 /// A communicator for which the trace has only the number of this rank in it, and its number of ranks.
 #[derive(Debug, Clone)]
 pub struct Unnamed {
-    /// Its number at the rank.
+    /// Number of the communicator at the rank.
     pub number: u16,
     pub place: u32,
     pub size: u32,

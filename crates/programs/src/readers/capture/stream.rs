@@ -146,7 +146,7 @@ impl Record<'_> {
         (place..self.count()).map(|place| self.word(place))
     }
 
-    /// The words as text.
+    /// The bytes of the words as a string, without zero bytes at the end.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(self.words).trim_end_matches('\0').to_owned()
     }

@@ -185,7 +185,7 @@ fn comm_of(number: u32, members: &Arc<[u32]>, rank: u32) -> Option<Comm> {
     Some(Comm { number, members: Arc::clone(members), me })
 }
 
-/// The entries of PyTorch's list. Writers wrap the list in the text of a Python or JSON list.
+/// The entries of PyTorch's list. Writers wrap the list in a Python or JSON list, as a string.
 fn listed(inputs: &[u8]) -> Vec<Listed> {
     let text = Inputs::decode(inputs).map(|inputs| inputs.values).unwrap_or_default();
     let Some(list) = text.find("[{").zip(text.rfind("}]")).and_then(|(first, last)| text.get(first..last + 2)) else {

@@ -49,7 +49,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as a non-negative whole number; a text of digits also counts as a number.
+    /// The value as a non-negative whole number; a string of digits also counts as a number.
     pub fn number(&self) -> Option<u64> {
         match self {
             Self::Int32(number) | Self::Sint32(number) | Self::Sfixed32(number) => u64::try_from(*number).ok(),
@@ -61,7 +61,7 @@ impl Value {
         }
     }
 
-    /// The value in words.
+    /// The value as a string; empty if it is neither a string nor a number.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -73,7 +73,7 @@ impl Value {
 /// The inputs of a node (`IOInfo`).
 #[derive(Clone, PartialEq, Message)]
 pub struct Inputs {
-    /// Their values as text.
+    /// The values of all inputs, as one string.
     #[prost(string, tag = "1")]
     pub values: String,
 }

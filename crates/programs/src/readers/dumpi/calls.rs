@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 /// The text has a line per call: its name without `MPI_`, and a letter per argument.
 ///
 /// `b`, `h`, `i`, `q` are whole numbers of 8, 16, 32, 64 bits. `B`, `H`, `I` are lists of 8, 16 and 32 bits, `J` is a list of
-/// lists of 32 bits. `S` is a list of statuses, `s` a text, `A` a list of texts. Fields in brackets exist only at the root. `-`
+/// lists of 32 bits. `S` is a list of statuses, `s` a string, `A` a list of strings. Fields in brackets exist only at the root. `-`
 /// means no arguments, and `!` is a call with an unknown layout.
 const TEXT: &str = include_str!("calls.txt");
 
 /// The number that follows the last record.
 pub const END: u16 = 293;
 
-/// A call.
+/// The layout of the record of an MPI call.
 #[derive(Debug)]
 pub struct Call {
     /// Name without `MPI_`.
@@ -20,7 +20,7 @@ pub struct Call {
     pub layout: &'static [u8],
 }
 
-/// The call of a number.
+/// The call whose records have the number `number`.
 pub fn call(number: u16) -> Option<&'static Call> {
     static CALLS: OnceLock<Vec<Call>> = OnceLock::new();
     let calls = CALLS.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Lines and words of a GOAL text.
+//! Lines and words of a GOAL file in text form.
 
 use crate::form::{Op, When};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub enum Statement<'a> {
     End,
 }
 
-/// A place in a GOAL text.
+/// A place in a GOAL file in text form.
 pub struct Reader<'a> {
     pub file: &'a str,
     text: &'a [u8],

@@ -85,7 +85,7 @@ impl Hosts {
 const ROUND: &str = "attributes.latency.round";
 
 impl BandwidthFrom {
-    /// Parses a text of the file as a bandwidth.
+    /// Parses a string of the file as a bandwidth.
     pub fn read(&self, text: &str) -> Result<Bandwidth, Problem> {
         let read = values::bandwidth(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if matches!(read, Bandwidth::BitsPerSecond(0) | Bandwidth::Flits { flits: 0, .. }) {
@@ -113,7 +113,7 @@ impl BandwidthFrom {
 }
 
 impl LatencyFrom {
-    /// Parses a text of the file as a latency.
+    /// Parses a string of the file as a latency.
     pub fn read(&self, text: &str) -> Result<Latency, Problem> {
         let (time, unit) = values::latency(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if let Some(step @ (Time::Cycles(0) | Time::Femtoseconds(0))) = self.round {

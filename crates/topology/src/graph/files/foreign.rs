@@ -40,7 +40,7 @@ fn is_adjacency(text: &str) -> bool {
         && keys().is_some_and(|keys: Keys| keys.adjacency.is_some() && keys.links.is_none() && keys.edges.is_none())
 }
 
-/// True if a text is not a BookSim file (whose lines begin with a kind), and neither JSON nor XML.
+/// True if a file is not a BookSim file (whose lines begin with a kind), and neither JSON nor XML.
 fn is_edge_list(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
     let first = lines.next().unwrap_or_default();

@@ -5,7 +5,7 @@ use super::sheet::{Asked, Field, Sheet};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::HashMap;
 
-/// Largest number of elements, attributes and texts of a document.
+/// Largest number of elements, attributes and text nodes of a document.
 const MAX_NODES: u32 = 1 << 24;
 
 pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
@@ -64,7 +64,7 @@ impl<'a> Keys<'a> {
         Self { names, defaults }
     }
 
-    /// The attributes of a node or edge. Attributes without a text are left out.
+    /// The attributes of a node or edge. Attributes without a value are left out.
     fn fields(&self, of: Node<'a, '_>) -> Vec<Field> {
         let mut fields: Vec<Field> = Vec::new();
         for data in elements(of).filter(|data| data.tag_name().name() == "data") {

@@ -30,7 +30,7 @@ fn yes() -> bool {
     true
 }
 
-/// The name of the original file, if a converter has made this text.
+/// The name of the original file, if a converter has made this file.
 pub fn converted_from(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct About {
@@ -121,7 +121,7 @@ impl<'de, const IS_EDGE: bool> Deserialize<'de> for Item<IS_EDGE> {
     }
 }
 
-/// The value of an attribute as text; `None` for `null`; empty for lists and mappings, because no key of a scenario reads them.
+/// The value of an attribute as a string; `None` for `null`; empty for lists and mappings, because no key of a scenario reads them.
 struct Scalar(Option<String>);
 
 impl<'de> Deserialize<'de> for Scalar {

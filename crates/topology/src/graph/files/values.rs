@@ -58,7 +58,7 @@ pub fn whole(text: &str) -> Option<u32> {
     plain(text)?.parse().ok()
 }
 
-/// Parses a bandwidth: a number in `unit`, or a text with its own unit, such as "100Gb/s", "100 Gbps" or "100G".
+/// Parses a bandwidth: a number in `unit`, or a string with its own unit, such as "100Gb/s", "100 Gbps" or "100G".
 pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
     let text = text.trim();
     if let Some(number) = plain(text) {
@@ -86,7 +86,7 @@ fn speed(text: &str) -> Option<Bandwidth> {
     is_known.then(|| format!("{number}{prefix}b/s").parse().ok()).flatten()
 }
 
-/// Parses a latency: a number in `unit`, or a text with its own unit, such as "2us" or "3m".
+/// Parses a latency: a number in `unit`, or a string with its own unit, such as "2us" or "3m".
 pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), Unread> {
     let text = text.trim();
     let read = |text: &str| match text.parse() {
@@ -115,7 +115,7 @@ fn in_unit<T>(number: &str, unit: &str, read: impl Fn(&str) -> Result<T, String>
     })
 }
 
-/// The beginning of a text, for a message.
+/// The first 40 characters of a string, for a message.
 pub fn short(text: &str) -> &str {
     text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end])
 }

@@ -104,7 +104,7 @@ impl PalmTree {
         (0..self.a / 2).filter_map(of_entry).collect()
     }
 
-    /// The reason why at most `most` rings exist, as text.
+    /// The reason why at most `most` rings exist, for a message.
     fn has(&self, most: usize) -> String {
         let &Self { a, h, g } = self;
         let half = a / 2;

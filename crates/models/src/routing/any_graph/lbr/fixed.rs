@@ -100,7 +100,7 @@ pub struct Search<'a> {
     coords: Vec<u64>,
     /// Number of paths over an intermediate.
     detours: usize,
-    /// Number of the random draw.
+    /// Number of the random draw. The fixed hashes of each path depend on it.
     draw: u64,
 }
 

@@ -9,7 +9,7 @@
 /// Largest number of candidates of a pair of routers.
 pub const MOST: usize = 16;
 
-/// The shares of the candidates.
+/// The shares of traffic that the candidate paths of a pair of routers get.
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
     queues: &'a [u32],
