@@ -128,7 +128,7 @@ pub trait Agents: Kept + Any + Debug + Send {
         Vec::new()
     }
 
-    /// For tests: numbers of flits on a detour that were sent on a port, and that arrived on that port.
+    /// For tests: number of flits on detours that were sent on a port, and number that arrived on it.
     fn went_around(&self, _port: usize) -> (u32, u32) {
         (0, 0)
     }

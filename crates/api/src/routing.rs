@@ -405,7 +405,7 @@ pub trait RoutingModel {
     /// packet.
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether the routing can be used for one leg of a longer path, provided that its rings keep no bubble. If so, the routing returns
-    /// every hop ahead. Such a routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. It
+    /// every hop ahead. This routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. It
     /// works without calls of other methods, such as `taken`. (Values that it writes into other fields at a broken link are not kept.) `dim`
     /// and `lane` are 0 at the beginning of a leg. There is one exception: after a first leg that failures made longer, `lane` is the number
     /// of VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
@@ -552,7 +552,7 @@ impl dyn AnyRouting + '_ {
         (choices, others)
     }
 
-    /// One packet for each possible outcome of the source's random choices, all equally likely: each intermediate or path of `detours`,
+    /// A packet for each possible outcome of the source's random choices, all equally likely: each intermediate or path of `detours`,
     /// combined with each of `draws` ([`Draws::outcomes`]).
     pub fn starts<'a>(&'a self, at: u64, packet: Packet, draws: &'a [u32]) -> Outcomes<'a> {
         let matter = self.needs().draws_path || self.draws_between(at, packet.dest);

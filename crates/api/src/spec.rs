@@ -32,7 +32,7 @@ pub enum FlowControl {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSpeedup {
-    /// No limit besides the switch: a flit crosses the switch in one allocation step, even if its link is slow.
+    /// No limit except the switch: a flit crosses the switch in one allocation step, even if its link is slow.
     #[default]
     Unlimited,
     /// Limit per VC: the next head of a VC may request an output when the link has taken the VC's previous flit. In each cycle only one

@@ -1,5 +1,5 @@
-//! Subnetworks: sets of routers that are all neighbours of each other. Rows and columns of a flattened butterfly are subnetworks, and
-//! groups of a dragonfly are, too. This file also has the link-state tables: the information that each router has about the links in its
+//! Subnetworks: sets of routers that are all neighbours of each other. Examples are rows and columns of a flattened butterfly, and
+//! groups of a dragonfly. This file also has the link-state tables: the information that each router has about the links in its
 //! subnetworks.
 
 use crate::base::kept::Kept;

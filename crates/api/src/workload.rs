@@ -138,9 +138,9 @@ impl std::iter::Sum for Amount {
 /// The condition under which a packet counts in the measured window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
-    /// The packet counts if it was created in the window. Such a packet is offered load in its own right.
+    /// The packet counts if it was created in the window. This packet is offered load in its own right.
     IfCreatedInWindow,
-    /// The packet counts if the packet whose delivery caused it counts. Such a packet belongs to the offered load of the packet that caused
+    /// The packet counts if the packet whose delivery caused it counts. This packet belongs to the offered load of the packet that caused
     /// it ([`Workload::in_all`]).
     AsItsCause { measured: bool },
 }
@@ -497,8 +497,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
         0
     }
 
-    /// Whether `source` has created all packets that it sends without a request before cycle `until`, and all of them have left. `in_hand`:
-    /// the packet that is being injected now.
+    /// Whether `source` has created all packets that it sends without a request before cycle `until`, and these packets have left.
+    /// `in_hand`: the packet that is being injected now.
     fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
         due >= until && self.next_act() >= until && in_hand.is_none_or(|packet| packet.created >= until)
     }

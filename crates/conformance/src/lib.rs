@@ -80,7 +80,7 @@ pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
 }
 
 /// Runs the suite of power policies on a policy that is not registered, together with the registered routings that are compatible with it.
-/// `offers`: what the policy offers to routings and for faults.
+/// `offers`: the offers of the policy to routings and for faults.
 ///
 /// # Panics
 /// Panics if the policy does not conform; the message names the fault.

@@ -73,7 +73,7 @@ const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 fn check_accounts(spec: &Spec, what: &str) {
     let out = run(spec);
     check_account(spec, &out);
-    // a set with one channel sleeps while this channel is off, and the set of all channels sleeps no longer than any of them
+    // a set with one channel sleeps while this channel is off, and the set of all channels sleeps no longer than a single channel
     let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off]).collect();
     assert_eq!(out.asleep[..off.len()], off, "{what}");
     assert!(off.iter().all(|&cycles| out.asleep[off.len()] <= cycles), "{what}");

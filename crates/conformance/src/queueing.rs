@@ -73,7 +73,7 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     for (_, pair) in pairs {
         let mut spec = pair.spec();
         let kind = (pair.topology.name(), decides_ahead(&spec));
-        // the checks of all pairs take ten seconds: only `make test-all` makes all of them
+        // the checks of all pairs take ten seconds: only `make test-all` makes all checks
         if !scheme.model().fits(&spec.graph) || found.contains_key(&kind) && rounds(1) == 1 {
             continue;
         }

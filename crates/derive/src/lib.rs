@@ -1,5 +1,5 @@
-//! Derives the traits `Kept` and `Value` of the engine (`api/src/base/kept.rs`). The traits define how a checkpoint of a run stores a
-//! type, and how the type is restored from the checkpoint.
+//! Derives the traits `Kept` and `Value` of the engine (`api/src/base/kept.rs`). The traits define the way in which a checkpoint of a
+//! run stores a type, and the way in which the type is restored.
 //!
 //! Every field is kept (stored in the checkpoint) unless an attribute gives a reason to leave it out. Therefore a field that is added
 //! later is either kept or does not compile. Attributes of a field:

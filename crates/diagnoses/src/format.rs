@@ -4,7 +4,7 @@ use std::fmt;
 use weft_units::Time;
 
 /// A length of time as a scenario writes it. The results of a scenario with a `grain` are in cycles of the grain, which are longer than
-/// the cycles of the scenario. Such a length of time is therefore written in seconds.
+/// the cycles of the scenario. Therefore this length of time is written in seconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     pub cycles: f64,

@@ -173,7 +173,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.park_without_request(policy, net, i, v, packet);
     }
 
-    /// The same as `park`, but for a head that requests no output.
+    /// The same as `park`, for a head that does not request an output.
     fn park_without_request(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.buffers.ins[i].requests[v] = UNDECIDED;
         let router = self.buffers.ins[i].router;

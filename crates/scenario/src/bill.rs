@@ -96,7 +96,7 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
     fields
 }
 
-/// The energy of all routers: as used, and in the two reference cases.
+/// The energy of all routers: the energy that they used, and their energy in the two reference cases.
 struct Routers {
     used: RouterEnergy,
     always_on: RouterEnergy,

@@ -56,8 +56,8 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
     fields
 }
 
-/// Mean power of all channels and routers in the phase: as measured, and with links that are always on. The object also has the
-/// states of links in the phase.
+/// Mean power of all channels and routers in the phase: the measured power, and the power with links that are always on. The
+/// object also has the states of links in the phase.
 fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String, Value>, Refusal> {
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {

@@ -32,7 +32,7 @@ pub(crate) fn latency(
     fields
 }
 
-/// Recorded values, and how often each occurred.
+/// Recorded values, each with its number of occurrences.
 pub(crate) fn pairs(histogram: &Histogram<u64>) -> Vec<[u64; 2]> {
     histogram.iter_recorded().map(|step| [step.value_iterated_to(), step.count_at_value()]).collect()
 }

@@ -73,10 +73,10 @@ pub struct TerminalLoad {
 pub struct Phase {
     /// Start of the phase [time], counted from the start of the run, including the warm-up.
     pub from: Time,
-    /// Traffic pattern of the phase. Default: as in the phase before.
+    /// Traffic pattern of the phase. Default: the pattern of the phase before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load of every terminal [flits/cycle], 0 to 1. Default: as in the phase before.
+    /// Offered load of every terminal [flits/cycle], 0 to 1. Default: the load in the phase before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,

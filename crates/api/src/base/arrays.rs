@@ -28,7 +28,7 @@ impl<T, const N: usize> At<T> for [T; N] {
     }
 }
 
-/// One element for each of the ports that masks of `W` words can contain ([`Bits`](super::bits::Bits)).
+/// An array with an element for each of the ports that masks of `W` words can contain ([`Bits`](super::bits::Bits)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerPort<T, const W: usize>([[T; 64]; W]);
 

@@ -1,5 +1,5 @@
-//! A barrier for the threads of a run. A waiting thread spins, because windows are a few microseconds long, too short for a thread to
-//! sleep.
+//! A barrier for the threads of a run. A waiting thread spins, because windows take only a few microseconds, and a thread cannot
+//! sleep for such a short time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

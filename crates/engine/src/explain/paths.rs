@@ -85,7 +85,7 @@ pub struct PathHop {
     /// Name of the link class.
     pub link: String,
     pub class: u8,
-    /// The VCs of the VC class; the packet may take any of them. If there are message classes, the VCs of the first one.
+    /// The VCs of the VC class; the packet may take any VC of this class. If there are message classes, the VCs of the first one.
     pub vcs: Vec<u8>,
     pub next_router: u32,
 }

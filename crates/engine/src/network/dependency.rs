@@ -30,7 +30,7 @@ mod walks;
 
 /// A node is encoded as channel * classes + VC class. The number of a channel is the flat port index of its sender. The members of a trunk
 /// count as one channel, with the number of the first. A head may take any member, not only the member that its routing returns, so it
-/// waits for all of them.
+/// waits for all members.
 type Node = u32;
 
 /// Number of legs between all pairs of 4,096 routers; following them takes some seconds.

@@ -11,7 +11,7 @@ use weft_models::power::PolicyConfig;
 use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
-/// The kind of information about links that the policy gives to the routing; `None` if the routing can use none of it.
+/// The kind of information about links that the policy gives to the routing; `None` if the routing cannot use the information.
 pub(crate) fn known_links(spec: &Spec) -> Option<LinkKnowledge> {
     let links = spec.policy.offers().links;
     (links != LinkKnowledge::Nothing && spec.routing.knowledge_of_links().contains(&links)).then_some(links)
@@ -54,7 +54,7 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
 
 /// Names of the policies that work on the network of the spec and with a routing that uses these kinds of information. Policies that offer
 /// one of these kinds come first. Policies under which links carry packets in every cycle are compatible with every routing. These
-/// policies are not listed: the policy that leaves all links on represents all of them.
+/// policies are not listed: the policy that leaves all links on represents them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));

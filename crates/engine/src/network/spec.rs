@@ -101,7 +101,7 @@ const SEED: u64 = 1;
 #[derive(Debug, Clone)]
 pub struct Spec {
     pub graph: Arc<Graph>,
-    /// One entry for each link class of the graph.
+    /// The list has an entry for each link class of the graph.
     pub links: Vec<LinkClass>,
     pub router: RouterSpec,
     pub routing: RoutingConfig,

@@ -34,7 +34,7 @@ pub struct Life {
     pub injected_cycle: Option<u64>,
     pub injection_vc: Option<u8>,
     pub tail_injected_cycle: Option<u64>,
-    /// One entry for each router that the packet reached.
+    /// The list has an entry for each router that the packet reached.
     pub routers: Vec<Visit>,
     pub delivered_cycle: Option<u64>,
     pub latency: Option<Latency>,

@@ -244,7 +244,7 @@ mod tests {
         for share in [0.0, 0.25, 1.0] {
             assert_eq!(level_after(&series(|_| share)), Some(LEAST_PERIODS));
         }
-        // one of 448 links goes on and off: 0.2 % of the links, below the resolution
+        // one of 448 links is switched on and off: 0.2 % of the links, below the resolution
         assert_eq!(level_after(&series(|k| f64::from(112 + k % 2) / 448.0)), Some(LEAST_PERIODS));
     }
 

@@ -16,7 +16,7 @@ pub struct Wish {
 /// The data that the loop stores for the policy of a block.
 #[derive(Debug, Kept)]
 pub struct Power {
-    /// One account per output port.
+    /// The account of each output port.
     #[kept(each)]
     pub(crate) accounts: Vec<Account>,
     pub bundles: Bundles,

@@ -8,9 +8,9 @@
 //! `high_water`: how full links may be, between 0 and 1. Packets of one flit that come at random wait as long, on average, as on
 //! channels of this utilisation. No channel is planned above the middle between this value and 1. If flits come together (long
 //! packets, bursts), links are less full: the ratio of a packet's wait to its time without waiting stays the same. `activation_epoch`
-//! \[time\]: how often a planner looks for surges. `deactivation_epoch` \[time\]: the planner measures the matrix over this time, and
-//! then plans again. `wake` \[time\]: from off to on. `initial`: links that are on in cycle 0. `hub`: the member whose links to all
-//! others stay on.
+//! \[time\]: time between two searches of a planner for surges. `deactivation_epoch` \[time\]: the planner measures the matrix over
+//! this time, and then plans again. `wake` \[time\]: duration of the change from off to on. `initial`: links that are on in cycle 0.
+//! `hub`: the member whose links to all others stay on.
 //! # Guarantees
 //! The star around the hub is on, so any two members have a link or a path over one other member. At the end of a deactivation
 //! epoch the planner looks at several nested families of sets of links. The planner takes the smallest set in these families that

@@ -4,13 +4,13 @@
 //! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`,
 //! `changes: stop`), with idle time `t_down = t_transition / rho`. Other modes: ours.
 //! # Parameters
-//! `idle` [time]: how long the channel must have been idle (`t_down`). `rho`: the ratio of `transition` to the idle time: idle =
-//! transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of idle
-//! channels, `off` or a mode that the scenario names. `changes`: whether the channel carries traffic during a change. `switch_at`
-//! [bytes or bits]: amount of data that must wait for a channel in the mode `to` before its change to the full rate begins. The amount
-//! is rounded up to whole flits. With `break_even`, the amount is the least that leaves no later with the change than without it.
-//! Without `switch_at` the first packet brings the channel back to the full rate. `power.manages` says whether links of terminals are
-//! managed.
+//! `idle` [time]: idle time after which a channel changes to the mode `to` (`t_down`). `rho`: the ratio of `transition` to the idle
+//! time: idle = transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the
+//! mode of idle channels, `off` or a mode that the scenario names. `changes`: whether the channel carries traffic during a change.
+//! `switch_at` [bytes or bits]: amount of data that must wait for a channel in the mode `to` before its change to the full rate
+//! begins. The amount is rounded up to whole flits. With `break_even`, the amount is the least that leaves no later with the change
+//! than without it. Without `switch_at` the first packet brings the channel back to the full rate. `power.manages` says whether links
+//! of terminals are managed.
 //! # Guarantees
 //! Never drops a flit. No flit starts on a channel in a mode that carries no traffic, nor during a change that stops traffic. With `to:
 //! off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic this

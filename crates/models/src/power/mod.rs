@@ -79,7 +79,7 @@ impl PolicyConfig {
         self.model().stays_on()
     }
 
-    /// Every policy that can keep all links on, as a scenario writes it.
+    /// Every policy that can keep all links on, in the form in which a scenario writes it.
     pub fn all_on() -> Vec<String> {
         let of = |(name, offers): (&'static str, Offers)| match offers.all_on {
             Some(parameters) => Some(format!("{name}: {parameters}")),

@@ -5,7 +5,7 @@
 //! None: ours. `idle_timeout` (Zahn et al., HiPINEB 2019) is the same policy per direction. The agreement of two ends by request
 //! and answer is that of J. Kim et al., "TCEP", ISCA 2018.
 //! # Parameters
-//! `idle` \[time\]: how long both directions must have been idle; transition \[time\]: duration of going off and of waking.
+//! `idle` \[time\]: idle time of both directions before the link goes off; transition \[time\]: duration of going off and of waking.
 //! # Guarantees
 //! Never drops a flit; no flit starts on a channel that is not `on`. An end whose channel was idle for `idle` closes it and sends
 //! `sleep` over the link. The other end answers `agree` if its own channel was idle for `idle`; otherwise it answers `refuse`.

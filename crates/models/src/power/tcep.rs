@@ -6,13 +6,13 @@
 //! are parameters, or are named here.
 //! # Parameters
 //! `hub`: member of every subnetwork whose star is never switched off. `high_water`: U_hwm \[share of a link\]. `activation_epoch`,
-//! `deactivation_epoch`, `wake` \[time\]. `shadow`: how long a link stays ready before it goes off. `initial`: links that are on in
+//! `deactivation_epoch`, `wake` \[time\]. `shadow`: time for which a link stays ready before it goes off. `initial`: links that are on in
 //! cycle 0. `algorithm`: form of Algorithm 1. `spares`: the links that a router may switch off. `even` is ours, not the paper's. It
 //! applies from the demand `from` \[flits/cycle to each other member\] on, and fills links up to the share `target` (see `spares.rs`).
 //! `utilisation`: the direction of a link that counts. `guard`: whether the link that was activated last stays on while an inner link
 //! is above half the high-water mark. `deactivate`: whether links are switched off at all. `phase`: whether the epochs of all routers
-//! begin together, or each in a random cycle. `tables`: how other routers learn of a new state. `rotate_hub` \[deactivation epochs\]:
-//! how often the next member becomes the hub (0: never).
+//! begin together, or each in a random cycle. `tables`: way in which other routers learn of a new state. `rotate_hub` \[deactivation
+//! epochs\]: time after which the next member becomes the hub (0: never).
 //! # Guarantees
 //! The stars stay on, so every router can reach every other router in every cycle. A router begins at most one physical transition
 //! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no

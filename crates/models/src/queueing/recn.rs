@@ -6,9 +6,9 @@
 //! their abstracts and claims.
 //! # Parameters
 //! `queues`: number of queues of a port that can be set aside, for each VC class of the routing \[count\]. `detect`: an output is congested
-//! if the flits that wait for it in normal queues exceed this share of a queue \[percent\]. `spread`: when a queue that is set aside is
-//! filled to this share, the neighbours upstream are notified \[percent\]. `linger`: time for which an empty queue stays set aside
-//! \[time\].
+//! if the flits that wait for it in normal queues exceed this share of a queue \[percent\]. `spread`: share of a queue that is set aside;
+//! when the queue is filled to this share, the neighbours upstream are notified \[percent\]. `linger`: time for which an empty queue stays
+//! set aside \[time\].
 //! # Guarantees
 //! Packets of a flow stay in order on a path that is fixed while no link or router fails. Each queue that is set aside has one
 //! token, which is returned. A router knows only its own queues and the tokens of its neighbours. With 0 queues nothing changes.

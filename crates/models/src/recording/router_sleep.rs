@@ -83,7 +83,7 @@ struct Router {
     /// Number of the router in the whole network.
     #[kept(fixed)]
     id: u32,
-    /// `channels`: number of managed channels on which the router sends. `lit`: how many of these channels are not off.
+    /// `channels`: number of managed channels on which the router sends. `lit`: number of these channels that are not off.
     #[kept(fixed)]
     channels: u32,
     lit: u32,

@@ -23,7 +23,7 @@ pub struct Calls {
     draft: Draft,
     /// Operations that the next call waits for.
     after: Vec<(u32, When)>,
-    /// Number of collectives so far in each communicator.
+    /// Present number of collectives in each communicator.
     instances: HashMap<u16, u32>,
 }
 
@@ -54,7 +54,7 @@ impl Calls {
         self.after.push((request.0, When::Finish));
     }
 
-    /// The next call waits until all of these requests have finished: `MPI_Waitall`.
+    /// The next call waits until all these requests have finished: `MPI_Waitall`.
     pub fn wait_all(&mut self, requests: impl IntoIterator<Item = Request>) {
         requests.into_iter().for_each(|request| self.wait(request));
     }

@@ -10,7 +10,7 @@
 //!
 //! # Guarantees
 //! Boxes form a periodic grid, and are assigned to ranks in Morton order. A box sends its ghost cells to 26 neighbours; neighbours
-//! on the same rank need no message. All messages of an iteration are non-blocking, and the rank waits for all of them together.
+//! on the same rank need no message. All messages of an iteration are non-blocking, and the rank waits for all messages together.
 //! There are no collectives.
 //!
 //! # Not modelled

@@ -70,8 +70,8 @@ type Ranks = (Vec<u32>, Vec<u32>);
 /// The search for communicators, with those found so far.
 struct Search<'a> {
     created: &'a [Vec<Creation>],
-    /// For each rank and each of its communicators: the creations with this communicator as parent, and how many of them
-    /// are done.
+    /// For each rank and each of its communicators: the creations with this communicator as parent, and the number of
+    /// finished ones.
     from: Vec<HashMap<u16, (Vec<usize>, usize)>>,
     wholes: Vec<Whole>,
     /// For each rank: the number in the program of each of its communicators.

@@ -190,7 +190,7 @@ pub struct Noted {
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// Rank `me` of a program of `ranks` ranks. `rules`: how collectives become messages.
+    /// Rank `me` of a program of `ranks` ranks. `rules`: the rules by which collectives become messages.
     pub fn new(mut cursor: C, me: u32, ranks: u32, comms: Vec<Comm>, rules: Arc<Rules>) -> Self {
         let remaining = Counters::new(&mut cursor);
         let (posted, unexpected) = (Queue::default(), Queue::default());

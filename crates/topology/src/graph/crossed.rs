@@ -17,7 +17,8 @@ pub struct CrossedLayers {
     pub classes: [u8; 2],
 }
 
-/// The relative position of two routers: which of x and y differ, and how many layers up the second router is.
+/// The relative position of two routers: the coordinates (x, y) that differ, and the number of layers from the first
+/// router up to the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub differs: [bool; 2],

@@ -16,7 +16,7 @@ fn equal_to_first(steps: &[Step]) -> Vec<String> {
     steps.iter().take_while(|step| Some(cost(step)) == first).map(|step| format!("{step:?}")).collect()
 }
 
-/// Follows a packet by its first steps; `first_steps` must return all of them, with few others.
+/// Follows a packet by its first steps; `first_steps` must return all these steps, and few others.
 fn follow(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) {
     let coords = routing.coordinates(graph);
     let mut at = from;

@@ -16,7 +16,7 @@ fn graph(json: &str) -> Graph {
     config.build("topology").unwrap()
 }
 
-/// Runs the check with the classes of the routing, or with all of them merged into one.
+/// Runs the check with the classes of the routing, or with all classes merged into one.
 fn check(graph: &Graph, config: &RoutingConfig, routing: &dyn AnyRouting, merged: bool) -> Result<(), Refusal> {
     let classes = routing.needs().classes;
     refuse_cycle(graph, routing, &if merged { vec![1; classes.len()] } else { classes }, config.name())
@@ -116,7 +116,7 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
 
 #[test]
 fn every_copy_of_a_global_link_is_walked() {
-    // each group has 8 * 8 global links to 2 other groups: 32 to each, and packets may continue from all of them on local links
+    // each group has 8 * 8 global links to 2 other groups: 32 to each, and packets may continue from all these links on local links
     let graph = graph(
         r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 1, "global_links_per_router": 8, "groups": 3}}"#,
     );

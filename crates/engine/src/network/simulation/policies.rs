@@ -74,7 +74,7 @@ fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     }
 }
 
-/// A batch is complete in the same cycle with and without shortcuts, independent of other traffic. One packet of the batch waits for a
+/// A batch is complete in the same cycle with and without shortcuts, independent of other traffic. A packet of the batch waits for a
 /// link, and is delivered after a timer has opened the link.
 #[test]
 fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {

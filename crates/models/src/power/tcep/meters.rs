@@ -29,7 +29,7 @@ impl Counts {
         }
     }
 
-    /// Number of flits in the direction that counts, and how many of these were on minimal paths. A packet of one flit on a detour
+    /// Number of flits in the direction that counts, and number of these flits on minimal paths. A packet of one flit on a detour
     /// is counted when it chooses the detour, a little before it leaves.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);

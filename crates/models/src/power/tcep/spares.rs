@@ -22,7 +22,7 @@ use weft_api::state::LinkState;
 #[derive(Debug, Clone, Copy)]
 struct Link {
     output: usize,
-    /// Number of flits in the deactivation epoch, in the direction that counts; and how many of them were on minimal paths.
+    /// Number of flits in the deactivation epoch, in the direction that counts; and number of these flits on minimal paths.
     flits: u32,
     minimal: u32,
 }

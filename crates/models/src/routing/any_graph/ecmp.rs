@@ -3,7 +3,7 @@
 //! # Source
 //! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (hash of the flow, modulo the next hops).
 //! # Parameters
-//! `classes`: how the VC class changes along the path (`hop_index`, `one`).
+//! `classes`: rule by which the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
 //! Paths are minimal. All packets of a flow take one path, which depends on the seed. With `hop_index` the number of VC classes is
 //! the number of links on the longest shortest path. Classes by hop index are acyclic on every graph. With `one` all packets use

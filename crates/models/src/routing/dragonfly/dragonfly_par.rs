@@ -6,7 +6,7 @@
 //! routing). The rule of each decision is that of UGAL-L: minimal if q_min H_min <= q_nm H_nm + T, with the remaining hops of the
 //! two paths. VC classes l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
 //! # Parameters
-//! `intermediate`: as for Valiant. threshold T [flits]. `sensor`: definition of q. The second decision compares a global link with
+//! `intermediate`: the same as for Valiant. threshold T [flits]. `sensor`: definition of q. The second decision compares a global link with
 //! local links. If global links are longer, `used_credits` counts flits in flight on them as a queue. Packets are then diverted
 //! even at low load, so the default is `history_window`.
 //! # Guarantees

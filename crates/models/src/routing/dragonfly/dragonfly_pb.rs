@@ -8,9 +8,9 @@
 //! the global links of its router) + margin. The minimal path is taken if its link is not saturated and q_min H_min <= q_nm H_nm +
 //! T.
 //! # Parameters
-//! `intermediate`: as for Valiant. `sensor`: definition of q. `threshold`: T \[flits\]. `coefficient`, `margin` \[flits\]: the
-//! factor and the addend of the rule for the bit (see Source). `every`, `delay` \[time\]: how often routers post their bits, and
-//! when the group knows them.
+//! `intermediate`: the same as for Valiant. `sensor`: definition of q. `threshold`: T \[flits\]. `coefficient`, `margin` \[flits\]: the
+//! factor and the addend of the rule for the bit (see Source). `every`, `delay` \[time\]: time between two posts of the bits, and time
+//! until the group knows them.
 //! # Guarantees
 //! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
 //! with `other_group_for_all`. With `class_credits` q counts the credits in use on the VCs of the packet's next class. FOGSim's PB

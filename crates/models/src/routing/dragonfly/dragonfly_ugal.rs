@@ -5,7 +5,7 @@
 //! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G. The minimal path is taken if q_min H_min <= q_nm H_nm + T, with the
 //! hops of the two paths.
 //! # Parameters
-//! `intermediate`: as for Valiant. threshold T [flits]. `sensor`: definition of q. `queues`: the place at which q is read. `local`
+//! `intermediate`: the same as for Valiant. threshold T [flits]. `sensor`: definition of q. `queues`: the place at which q is read. `local`
 //! (UGAL-L) reads q at the first hop. `global` (UGAL-G) reads q at the first global channel, in whichever router of the group this
 //! channel is. `posted` reads the value that the router of that channel posted. Every router posts the queues of its global
 //! channels in one cycle out of `every`, and the other routers know them `delay` later.

@@ -76,7 +76,7 @@ pub struct Rank {
     pub count: Count,
     #[kept(fixed)]
     number: u32,
-    /// Number of busy processors, and how many of them compute.
+    /// Number of busy processors, and number of processors that compute.
     pub busy: u32,
     computing: u32,
     /// The cycle since which the rank is in its present state.

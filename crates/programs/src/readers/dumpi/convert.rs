@@ -157,8 +157,7 @@ impl Call<'_> {
         }
     }
 
-    /// Records completions and other calls on requests. Returns `false` if the call is none of
-    /// these.
+    /// Records completions and other calls on requests. Returns `false` if the call is of another kind.
     fn completes(&self, name: &str, recorder: &mut Recorder) -> bool {
         let all = |recorder: &mut Recorder, statuses: usize| {
             let mut statuses = self.record.statuses(statuses);

@@ -1,0 +1,73 @@
+//! Messages above the eager limit between nodes: request, reply and data, as in the workload `programs` of the engine.
+//!
+//! The request costs processor time at both ends. When a receive has matched it, the receiver's interface replies, and the sender's
+//! interface sends the data. The send finishes when the data have left, and the receive when they have arrived. They finish without
+//! processor time. Requests and replies have priority over data, so they do not wait for an interface and do not occupy it.
+
+use super::nodes::Stage;
+use super::waiting::Needs;
+use super::{About, Executor, Nodes};
+use crate::form::Cursor;
+use crate::rank::{OpId, Ready};
+
+impl<C: Cursor> Executor<C> {
+    /// Handles the event of a message at rank `rank`. Returns the resources that the message needs, if a processor must receive it now.
+    pub(super) fn progress(
+        &mut self,
+        nodes: Nodes,
+        (time, rank): (i64, u32),
+        place: u32,
+        out: &mut Vec<Ready>,
+    ) -> Option<Needs> {
+        let message = *self.messages.get(place);
+        match message.stage {
+            Stage::Whole | Stage::Request => return Some(Needs::Cpu),
+            Stage::FirstByte => self.come_in(nodes, time, rank, place),
+            Stage::Reply => self.send_data(nodes, time, rank, place),
+            // the two ranks are on different nodes; the first byte may have arrived
+            Stage::Data | Stage::Filled if rank == message.from => self.complete(time, rank, message.sender, out),
+            Stage::Data => self.come_in(nodes, time, rank, place),
+            Stage::Filled => {
+                self.messages.release(place);
+                self.complete(time, rank, message.receive, out);
+            }
+        }
+        None
+    }
+
+    /// A receive has matched a request at `now`. Its interface replies.
+    pub(super) fn reply(&mut self, nodes: Nodes, now: i64, receive: OpId, place: u32) {
+        let message = self.messages.get_mut(place);
+        (message.stage, message.receive) = (Stage::Reply, receive);
+        let sender = message.from;
+        let arrival = self.later(now, nodes.reply);
+        self.push(arrival, sender, About::Message(place));
+    }
+
+    /// The reply has arrived at the sender, whose interface sends the data when it is free.
+    fn send_data(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
+        let message = self.messages.get_mut(place);
+        message.stage = Stage::Data;
+        let (size, to) = (message.size, message.to);
+        let interface = nodes.interface(rank, (rank, to));
+        let begin = time.max(self.send_free[interface]);
+        let bytes = self.of_bytes(size, self.at.gap_per_byte).max(0);
+        let left = self.later(begin, self.at.gap + bytes);
+        self.send_free[interface] = left;
+        let arrival = self.later(begin, nodes.data);
+        // the sender knows it before the receiver, which frees the place of the message
+        let known = self.later(left, nodes.host).min(self.later(arrival, bytes));
+        self.push(known, rank, About::Message(place));
+        self.push(arrival, to, About::Message(place));
+    }
+
+    /// An operation finishes at `now` without processor time. The operations that it releases begin at `now` or later.
+    fn complete(&mut self, now: i64, rank: u32, operation: OpId, out: &mut Vec<Ready>) {
+        let first = self.cpu(rank, 0);
+        for free in &mut self.cpu_free[first..first + self.cpus] {
+            *free = now.max(*free);
+        }
+        self.finish(rank, operation, now, out);
+        self.enqueue(rank, out);
+    }
+}
