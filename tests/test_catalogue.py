@@ -140,7 +140,7 @@ def test_a_price_that_no_source_names_is_left_open_and_named(
     words = ["design", "compare", str(file), "--catalogue", "400Gb/s", "--cables", "dr", "--trials", "2"]
     assert main(words) == 0
     output = capsys.readouterr().out
-    assert "cost: unknown, prices in dollars are missing: dac price" in output
+    assert "cost: unknown, because the catalogue has no price in dollars for: dac price" in output
     assert main([*words, "--terminal-cables", "dr", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     # 20 switches of 4 ports

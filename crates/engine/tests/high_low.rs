@@ -224,7 +224,7 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
             r#""idle": "40ns", "switch_at": "break_even""#,
             "idle_timeout.switch_at: this key needs a mode in which packets cross the channel at a lower rate",
         ),
-        (r#""idle": "40ns", "to": "nap", "switch_at": "break_even""#, "write to: low or half"),
+        (r#""idle": "40ns", "to": "nap", "switch_at": "break_even""#, "write `to: low` or `to: half`"),
     ] {
         let said = message_of(rest);
         assert!(said.contains(expected), "{said}");
@@ -236,7 +236,7 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
     let what = "46 flits must wait for a channel of class dim0, but the buffers of router 0 hold at most 40 flits of \
                 packets for this channel";
     assert!(refusal.path.ends_with("idle_timeout.switch_at") && refusal.what.contains(what), "{refusal}");
-    assert!(refusal.help.contains("write switch_at: 5120b or less, or larger links.*.buffer"), "{refusal}");
+    assert!(refusal.help.contains("write `switch_at: 5120b` or less, or larger links.*.buffer"), "{refusal}");
     policy(&mut small, &HIGH_LOW.replace("break_even", "5120b"));
     check(&small).expect("the size that the message says");
     // the remedies that the other messages propose

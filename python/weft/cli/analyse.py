@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Answered = tuple[pl.DataFrame, Sequence[str]]
 
-# Loads of the bound, if the user names none.
+# Default loads [flits/terminal/cycle] at which `weft analyse bound` computes the bound.
 _LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
 
 

@@ -140,7 +140,10 @@ def _convert(options: argparse.Namespace) -> int:
 
 
 def _add_cut(kinds: Commands) -> None:
-    about = "the part of a program that starts within a time window, in the LogGOPS model"
+    about = (
+        "cut out the operations of a program that start within a time window; start times are those of the LogGOPS "
+        "model"
+    )
     parser = _kind(kinds, "cut", about, "program.goal --from 0s --to 1s --out part.goal", _cut, writes=True)
     parser.add_argument("--from", metavar="TIME", dest="begin", default="0s", help="start of the window (default: 0s)")
     parser.add_argument("--to", metavar="TIME", dest="end", required=True, help="end of the window")

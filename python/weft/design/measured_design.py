@@ -85,8 +85,11 @@ class Assumptions:
                 else f", {self.prices.bandwidth_gbps:g} Gb/s"
             )
             return [*lines, f"cost: {self.prices.name}{speed}"]
-        missing = ", ".join(self.hardware.unpriced()) if self.hardware is not None else "no price list"
-        return [*lines, f"cost: unknown, prices in dollars are missing: {missing}; name a list with `--prices FILE`"]
+        if self.hardware is None:
+            return [*lines, "cost: unknown, because there is no price list; give one with `--prices FILE`"]
+        missing = ", ".join(self.hardware.unpriced())
+        what = f"cost: unknown, because the catalogue has no price in dollars for: {missing}"
+        return [*lines, f"{what}; give a price list with `--prices FILE`"]
 
 
 def in_words(topology: Mapping[str, Any]) -> str:

@@ -201,7 +201,7 @@ class Database:
         absent = [name for name in ASKING if _mentions(sql, name) and not self._files(name)]
         if absent:
             again = next(iter(self._sets.values())).recording(*(ASKING[name] for name in absent))
-            return f"no point recorded {' and '.join(absent)}: {again}"
+            return f"no point recorded {' or '.join(absent)}: {again}"
         if analysed := [name for name in _ANALYSED if _mentions(sql, name)]:
             return instead_of(analysed[0])
         known = self.columns()

@@ -407,7 +407,7 @@ class ResultSet:
         return _parquet(self.file(point, path.name)).with_columns(cs.float().fill_nan(None))
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:
-        """The table of a recording, if `measure` requested it by this name.
+        """The table of the recording `name`, which the scenario must have requested.
 
         Raises
         ------

@@ -122,7 +122,7 @@ def _apart(values: Sequence[float]) -> float:
 
 
 def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """Makes the judge of the claim that the policies differ by less than 10 % in each measure."""
+    """Returns the judge of a claim: for each scheme, policies must differ by less than 10 % in each measure."""
 
     def judge(measured: Measured) -> list[Part | Undecided]:
         found = outcome(measured, network)

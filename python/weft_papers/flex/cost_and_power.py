@@ -288,9 +288,9 @@ def _dearer(_: Measured) -> list[Part]:
 
 
 def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
-    """Makes the judge that compares FleX per terminal with networks of about the same size.
+    """Returns the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
 
-    It must be less than some, and slightly more than Slim Fly.
+    The networks that are compared have about the same size. `of` is the quantity that is compared.
     """
 
     def parts(_: Measured) -> list[Part]:

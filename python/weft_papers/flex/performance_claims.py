@@ -241,7 +241,7 @@ def _uniform_less(measured: Measured) -> list[Part | Undecided]:
 
 
 def _as_much(pattern: str, *others: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """Makes the judge that compares FleX with LBR with other networks with LBR."""
+    """Returns the judge of a claim: with LBR, FleX must accept within 10 % of what each of `others` accepts."""
     return lambda measured: [part for each in others for part in _saturates(measured, pattern, LBR, (), near_=each)]
 
 
@@ -467,7 +467,7 @@ def _grow(measured: Measured) -> tuple[bool, str]:
 
 
 def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
-    """Makes the judge of whether the first network has more hops or latency than the second at load 0.5."""
+    """Returns the judge of a claim: at load 0.5, the first network must have a higher latency than the second."""
 
     def judged(measured: Measured) -> tuple[bool, str]:
         more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))

@@ -315,8 +315,8 @@ FIGURES = (
         (beyond.BROKEN,),
         wide=True,
         reading=f"Not in the paper. {_GRANTED} The offered load is 0.1 phits. Each link fails repeatedly at random "
-        "times, and is repaired after 1,000 cycles on average. In a saturated network packets wait that are not "
-        "dropped.",
+        "times, and is repaired after 1,000 cycles on average. In a saturated network, the packets that "
+        "are not dropped wait.",
         remark=steady.remark(beyond.BROKEN),
     ),
     Figure(

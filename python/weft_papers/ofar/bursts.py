@@ -163,7 +163,7 @@ def _cycles(cycles: float) -> str:
 
 
 def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
-    """Makes the judge of whether a mechanism finishes before another one, in every burst that was run."""
+    """Returns the judge of a claim: in every burst, the first of each pair must finish before the second."""
 
     def answer(measured: Measured) -> list[Part]:
         frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))

@@ -27,7 +27,7 @@ EMBEDDED, TRIGGERS, SCARCE, FAILURES = "embedded", "triggers", "scarce", "failur
 _PHYSICAL = "physical ring"
 _IN_LINKS = "embedded ring"
 _CONTROLS = {"free": "no control", "bubble": "bubble at the source", "escape_occupancy": "by escape occupancy"}
-# Sizes h of the table of costs.
+# Values of h (global links of a router) for which `cost_figure` computes the hardware of a physical ring.
 _SIZES = range(2, 25)
 
 

@@ -100,7 +100,10 @@ def _sentence(name: str, found: Response) -> str:
 
 
 def _ofar_first(before: str) -> Callable[[Measured], list[Part]]:
-    """Makes the judge of whether OFAR adapts almost at once, while PB needs a period."""
+    """Returns the judge of a claim: OFAR must adapt almost at once, and PB must need a period.
+
+    At once: within `_AT_ONCE` cycles. A period: more cycles, and at least `_PERIOD` times as many as OFAR needs.
+    """
 
     def answer(measured: Measured) -> list[Part]:
         ours, theirs = (response(measured, name, before, True) for name in (OFAR, PB))

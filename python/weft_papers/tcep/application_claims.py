@@ -257,7 +257,7 @@ def _others_save(case: Case) -> tuple[bool, str]:
 
 
 def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
-    """Makes the judge of whether energies change by less than a share."""
+    """Returns the judge of a claim: each variation of `some` must change TCEP's mean energy by at most `limit`."""
 
     def judge(case: Case) -> tuple[bool, str]:
         ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}

@@ -354,11 +354,9 @@ _LOWER = (
 
 
 def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Part]]:
-    """Makes the judge of a claim about SLaC's stages.
+    """Returns the judge of a claim: it must hold with each rule that releases SLaC's stages.
 
-    The claim holds only if it holds with each rule of releasing stages.
-
-    If it fails with only one rule, that rule is the cause, because nothing else differs.
+    If it fails only with the literal rule, that rule is the cause, because nothing else differs.
     """
 
     def parts(measured: Measured) -> list[Part]:

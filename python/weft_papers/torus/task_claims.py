@@ -160,9 +160,9 @@ def _energies(work: str, first: int) -> dict[str, Rule]:
 
 
 def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None = False) -> Callable[[Tasks], Judged]:
-    """Makes the judge of a condition on the relative run time less 1.
+    """Returns the judge of a claim: the relative run time of `network`, minus 1, must meet the condition `holds`.
 
-    If ``saves`` is None: with and without the policy.
+    It must meet it with the policy (`saves` is true), without the policy (false), or in both cases (``None``).
     """
 
     def of(found: Tasks) -> Judged:
@@ -177,7 +177,7 @@ def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None
 
 
 def _near(printed: float) -> Callable[[float], bool]:
-    """Makes the condition that a change agrees with the printed change."""
+    """Returns the condition that a change agrees with the printed change."""
     return lambda value: change_holds(value, printed)
 
 
@@ -198,7 +198,7 @@ def _mostly_idle(found: Tasks) -> Judged:
 
 
 def _less_energy(network: str) -> Callable[[Tasks], Judged]:
-    """Makes the judge of whether a network uses less energy than the reference, with and without the policy."""
+    """Returns the judge of a claim: with and without the policy, a network must use less energy than the reference."""
 
     def of(found: Tasks) -> Judged:
         shares = {label(network, saves=on): found[network, on].e_net for on in (False, True)}
@@ -240,7 +240,10 @@ def _policy_is_free(found: Tasks) -> Judged:
 
 
 def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], Judged]:
-    """Makes the judge of the idle share below which a network saves machine energy: within 10 % of the printed one."""
+    """Returns the judge of a claim: below some idle share, the network must save machine energy.
+
+    This idle share must be within 10 % of the printed one. `printed` has it without (false) and with the policy (true).
+    """
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()
@@ -377,7 +380,7 @@ def _times(network: str, printed: float) -> Callable[[Tasks], Judged]:
 
 
 def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
-    """Makes the judge of whether a network saves machine energy up to some idle share between 0 and `most`."""
+    """Returns the judge of a claim: a network must save machine energy only up to an idle share below `most`."""
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()

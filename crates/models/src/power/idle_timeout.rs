@@ -152,9 +152,11 @@ impl IdleTimeout {
                 self.to
             );
             let help = match names.is_empty() {
-                true => "omit the key, or add a mode such as {name: low, rate: 1/12} to power.modes, and write to: low"
-                    .to_owned(),
-                false => format!("omit the key, or write to: {}", names.join(" or ")),
+                true => {
+                    "omit the key, or add a mode such as `{name: low, rate: 1/12}` to power.modes and write `to: low`"
+                        .to_owned()
+                }
+                false => format!("omit the key, or write `to: {}`", names.join("` or `to: ")),
             };
             return Err(Refusal::new(format!("{PATH}.switch_at"), what, help));
         }

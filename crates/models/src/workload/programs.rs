@@ -10,7 +10,7 @@
 //! - `overhead` \[time\]: processor time per message, at either end. `injection_latency` \[time\]: from the processor to the interface.
 //! - `interface`: a preset for these times and for those inside a node.
 //! - `host_latency` \[time\]: between the interfaces of a node and its processors, in each direction.
-//! - `accepted` \[count\]: largest number of messages that the interfaces of a node have accepted and not yet sent.
+//! - `accepted` \[count\]: limit on the messages that the interfaces of a node have accepted and not yet sent.
 //! - `rails` \[count\]: number of interfaces of a node. `rail_choice`: rule that chooses the interface for a message.
 //! - `ranks_per_terminal` \[count\]. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: between ranks of a node.
 //! - `compute_scale`, `jitter`: factors for the times of computations.
@@ -118,7 +118,7 @@ pub struct Programs {
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     #[schemars(extend("x-exact" = true))]
     pub host_latency: Time,
-    /// Largest number of messages that the interfaces of a node have accepted and not yet sent. Further sends wait. Default: no limit.
+    /// Limit on the messages that the interfaces of a node have accepted and not yet sent. Further sends wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub accepted: Option<u32>,

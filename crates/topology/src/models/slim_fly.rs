@@ -142,7 +142,7 @@ fn generators(field: &Field) -> [Vec<u32>; 2] {
     match q % 4 {
         // -1 is an even power, so the even powers are closed under change of sign, and so are the odd powers
         1 => [powers(&mut (0..q - 1).step_by(2)), powers(&mut (1..q - 1).step_by(2))],
-        // -1 = 1: every set is closed; both sets contain 1, which is the power 0 and the power q - 1
+        // q is even, so -1 = 1, and every set is closed under change of sign. X contains 1 as the power 0, and X' as the power q - 1
         0 => [powers(&mut (0..q - 1).step_by(2)), powers(&mut (1..q).step_by(2))],
         // -1 is the odd power 2w - 1: the first half of the even powers with their negatives, and the same set one power higher
         _ => [0, 1].map(|first| {

@@ -83,7 +83,7 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
                     site.class_name(port.class.into()),
                     graph.router_name(router)
                 );
-                let help = format!("write switch_at: {}b or less, or larger links.*.buffer", most * site.flit_bits);
+                let help = format!("write `switch_at: {}b` or less, or larger links.*.buffer", most * site.flit_bits);
                 return Err(Refusal::new(path, what, help));
             }
         }

@@ -13,8 +13,8 @@
 //! closes no cycle of dependencies. Then paths move from the fullest layers to emptier layers in which they close no cycle. A packet
 //! stays in its layer, so dependencies are acyclic. The number of VC classes is the number of layers in use. More than `layers` are
 //! refused. Large tori need many layers: 5 at 10x10 routers and 7 at 16x16. At 24x24 more than 8 are needed. The table has at most six
-//! bytes per router and router with terminals, and at most 1 GiB. Faults: a path has no alternative hop, so a head that meets a broken
-//! link is discarded. Saturation loads, exact to 0.03, were measured under uniform traffic of 4-flit packets with 12 VCs of 16 flits
+//! bytes for each pair of a router and a destination router, and at most 1 GiB. Faults: a path has no alternative hop, so a head that
+//! meets a broken link is discarded. Saturation loads, exact to 0.03, were measured under uniform traffic of 4-flit packets with 12 VCs of 16 flits
 //! per link. A ring of 16 routers carries 0.40 in 2 layers, and 0.45 with `shortest_path` in 8 classes. A random graph of 32 routers
 //! with 4 links each carries 0.81 in 3 layers, and 0.97 with `shortest_path` in 4 classes: one path per pair balances the load less
 //! well.

@@ -9,12 +9,13 @@
 //! their `cost` by link class.
 //! # Guarantees
 //! Minimal on every connected graph. The number of VC classes is the number of links on the longest shortest path between terminals (at
-//! least 1). The class rises with each hop, so dependencies are acyclic. The table has one byte per router and router with terminals, at
-//! most 1 GiB. The table has eight more bytes per pair if these take at most 16 MiB; with a weight it has four bytes. With a weight, paths
-//! have the least sum, and may have more links than other paths. Under faults: the first tables take account of every link and router that
-//! is broken from the start. `fault_model.rebuild_delay` after a later fault, all routers know the shortest paths of the rest of the
-//! network. Until then heads at a broken link wait. Packets to routers that are cut off are discarded. Packets whose path has become
-//! longer than the number of classes are also discarded.
+//! least 1). The class rises with each hop, so dependencies are acyclic. The table has one byte (the distance) for each pair of a router
+//! and a destination router. If no router has more than 64 ports, and a further eight bytes per pair take at most 16 MiB, it also has the
+//! ports that begin a shortest path, one bit each. With a weight, the table has four bytes per pair instead. One byte or four bytes per
+//! pair take at most 1 GiB. With a weight, paths have the least sum, and may have more links than other paths. Under faults: the first
+//! tables take account of every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay`
+//! until all routers know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that
+//! are cut off are discarded. Packets whose path has become longer than the number of classes are also discarded.
 //! # Not modelled
 //! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
 //! # Validation

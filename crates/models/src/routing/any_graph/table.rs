@@ -9,11 +9,11 @@
 //! # Guarantees
 //! Refused with line and remedy: unknown routers, next routers that are not neighbours, and duplicates. Refused with the path:
 //! pairs of routers with terminals for which the table has a hole or a loop. The check of dependencies finds deadlocks. The table
-//! has two bytes per router and router with terminals, at most 1 GiB. Under faults: the first tables take account of every link and
-//! router that is broken from the start. `fault_model.rebuild_delay` after a later fault, every router with a broken path sends to
-//! the nearest router that still has a path. The router uses the class of its old entry. Until then heads at a broken link wait.
-//! Packets to routers that are cut off are discarded. The check of dependencies checks the table of every state, but not packets of
-//! two tables together.
+//! has two bytes for each pair of a router and a destination router, at most 1 GiB. Under faults: the first tables take account of
+//! every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay` until every router
+//! with a broken path sends to the nearest router that still has a path. The router uses the class of its old entry. Until then heads
+//! at a broken link wait. Packets to routers that are cut off are discarded. The check of dependencies checks the table of every
+//! state, but not packets of two tables together.
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: the link on the lowest port is used.
 //! # Validation

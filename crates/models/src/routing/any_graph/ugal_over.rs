@@ -8,7 +8,8 @@
 //! q. H is the number of links of a shortest path.
 //! # Guarantees
 //! VC classes are those of `valiant_over`; minimal packets use the classes of the second leg. If the intermediate is the source or
-//! the destination, the path is minimal. The table has one byte per router and router with terminals, at most 1 GiB.
+//! the destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a
+//! destination router, at most 1 GiB.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation

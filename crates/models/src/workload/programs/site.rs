@@ -73,7 +73,7 @@ pub struct Site {
     pub injection_fs: u128,
     /// Latency [cycles] of a note (completion event) from an interface to the processors.
     pub host_cycles: u64,
-    /// Largest number of messages that the interfaces of a node have accepted and not yet sent.
+    /// Limit on the messages that the interfaces of a node have accepted and not yet sent. Further sends wait.
     pub accepted: u32,
     /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
     pub local_fs: u128,
