@@ -12,9 +12,9 @@
 //! down, and is a shortest one among these paths. An up/down path may be longer than a shortest path of the graph. A single VC class is
 //! enough: the position in the order of the tree falls while a packet goes up, and rises while it goes down. So dependencies are
 //! acyclic. The table has four bytes for each pair of a router and a destination router, at most 1 GiB. Faults: a head that meets a
-//! broken link is discarded. Saturation loads, exact to 0.02, were measured under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link.
-//! A ring of 16 routers carries 0.25, and 0.45 with `shortest_path`. A random graph of 32 routers with 4 links each carries 0.41, and
-//! 0.97 with `shortest_path`.
+//! broken link is discarded. Saturation loads, exact to 0.02, were measured under uniform traffic of 4-flit packets with 12 VCs of
+//! 16 flits per link. A ring of 16 routers carries 0.25, and 0.45 with `shortest_path`. A random graph of 32 routers with 4 links
+//! each carries 0.41, and 0.97 with `shortest_path`.
 //! # Not modelled
 //! A root of the user's choice; choices that depend on congestion; new tables after a fault. Links near the root carry more than others.
 //! # Validation
