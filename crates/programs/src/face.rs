@@ -2,7 +2,7 @@
 
 use crate::collectives::Rules;
 use crate::form::Program;
-use crate::loggops::{Answer, Failure, Nodes, Parameters};
+use crate::loggops::{Answer, Failure, NodeTimes, Nodes, Parameters};
 use crate::mpi::Converted;
 use crate::readers::traces::{self, Clock, Files, TraceFormat};
 use crate::transform::Window;
@@ -30,13 +30,13 @@ pub struct LogGops {
     eager: u64,
     /// Nodes with interfaces that work in parallel with processors; without this key the model is that of LogGOPSim.
     #[serde(default)]
-    node: Option<NodeTimes>,
+    node: Option<NodeParameters>,
 }
 
 /// The nodes of a program, for the executor.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NodeTimes {
+struct NodeParameters {
     /// Ranks per node; interfaces per node; true if the number of the receiving node determines the interface, false if the place of the
     /// sender in its node does.
     ranks: u32,
@@ -46,6 +46,11 @@ struct NodeTimes {
     latency: Time,
     #[serde(rename = "G")]
     gap_per_byte: Time,
+    /// Part of L: the time from a processor to its interface; the time between an interface and a processor, once for each
+    /// end. Then the time of the flit of a reply.
+    injection: Time,
+    host: Time,
+    flit: Time,
 }
 
 impl LogGops {
@@ -118,9 +123,10 @@ pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, 
 /// The finish time of a program: `finish_ns` (last rank) and its `last_rank`, `ranks` (finish and compute time of each
 /// \[ns\]), `messages`, `bytes`, `rendezvous`, `operations`, `cross_cpu`.
 pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<Value, Failure> {
-    if let Some(NodeTimes { ranks, interfaces, by_destination, latency, gap_per_byte }) = with.node {
-        let of = (ranks, interfaces, by_destination);
-        let (nodes, at) = Nodes::new(with.times(), with.eager, of, (latency, gap_per_byte))?;
+    if let Some(node) = with.node {
+        let NodeParameters { ranks, interfaces, by_destination, latency, gap_per_byte, injection, host, flit } = node;
+        let times = NodeTimes { latency, gap_per_byte, injection, host, flit };
+        let (nodes, at) = Nodes::new(with.times(), with.eager, (ranks, interfaces, by_destination), &times)?;
         let answer = loggops::run_on(nodes, program, rules, at)?;
         return Ok(as_json(&answer, &at));
     }

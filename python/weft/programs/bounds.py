@@ -9,6 +9,7 @@ A large program gets no estimate unless the user requests it.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,9 @@ _MODEL = "programs"
 # Sections of a scenario that do not affect the bounds.
 _WITHOUT_BOUNDS = ("power", "measure", "seed", "bill", "name")
 _MATRIX = "program.npy"
+_MAX_WINDOW = "measure.stop.complete.max_window"
+# Units of times in a scenario, and their lengths [ns].
+_UNITS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 # Load of the terminal that sends most, in computations whose result does not depend on the load [flits/cycle].
 _LOAD = 0.01
 # Rules with which the interface of a message follows from its ranks and nodes. With other rules only the sum over the
@@ -48,8 +52,6 @@ MOST_OPERATIONS = 3_000_000
 _SECONDS_PER_OPERATION = 1.4e-6
 # The LogGOPS executor cannot represent longer times of a message: 2^40 ns, here in s.
 _LONGEST = 1099.0
-# A number of messages that the LogGOPS executor never reaches.
-_ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
     "compute_s": "busiest processor: its computations and its share of messages",
     "injection_s": "busiest terminal: its bytes at the bandwidth of its link",
@@ -159,14 +161,15 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     overhead = interfaces["overhead_seconds"]
     alone = [_implied(point, number, flits) for flits in parts.on_network]
     latency = max((each["zero_load_latency_cycles"] for each in alone if each), default=0.0) * cycle
-    latency += interfaces["injection_latency_seconds"] + 2 * _seconds(config.get("host_latency"), cycle)
+    host = _seconds(config.get("host_latency"), cycle)
+    latency += interfaces["injection_latency_seconds"] + 2 * host
     operations, computed = zip(*program.work(), strict=True)
     ideal = None
     if estimate or sum(operations) <= MOST_OPERATIONS:
         least = max(scale, _LEAST_SCALE)
         rails = _Rails.of(point.resolved, config)
         try:
-            scaled = _loggops(program, latency, cycle / rate / parts.together, (bits, rails, interfaces), least)
+            scaled = _loggops(program, (latency, host), cycle / rate / parts.together, (bits, rails, interfaces), least)
         except StuckError as problem:
             place = f"the program of job {job}"
             raise StuckError.of(problem.what, problem.help, problem.stuck, place) from problem
@@ -311,15 +314,17 @@ def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
     return _engine.make_program(_MODEL, json.dumps(parts))
 
 
-def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: float) -> float | None:
+def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: _Nodes, scale: float) -> float | None:
     """The run time according to the executor [s]. All its times are divided by ``scale``, the factor of computations.
 
     The result is ``None`` if a time is longer than the executor can represent.
 
-    Parameters are the mean latency and the time of a flit [s], and the nodes. Interfaces that send a message together
-    count as one.
+    Parameters are the mean latency of a message, the part of it between an interface and a processor, and the time of a
+    flit [s], and the nodes. Interfaces that send a message together count as one. A message above the eager limit
+    between nodes begins with a request and a reply, as in the simulation.
     """
     bits, rails, interfaces = of
+    latency, host = latencies
     if max(latency, interfaces["overhead_seconds"], interfaces["local_latency_seconds"]) / scale > _LONGEST:
         return None
     overhead, local = interfaces["overhead_seconds"], interfaces["local_bits_per_second"]
@@ -329,13 +334,16 @@ def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: f
         "g": "0ns",
         "G": _time(8 * flit / bits / scale),
         "O": "0ns",
-        "S": _ALWAYS_EAGER,
+        "S": interfaces["eager_bytes"],
         "node": {
             "ranks": rails.per_node,
             "interfaces": 1 if rails.choice == "striping" else rails.count,
             "by_destination": rails.choice == "destination",
             "L": _time(interfaces["local_latency_seconds"] / scale),
             "G": _time(8 / local / scale if local else 0.0),
+            "injection": _time(min(interfaces["injection_latency_seconds"], max(0.0, latency - flit)) / scale),
+            "host": _time(host / scale),
+            "flit": _time(flit / scale),
         },
     }
     finish: float = program.loggops(json.dumps(parameters))["finish_ns"]
@@ -397,8 +405,12 @@ def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
     least = si(longest.least_s, "s", 4)
     what = f"{complete['max_window']} is shorter than the least run time of job {longest.job}, {least}"
     # a wide margin costs nothing, because the limit does not end runs early
-    enough = 10 ** math.ceil(math.log10(10 * max(each.ideal_s or each.least_s for each in bounds)))
-    remedy = f"write {si(enough, 's', 4).replace(' ', '')} or more: the window ends when all programs have ended"
+    slowest = max(max(each.ideal_s or 0.0, each.least_s) for each in bounds)
+    # at least 10 times as long, as a power of ten [ns]
+    enough = 10 ** max(0, math.ceil(math.log10(slowest * 1e9)) + 1)
+    unit, size = next(each for each in _UNITS if enough >= each[1])
+    shown = f"{enough // size}{unit}"
+    remedy = f"write {shown} or more: the window ends when all programs have ended"
     return {"path": _MAX_WINDOW, "what": what, "help": remedy, "code": "not_complete"}
 
 

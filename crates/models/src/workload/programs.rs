@@ -505,6 +505,7 @@ impl WorkloadModel for Programs {
         json!({
             "overhead_seconds": seconds(overhead),
             "injection_latency_seconds": seconds(injection_latency),
+            "eager_bytes": self.eager.0,
             "local_latency_seconds": seconds(local_latency),
             "local_bits_per_second": self.local_bits_per_second((cycle_fs, flit_bits)) as f64,
         })

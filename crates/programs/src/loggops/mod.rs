@@ -21,9 +21,9 @@
 //! message of 0 bytes costs (0 - 1) times the cost per byte, as in LogGOPSim.
 //!
 //! # Not modelled
-//! Contention in the network, noise of the operating system, the time of a rendezvous's request and reply. If an operation depends
-//! on an operation of another processor, it does not wait for the end of that operation, as in LogGOPSim; [`Answer::cross_cpu`]
-//! counts these edges. The copy of LogGOPSim in ATLAHS is different. It waits for the end on these edges. It counts G in the
+//! Contention in the network, noise of the operating system; without [`Nodes`], the time of a rendezvous's request and reply. If an
+//! operation depends on an operation of another processor, it does not wait for the end of that operation, as in LogGOPSim;
+//! [`Answer::cross_cpu`] counts these edges. The copy of LogGOPSim in ATLAHS is different. It waits for the end on these edges. It counts G in the
 //! network, and g and o one after the other at the receiver. A receive matches the message of the send with the lowest number. A
 //! binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
 //!
@@ -39,11 +39,12 @@ mod posts;
 mod queue;
 mod record;
 mod release_order;
+mod rendezvous;
 mod slots;
 mod stuck;
 mod waiting;
 
-pub use nodes::Nodes;
+pub use nodes::{NodeTimes, Nodes};
 pub use parameters::Parameters;
 pub use record::Record;
 pub use stuck::Stuck;
@@ -52,6 +53,7 @@ use crate::collectives::Rules;
 use crate::form::{Cursor, InMemory, Kind, Program};
 use crate::rank::{Key, Machine, OpId, Ready};
 use event::{About, Event};
+use nodes::Stage;
 use parameters::NS;
 use posts::{Post, Posts};
 use queue::Queue;
@@ -71,7 +73,7 @@ pub struct Answer {
     /// Number of messages, and sum of their bytes.
     pub messages: u64,
     pub bytes: u64,
-    /// Number of messages of more than S bytes.
+    /// Number of messages of more than S bytes; with [`Nodes`], of those between nodes.
     pub rendezvous: u64,
     /// Number of executed operations: those of the program and those of its collectives.
     pub operations: u64,
@@ -117,11 +119,15 @@ struct Message {
     size: u64,
     key: Key,
     from: u32,
+    to: u32,
     cpu: u8,
     nic: u8,
-    /// True if the whole message has arrived at the node of its receiver. Only with [`Nodes`] the receiving processor works after
-    /// this.
-    is_in: bool,
+    /// The next event of the message, in a model with [`Nodes`].
+    stage: Stage,
+    /// The matched receive of a rendezvous between nodes; before the match the number of the send.
+    receive: OpId,
+    /// Time at which the receiver's processor has handled the message, or the request for it.
+    handled: i64,
 }
 
 struct Executor<C> {
@@ -329,11 +335,13 @@ impl<C: Cursor> Executor<C> {
     /// Processes a message that has arrived, or makes it wait until its resources are free.
     #[inline]
     fn try_message(&mut self, event: Event, place: u32, out: &mut Vec<Ready>) {
-        let Message { cpu, nic, is_in, .. } = *self.messages.get(place);
+        let Message { cpu, nic, .. } = *self.messages.get(place);
         let needs = match self.nodes {
             None => Needs::Receiver,
-            Some(nodes) if !is_in => return self.come_in(nodes, event.time, event.rank(), place),
-            Some(_) => Needs::Cpu,
+            Some(nodes) => match self.progress(nodes, (event.time, event.rank()), place, out) {
+                Some(needs) => needs,
+                None => return,
+            },
         };
         let of = (cpu, nic);
         if self.free(needs, event.rank(), of) > event.time {
@@ -428,20 +436,21 @@ impl<C: Cursor> Executor<C> {
         self.machines[rank as usize].start(ready.id, out);
 
         let to = op.peer().expect("a send names its receiver");
-        let (arrival, is_in) = match self.nodes {
+        let (arrival, stage) = match self.nodes {
             Some(nodes) => self.leave(nodes, (rank, to), end, size),
             None => {
                 self.send_free[nic] = self.later(time, gap + of_nic);
-                (self.later(time, overhead + latency), false)
+                (self.later(time, overhead + latency), Stage::FirstByte)
             }
         };
         let key = ready.message_key(rank);
-        let message = Message { sender: ready.id, size, key, from: rank, cpu: op.cpu(), nic: op.nic(), is_in };
+        let (sender, cpu, nic) = (ready.id, op.cpu(), op.nic());
+        let message = Message { sender, size, key, from: rank, to, cpu, nic, stage, receive: sender, handled: 0 };
         let place = self.messages.keep(message);
         self.push(arrival, to, About::Message(place));
         self.answer.messages += 1;
         self.answer.bytes = self.answer.bytes.saturating_add(size);
-        if size <= eager {
+        if size <= eager || stage == Stage::Whole {
             self.finish(rank, ready.id, end, out);
         } else {
             self.answer.rendezvous += 1;
@@ -470,7 +479,9 @@ impl<C: Cursor> Executor<C> {
             (self.of_bytes(message.size, overhead_per_byte), self.of_bytes(message.size, gap_per_byte));
         let (cpu, nic) = (self.cpu(rank, message.cpu), self.nic(rank, message.nic));
         let end = if self.nodes.is_some() {
-            self.later(time, overhead + of_cpu)
+            let end = self.later(time, overhead + of_cpu);
+            self.messages.get_mut(place).handled = end;
+            end
         } else {
             self.receive_free[nic] = self.later(time, gap + of_nic);
             self.later(time, overhead + larger(message.size, of_cpu, of_nic))
@@ -484,7 +495,8 @@ impl<C: Cursor> Executor<C> {
     }
 
     /// A receive has its message. The receive finishes at `end`, and so does the send of a rendezvous. The resources `(cpu, nic)` of
-    /// the sender are then not free before `time`. As in LogGOPSim, their numbers are those of the later of the two operations.
+    /// the sender are then not free before `time`. As in LogGOPSim, their numbers are those of the later of the two operations. Between
+    /// [`Nodes`] a rendezvous continues with a reply.
     fn matched(
         &mut self,
         (time, end): (i64, i64),
@@ -494,17 +506,19 @@ impl<C: Cursor> Executor<C> {
         out: &mut Vec<Ready>,
     ) {
         let message = *self.messages.get(place);
+        if let Some(nodes) = self.nodes.filter(|_| message.stage == Stage::Request) {
+            self.reply(nodes, end, receive, place);
+            return self.enqueue(rank, out);
+        }
         self.messages.release(place);
         let sender = message.from;
         if let Some(record) = &mut self.record {
             record.pair([(sender, message.sender), (rank, receive)]);
         }
-        if message.size > self.at.eager {
+        if message.size > self.at.eager && self.nodes.is_none() {
             let (cpu, nic) = (self.cpu(sender, cpu), self.nic(sender, nic));
             self.cpu_free[cpu] = self.cpu_free[cpu].max(time);
-            if self.nodes.is_none() {
-                self.send_free[nic] = self.send_free[nic].max(time);
-            }
+            self.send_free[nic] = self.send_free[nic].max(time);
             if sender == rank {
                 self.finish(sender, message.sender, time, out);
             } else {

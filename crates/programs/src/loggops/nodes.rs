@@ -3,7 +3,7 @@
 //! In LogGOPSim the receiver's processor is busy for the bytes of a message, and a send begins when its processor and its interface are
 //! both free. So a rank that sends and receives at the same time takes longer than with interfaces that work in parallel. In this model a
 //! processor is only busy for its own part (o, and O per byte), and an interface sends and receives at the same time. A message between
-//! ranks of a node does not use an interface.
+//! ranks of a node does not use an interface. A message above the eager limit begins with a request and its reply (`rendezvous.rs`).
 
 use super::{About, Executor, Parameters};
 use crate::form::Cursor;
@@ -21,24 +21,69 @@ pub struct Nodes {
     /// Latency of a message inside a node, and its time per byte.
     latency: i64,
     gap_per_byte: i64,
+    /// Latency of the first byte of data after a reply: that of a message without the time from a processor to its interface.
+    pub(super) data: i64,
+    /// Latency of a reply, with the time of its one flit. A request takes L, so that a later and shorter message cannot overtake it.
+    pub(super) reply: i64,
+    /// Time between a processor and its interface, in each direction.
+    pub(super) host: i64,
+}
+
+/// The next event of a message at its receiver, or the reply at its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The first byte of an eager message arrives.
+    FirstByte,
+    /// The whole message has arrived, and a processor of the receiver handles it.
+    Whole,
+    /// The request of a rendezvous has arrived, and a processor of the receiver handles it.
+    Request,
+    /// The reply arrives at the sender.
+    Reply,
+    /// The first byte of the data arrives.
+    Data,
+    /// The last byte of the data arrives.
+    Filled,
+}
+
+/// Times of nodes in addition to those of [`Parameters`].
+#[derive(Debug, Clone, Copy)]
+pub struct NodeTimes {
+    /// Latency of a message inside a node, and its time per byte.
+    pub latency: Time,
+    pub gap_per_byte: Time,
+    /// Part of L: the time of a message from a processor to its interface.
+    pub injection: Time,
+    /// Part of L, once for each end: the time between a processor and its interface, which completion events take, too.
+    pub host: Time,
+    /// The time of the flit of a reply.
+    pub flit: Time,
 }
 
 impl Nodes {
     /// The first two arguments are those of [`Parameters::new`]. The next are ranks and interfaces per node, and whether the receiving node
-    /// determines the interface. The last pair is L and G inside a node.
+    /// determines the interface. Refuses an `injection` above L, and the times that [`Parameters::new`] refuses.
     pub fn new(
         times: [(&str, Time); 5],
         eager: u64,
         (ranks, interfaces, by_destination): (u32, u32, bool),
-        (latency, gap_per_byte): (Time, Time),
+        of: &NodeTimes,
     ) -> Result<(Self, Parameters), Refusal> {
         let [l, o, g, per_byte, overhead_per_byte] = times;
-        let all = [l, o, g, per_byte, overhead_per_byte, ("node.L", latency), ("node.G", gap_per_byte)];
-        let (unit_fs, [l, overhead, gap, per_byte, overhead_per_byte, latency, gap_per_byte]) =
-            Parameters::in_units(all)?;
+        let inside = [("node.L", of.latency), ("node.G", of.gap_per_byte)];
+        let [injection, host, flit] =
+            [("node.injection", of.injection), ("node.host", of.host), ("node.flit", of.flit)];
+        let all = [l, o, g, per_byte, overhead_per_byte, inside[0], inside[1], injection, host, flit];
+        let (unit_fs, units) = Parameters::in_units(all)?;
+        let [l, overhead, gap, per_byte, overhead_per_byte, latency, gap_per_byte, injection, host, flit] = units;
         let at = Parameters { unit_fs, latency: l, overhead, gap, gap_per_byte: per_byte, overhead_per_byte, eager };
-        let (ranks, interfaces) = (ranks.max(1), interfaces.max(1));
-        Ok((Self { ranks, interfaces, by_destination, latency, gap_per_byte }, at))
+        let (ranks, interfaces, data) = (ranks.max(1), interfaces.max(1), l - injection);
+        if data < 0 {
+            let what = "the time from a processor to its interface is above L, of which it is a part";
+            return Err(Refusal::new("node.injection", what, "write a larger L or a smaller node.injection"));
+        }
+        let reply = data + flit;
+        Ok((Self { ranks, interfaces, by_destination, latency, gap_per_byte, data, reply, host }, at))
     }
 
     /// Interfaces of all nodes that `ranks` ranks need.
@@ -47,32 +92,36 @@ impl Nodes {
     }
 
     /// The interface that sends or receives a message at rank `at`, which is one end of the message. Its number is the same at both nodes.
-    fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
+    pub(super) fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
         let chosen = if self.by_destination { to / self.ranks } else { from % self.ranks };
         (at / self.ranks) as usize * self.interfaces as usize + (chosen % self.interfaces) as usize
     }
 }
 
 impl<C: Cursor> Executor<C> {
-    /// A processor has finished its part of a send at `now`. Returns the time of arrival, and whether the message is complete at that time.
-    pub(super) fn leave(&mut self, nodes: Nodes, ends: (u32, u32), now: i64, size: u64) -> (i64, bool) {
+    /// A processor has finished its part of a send at `now`. Returns the time of the next event of the message at its receiver, and the
+    /// event. Messages inside a node are never a rendezvous.
+    pub(super) fn leave(&mut self, nodes: Nodes, ends: (u32, u32), now: i64, size: u64) -> (i64, Stage) {
         if ends.0 / nodes.ranks == ends.1 / nodes.ranks {
             let bytes = i64::try_from(size).ok().and_then(|size| size.checked_mul(nodes.gap_per_byte));
             let bytes = self.bounded(bytes);
-            return (self.later(now, nodes.latency.saturating_add(bytes)), true);
+            return (self.later(now, nodes.latency.saturating_add(bytes)), Stage::Whole);
+        }
+        if size > self.at.eager {
+            return (self.later(now, self.at.latency), Stage::Request);
         }
         let interface = nodes.interface(ends.0, ends);
         let begin = now.max(self.send_free[interface]);
         let bytes = self.of_bytes(size, self.at.gap_per_byte).max(0);
         self.send_free[interface] = self.later(begin, self.at.gap + bytes);
-        (self.later(begin, self.at.latency), false)
+        (self.later(begin, self.at.latency), Stage::FirstByte)
     }
 
-    /// The first byte of a message has arrived at rank `rank`. Its interface receives messages one after the other. A processor can process
-    /// this message when the last byte has arrived.
+    /// The first byte of a message has arrived at rank `rank`. Its interface receives messages one after the other. The next event of the
+    /// message is the arrival of its last byte.
     pub(super) fn come_in(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
         let message = self.messages.get_mut(place);
-        message.is_in = true;
+        message.stage = if message.stage == Stage::Data { Stage::Filled } else { Stage::Whole };
         let (size, from) = (message.size, message.from);
         let interface = nodes.interface(rank, (from, rank));
         let begin = time.max(self.receive_free[interface]);

@@ -11,7 +11,7 @@ use crate::form::Cursor;
 use crate::rank::{OpId, Ready};
 
 impl<C: Cursor> Executor<C> {
-    /// Handles the event of a message at rank `rank`. Returns the resources that the message needs, if a processor must receive it now.
+    /// Handles the event of a message. Returns the resources that the message needs, if a processor must handle it now.
     pub(super) fn progress(
         &mut self,
         nodes: Nodes,
@@ -35,12 +35,12 @@ impl<C: Cursor> Executor<C> {
         None
     }
 
-    /// A receive has matched a request at `now`. Its interface replies.
+    /// A receive has matched a request at `now`. Its interface replies when a processor has handled the request.
     pub(super) fn reply(&mut self, nodes: Nodes, now: i64, receive: OpId, place: u32) {
         let message = self.messages.get_mut(place);
         (message.stage, message.receive) = (Stage::Reply, receive);
-        let sender = message.from;
-        let arrival = self.later(now, nodes.reply);
+        let (sender, handled) = (message.from, message.handled);
+        let arrival = self.later(now.max(handled), nodes.reply);
         self.push(arrival, sender, About::Message(place));
     }
 
@@ -56,7 +56,7 @@ impl<C: Cursor> Executor<C> {
         self.send_free[interface] = left;
         let arrival = self.later(begin, nodes.data);
         // the sender knows it before the receiver, which frees the place of the message
-        let known = self.later(left, nodes.host).min(self.later(arrival, bytes));
+        let known = self.later(left, 2 * nodes.host).min(self.later(arrival, bytes));
         self.push(known, rank, About::Message(place));
         self.push(arrival, to, About::Message(place));
     }

@@ -4,7 +4,7 @@ use crate::support::{DEFAULTS, data, read, run};
 use std::sync::Arc;
 use weft_programs::collectives::Rules;
 use weft_programs::form::Kind;
-use weft_programs::loggops::{Nodes, Parameters, run_machines, run_on};
+use weft_programs::loggops::{NodeTimes, Nodes, Parameters, run_machines, run_on};
 use weft_programs::rank::Machine;
 use weft_programs::readers::{self, Format, goal::Goal, goal_binary, goal_binary::GoalBinary};
 use weft_units::Time;
@@ -42,7 +42,9 @@ fn interfaces_of_nodes_receive_while_processors_compute() {
         [("L", "10ns"), ("o", "0ns"), ("g", "0ns"), ("G", "1ns"), ("O", "0ns")].map(|(name, of)| (name, time(of)));
     let finish = |ranks: u32, inside: [&str; 2]| {
         let [latency, per_byte] = inside.map(time);
-        let (nodes, at) = Nodes::new(times, 1 << 20, (ranks, 1, false), (latency, per_byte)).unwrap();
+        let [injection, host, flit] = ["0ns"; 3].map(time);
+        let inside = NodeTimes { latency, gap_per_byte: per_byte, injection, host, flit };
+        let (nodes, at) = Nodes::new(times, 1 << 20, (ranks, 1, false), &inside).unwrap();
         let answer = run_on(nodes, &program, &Arc::new(Rules::default()), at).unwrap();
         answer.finish.iter().map(|&units| at.ns(units)).collect::<Vec<_>>()
     };
@@ -52,6 +54,58 @@ fn interfaces_of_nodes_receive_while_processors_compute() {
     // in LogGOPSim the processor of rank 1 processes the bytes after its computation, and then sends
     let at = Parameters::new(times, 1 << 20).unwrap();
     assert_eq!(run(&program, at).unwrap().finish, [0, 149, 149 + 10 + 99]);
+}
+
+/// Rank 0 sends 100 bytes to rank 1, which posts its receive at 20 ns. The limit of eager messages is 50 bytes. L of 10 ns contains 3 ns
+/// from the processor to the interface, and 2 ns for a completion event. A flit takes 1 ns, and a processor 5 ns for a message.
+#[test]
+fn a_message_between_nodes_above_the_eager_limit_waits_for_a_reply() {
+    let time = |text: &str| text.parse::<Time>().expect("a time");
+    let times =
+        [("L", "10ns"), ("o", "5ns"), ("g", "0ns"), ("G", "1ns"), ("O", "0ns")].map(|(name, of)| (name, time(of)));
+    let [latency, gap_per_byte, injection, host, flit] = ["0ns", "0ns", "3ns", "2ns", "1ns"].map(time);
+    let inside = NodeTimes { latency, gap_per_byte, injection, host, flit };
+    let finish = |text: &str, ranks_per_node: u32| {
+        let program = read(text.as_bytes());
+        let (nodes, at) = Nodes::new(times, 50, (ranks_per_node, 1, false), &inside).unwrap();
+        run_on(nodes, &program, &Arc::new(Rules::default()), at).unwrap().finish
+    };
+    let late = "num_ranks 2\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nc: calc 20\nr: recv 100b from 0 tag 1\nr requires c\n}\n";
+    // the request arrives at 5 + 10 = 15 ns; the processor of rank 1 computes until 20 ns, and handles the request until 25 ns
+    let reply = 25 + (10 - 3) + 1;
+    // the sender: 2 ns to its interface, the data have left, and 2 ns until it knows; the receiver: the last byte has arrived
+    assert_eq!(finish(late, 1), [reply + 2 + 99 + 2, reply + 7 + 99]);
+    // in one node, there is no request
+    assert_eq!(finish(late, 2), [5, 25]);
+    // an eager message waits for no receive
+    assert_eq!(finish(&late.replace("100b", "50b"), 1), [5, 5 + 10 + 49 + 5]);
+    // two messages leave one after the other, but their requests and replies overlap
+    let two = "num_ranks 3\nrank 0 {\nsend 100b to 1 tag 1\nsend 100b to 2 tag 1\n}\nrank 1 {\nrecv 100b from 0 tag 1\n}\n\
+               rank 2 {\nrecv 100b from 0 tag 1\n}\n";
+    let reply = 5 + 10 + 5 + 7 + 1;
+    assert_eq!(finish(two, 1), [reply + 2 + 2 * 99 + 2, reply + 99 + 7, reply + 2 * 99 + 7]);
+}
+
+/// Two messages with the same ends and tag, the first above the eager limit of 50 bytes. The receiver is busy when both arrive, or not. The
+/// first receive matches the first message: then the computation of 1 us that needs the second message begins early.
+#[test]
+fn a_message_between_nodes_does_not_overtake_a_request() {
+    let time = |text: &str| text.parse::<Time>().expect("a time");
+    let times =
+        [("L", "10ns"), ("o", "0ns"), ("g", "0ns"), ("G", "1ns"), ("O", "0ns")].map(|(name, of)| (name, time(of)));
+    let [latency, gap_per_byte, injection, host, flit] = ["0ns", "0ns", "0ns", "0ns", "20ns"].map(time);
+    let inside = NodeTimes { latency, gap_per_byte, injection, host, flit };
+    let finish = |busy: u64| {
+        let text = format!(
+            "num_ranks 2\nrank 0 {{\na: send 1000b to 1 tag 1\nb: send 10b to 1 tag 1\nb irequires a\n}}\n\
+             rank 1 {{\nc: calc {busy}\na: recv 1000b from 0 tag 1\nb: recv 10b from 0 tag 1\nb irequires a\nd: calc 5000\nd requires b\n}}\n"
+        );
+        let (nodes, at) = Nodes::new(times, 50, (1, 1, false), &inside).unwrap();
+        run_on(nodes, &read(text.as_bytes()), &Arc::new(Rules::default()), at).unwrap().finish[1]
+    };
+    // the second message has arrived at 10 + 9 ns
+    assert_eq!(finish(0), 10 + 9 + 5000);
+    assert_eq!(finish(300), 300 + 5000);
 }
 
 #[test]
