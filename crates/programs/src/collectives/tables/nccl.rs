@@ -1,8 +1,8 @@
 //! The choice of NCCL between ring and tree, by its own estimate of the time.
 //!
 //! # Source
-//! NCCL, `src/graph/tuning.cc` (snapshot of June 2026): latencies of the protocols LL, LL128 and Simple, and their
-//! efficiencies.
+//! NCCL (snapshot of June 2026). `src/graph/tuning.cc`: latencies of the protocols LL, LL128 and Simple, and their
+//! efficiencies. `src/enqueue.cc` (`calcCollChunking`): chunk of each protocol, with the default sizes of buffers.
 //!
 //! # Parameters
 //! `node`: accelerators of a node \[count\] (default: 8). `bus`: bus bandwidth of a ring \[bytes per s\] (default: 370 GB/s,
@@ -11,11 +11,13 @@
 //!
 //! # Guarantees
 //! All-reduce: ring or double tree, each with three protocols; the combination with the smallest estimated time is chosen.
-//! All-gather and reduce-scatter: ring. Broadcast and reduce: a chain with segments of 1 MiB. All-to-all: pairwise.
+//! The segments of a tree are the chunks of its protocol: 32 KiB for LL, 17,280 to 576,000 bytes for LL128 (smaller for shorter
+//! vectors), 512 KiB for Simple. All-gather and reduce-scatter: ring. Broadcast and reduce: a chain with segments of 512 KiB.
+//! All-to-all: pairwise.
 //!
 //! # Not modelled
 //! The latencies of NCCL's protocols: here they only influence the choice of the algorithm. NVLS, CollNet and PAT. Several
-//! channels per rank.
+//! channels per rank: a ring has one, and a double tree has two, one for each tree.
 //!
 //! # Validation
 //! The tests of this file: estimates computed by hand. `laws/data_flow.rs`: every algorithm that the table chooses.
@@ -65,28 +67,66 @@ struct Protocol {
     tree: [f64; 3],
     ring: [f64; 3],
     efficiency: [f64; 2],
+    /// Largest chunk of a tree \[bytes\]: one of the 8 steps of a buffer, without the flags of the protocol.
+    chunk: u64,
+    /// True if short vectors have smaller chunks.
+    adapts: bool,
+    /// A chunk has a whole number of these units \[bytes\].
+    grain: u64,
 }
 
 const PROTOCOLS: [Protocol; 3] = [
-    Protocol { tree: [6.8, 0.6, 5.0], ring: [6.6, 0.6, 2.7], efficiency: [1.0 / 3.8, 0.5] },
-    Protocol { tree: [14.0, 1.25, 8.5], ring: [14.0, 1.9, 4.0], efficiency: [0.92, 0.92] },
-    Protocol { tree: [8.4, 4.0, 14.0], ring: [8.4, 3.4, 14.0], efficiency: [0.92, 1.0] },
+    Protocol {
+        tree: [6.8, 0.6, 5.0],
+        ring: [6.6, 0.6, 2.7],
+        efficiency: [1.0 / 3.8, 0.5],
+        chunk: 32 << 10,
+        adapts: false,
+        grain: 16,
+    },
+    Protocol {
+        tree: [14.0, 1.25, 8.5],
+        ring: [14.0, 1.9, 4.0],
+        efficiency: [0.92, 0.92],
+        chunk: 576_000,
+        adapts: true,
+        grain: 1920,
+    },
+    Protocol {
+        tree: [8.4, 4.0, 14.0],
+        ring: [8.4, 3.4, 14.0],
+        efficiency: [0.92, 1.0],
+        chunk: SEGMENT.0,
+        adapts: false,
+        grain: 512,
+    },
 ];
 
+/// The protocol with the shortest estimated time, and this time [us].
+fn best(time: impl Fn(&Protocol) -> f64) -> (&'static Protocol, f64) {
+    let times = PROTOCOLS.iter().map(|protocol| (protocol, time(protocol)));
+    times.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are three protocols")
+}
+
 impl Nccl {
-    /// Estimated times of an all-reduce by tree and by ring [us], each with its best protocol.
-    fn estimates(&self, call: &Call) -> [f64; 2] {
-        let ranks = f64::from(call.ranks);
+    /// Number of ranks of a node, and number of nodes.
+    fn nodes(&self, call: &Call) -> (u32, u32) {
         let in_node = call.ranks.min(self.node.max(1));
-        let nodes = f64::from(call.ranks.div_ceil(in_node));
+        (in_node, call.ranks.div_ceil(in_node))
+    }
+
+    /// Best protocols of an all-reduce by tree and by ring, and their estimated times [us].
+    fn estimates(&self, call: &Call) -> [(&'static Protocol, f64); 2] {
+        let ranks = f64::from(call.ranks);
+        let (in_node, nodes) = self.nodes(call);
+        let nodes = f64::from(nodes);
         let bytes_per_us = self.bus.0.max(1) as f64 / 1e6;
-        let best = |time: &dyn Fn(&Protocol) -> f64| PROTOCOLS.iter().map(time).fold(f64::INFINITY, f64::min);
-        let tree = best(&|protocol: &Protocol| {
+        let tree = best(|protocol| {
             let [base, inside, network] = protocol.tree;
             let latency = base + 2.0 * (f64::from(in_node - 1) * inside + nodes.log2() * network);
             latency + call.bytes as f64 / (bytes_per_us * protocol.efficiency[0] / 2.0)
         });
-        let ring = best(&|protocol: &Protocol| {
+        let ring = best(|protocol| {
             let [base, inside, network] = protocol.ring;
             let (steps, across) = (2.0 * (ranks - 1.0), 2.0 * (nodes - 1.0));
             let latency = base + (steps - across) * inside + across * network;
@@ -95,21 +135,39 @@ impl Nccl {
         [tree, ring]
     }
 
+    /// The chunk of a tree \[bytes\]. LL128 halves it while a tree has too few chunks to keep all its levels busy.
+    fn chunk(&self, protocol: &Protocol, call: &Call) -> Bytes {
+        let mut chunk = protocol.chunk;
+        if protocol.adapts {
+            let (_, nodes) = self.nodes(call);
+            let per_node = f64::from(call.ranks) / f64::from(nodes);
+            let levels = 1.0 + f64::from(nodes.ilog2()) + 0.1 * per_node;
+            for (chunks, least) in [(64.0, 131_072), (16.0, 32_768)] {
+                while ((call.bytes / (TREES * chunk)) as f64) < levels * chunks / per_node && chunk > least {
+                    chunk /= 2;
+                }
+            }
+        }
+        Bytes(chunk / protocol.grain * protocol.grain)
+    }
+
     fn all_reduce(&self, call: &Call) -> AlgorithmConfig {
         if self.hierarchical && call.ranks > self.node && self.node > 1 && call.ranks.is_multiple_of(self.node) {
             return Hierarchical(hierarchical::Hierarchical { node: self.node });
         }
-        let [tree, ring] = self.estimates(call);
+        let [(protocol, tree), (_, ring)] = self.estimates(call);
         if tree < ring {
-            DoubleTree(double_tree::DoubleTree { segment: Some(SEGMENT) })
+            DoubleTree(double_tree::DoubleTree { segment: Some(self.chunk(protocol, call)) })
         } else {
             Ring(ring::Ring::default())
         }
     }
 }
 
-/// Size of a segment: a slice of NCCL's buffers.
-const SEGMENT: Bytes = Bytes(1 << 20);
+/// Size of a segment: one of the 8 steps of a buffer of 4 MiB.
+const SEGMENT: Bytes = Bytes(512 << 10);
+/// Number of trees of a double tree. Each is a channel with half of the vector.
+const TREES: u64 = 2;
 
 impl Chooses for Nccl {
     fn choose(&self, call: &Call) -> AlgorithmConfig {
@@ -140,8 +198,25 @@ mod tests {
     fn latencies_on_64_nodes_are_those_worked_out_by_hand() {
         // A few bytes, so the bandwidth has almost no effect. Tree, LL: 6.8 + 2 (7 * 0.6 + 6 * 5) = 75.2 us. Ring, LL: 2 *
         // 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4 us.
-        let [tree, ring] = Nccl::default().estimates(&call(512, 0));
+        let [tree, ring] = Nccl::default().estimates(&call(512, 0)).map(|(_, time)| time);
         assert!((tree - 75.2).abs() < 1e-9 && (ring - 884.4).abs() < 1e-9, "{tree} {ring}");
+    }
+
+    #[test]
+    fn segments_of_trees_are_the_chunks_of_their_protocol() {
+        let segment = |ranks, bytes| match Nccl::default().choose(&call(ranks, bytes)) {
+            DoubleTree(double_tree::DoubleTree { segment }) => segment.unwrap().0,
+            other => panic!("{} in place of a tree", other.name()),
+        };
+        // LL
+        assert_eq!(segment(64, 64 << 10), 32 << 10);
+        assert_eq!(segment(64, 1 << 20), 32 << 10);
+        // LL128 on 8 nodes of 8: 1 + 3 + 0.8 = 4.8 levels. A tree of 16 MiB has 29 chunks of 288,000 bytes, fewer than 4.8 * 64 / 8 = 38.4.
+        // A tree of 4 MiB has 14 chunks of 144,000 bytes. Its 29 chunks of 72,000 bytes are enough for chunks below 131,072 bytes
+        // (4.8 * 16 / 8 = 9.6). A chunk is a multiple of 1,920 bytes: 37 * 1,920 = 71,040.
+        assert_eq!(segment(64, 4 << 20), 71_040);
+        assert_eq!(segment(64, 16 << 20), 144_000);
+        assert_eq!(segment(64, 64 << 20), 576_000);
     }
 
     #[test]
