@@ -98,6 +98,9 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version of the result model, the meaning of results. The version is a part of the hash, so results of another version are never
 /// used for this one.
 ///
+/// Version 29: the recovery after a failure counts packets that were lost in the bin in which the part failed. Under the collective table
+/// `nccl` the segments of a tree or a chain have the chunk sizes of NCCL's protocols. In earlier versions each had 1 MiB.
+///
 /// Version 28: a run that `measure.stop.complete.max_window` ends before its batches or programs are complete ends as
 /// `not_complete`. In earlier versions such a run ended as `saturated`. Results have `ranks` and `ended_ranks` for programs.
 ///

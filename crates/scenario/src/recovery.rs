@@ -109,9 +109,11 @@ impl Judged {
         let (episode, later) = (hit.0[hit.1], hit.0.get(hit.1 + 1));
         let ends = (end, "the window ends");
         let rebuilt = |event: u64| if faults.rebuilds { spec.rebuilt(event).max(event) } else { event };
-        let after = |event: u64, lasts, (end, next)| {
-            judge.as_ref().map_err(Clone::clone)?.back(&Span { event, lasts, rebuilt: rebuilt(event), next, end })
+        let after = |event: u64, lost_from, lasts, (end, next)| {
+            let span = Span { event, lost_from, lasts, rebuilt: rebuilt(event), next, end };
+            judge.as_ref().map_err(Clone::clone)?.back(&span)
         };
+        let before = hit.1.checked_sub(1).and_then(|before| hit.0[before].until).unwrap_or(0);
         let next = match next_change(&spec.faults, episode.from).filter(|&cycle| cycle < end) {
             None => ends,
             whole if whole == episode.until => (episode.until.unwrap_or(end), "all parts are repaired"),
@@ -119,11 +121,14 @@ impl Judged {
         };
         let back = match episode.until.filter(|&until| until < end) {
             None => Err(format!("a part is broken until the window ends in cycle {end}")),
-            Some(until) => {
-                after(until, "after the return", later.map_or(ends, |later| (later.from, "the next fault occurs")))
-            }
+            Some(until) => after(
+                until,
+                until,
+                "after the return",
+                later.map_or(ends, |later| (later.from, "the next fault occurs")),
+            ),
         };
-        Self { recovery: after(episode.from, "while parts are broken", next), back }
+        Self { recovery: after(episode.from, before, "while parts are broken", next), back }
     }
 }
 

@@ -51,7 +51,9 @@ pub(super) struct Time {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub event: u64,
-    /// The state during the span, in words: "while broken".
+    /// Losses in a bin that begins in this cycle or later belong to the event, even if the event comes in the middle of the bin.
+    pub lost_from: u64,
+    /// The state during the span, in words: "while parts are broken".
     pub lasts: &'static str,
     /// The first cycle in which packets may take new paths.
     pub rebuilt: u64,
@@ -91,7 +93,7 @@ impl Baseline {
         };
         if !spec.traffic.changes().is_empty() {
             return Err(
-                "the load changes at fixed times, so later bins are not comparable with earlier ones".to_owned(),
+                "the load changes at fixed times, so later bins are not comparable with earlier ones".to_owned()
             );
         }
         if spec.traffic.jobs.iter().any(|job| job.batch.is_some()) {
@@ -184,7 +186,7 @@ impl Baseline {
     /// 0 if no bin counts and the tables do not change. If the time is not known, returns the reason: the span has fewer than
     /// [`HOLD`] bins, or fewer than [`HOLD`] bins follow.
     pub fn back(&self, span: &Span) -> Result<Time, String> {
-        let Span { event, lasts, rebuilt, next, end } = *span;
+        let Span { event, lost_from, lasts, rebuilt, next, end } = *span;
         let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();
         let until = format!("until {next} in cycle {end}");
         if bins.len() < HOLD {
@@ -200,8 +202,12 @@ impl Baseline {
             off[k] && (k == 0 || self.has_lost(&bins[k].1) || near.into_iter().any(|other| other != k && off[other]))
         };
         let back = (0..off.len()).rev().find(|&k| counts(k)).map_or(0, |last| last + 1);
+        // the end of the bin with the event, if it has lost packets
+        let of_event = |(from, _): &&(u64, Arrived)| (lost_from..event).contains(from) && from + self.bin > event;
+        let begin = self.bins.iter().find(of_event).filter(|(_, arrived)| self.has_lost(arrived));
+        let begin = begin.map_or(event, |(from, _)| from + self.bin);
         // cycles from the event to the begin of a bin, or to the new tables if these come later
-        let since = |bin: usize| if bin == 0 { event } else { bins[bin - 1].0 + self.bin }.max(rebuilt) - event;
+        let since = |bin: usize| if bin == 0 { begin } else { bins[bin - 1].0 + self.bin }.max(rebuilt) - event;
         let held = bins.iter().filter(|(from, _)| *from >= event + since(back)).count();
         if held >= HOLD {
             let surely_off = |&k: &usize| self.is_off(&bins[k].1, CERTAIN);
@@ -211,7 +217,7 @@ impl Baseline {
             return Ok(Time { cycles: since(back), interval: (since(earliest), latest.map(since)) });
         }
         Err(match off.len() - back {
-            0 => format!("not {lasts}: latency or losses differ from those before the fault {until}"),
+            0 => format!("not {lasts}: latency, delivered flits or losses differ from those before the fault {until}"),
             HOLD.. => format!(
                 "not known {lasts}: the new tables are used from cycle {rebuilt}, too late for a decision {until}"
             ),

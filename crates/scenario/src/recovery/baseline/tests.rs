@@ -24,7 +24,14 @@ fn since_event(after: &[(u64, u64)], rebuild: u64, lost_in: Option<usize>) -> Re
     }
     let end = 2000 + 100 * after.len() as u64;
     let judge = Baseline::from_bins(100, &bins, (1000, end), 2000)?;
-    judge.back(&Span { event: 2000, lasts: "while broken", rebuilt: 2000 + rebuild, next: "the window ends", end })
+    judge.back(&Span {
+        event: 2000,
+        lost_from: 0,
+        lasts: "while broken",
+        rebuilt: 2000 + rebuild,
+        next: "the window ends",
+        end,
+    })
 }
 
 fn judged(after: &[(u64, u64)]) -> Result<u64, String> {
@@ -64,7 +71,7 @@ fn a_lost_packet_counts_alone() {
     let late = since_event(&[GOOD; 13], 0, Some(12)).expect_err("until the end");
     assert_eq!(
         late,
-        "not while broken: latency or losses differ from those before the fault until the window ends in cycle 3300"
+        "not while broken: latency, delivered flits or losses differ from those before the fault until the window ends in cycle 3300"
     );
 }
 
@@ -85,7 +92,14 @@ fn the_interval_counts_the_scatter_of_the_bins_themselves() {
     let mut bins = series(before().into_iter().chain(then_good(&[(60, 100), (50, 100), (47, 100)], 9)));
     let judged = |bins: &[(u64, Arrived)]| {
         let judge = Baseline::from_bins(100, bins, (1000, 3200), 2000).expect("enough bins");
-        judge.back(&Span { event: 2000, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 3200 })
+        judge.back(&Span {
+            event: 2000,
+            lost_from: 0,
+            lasts: "while broken",
+            rebuilt: 2000,
+            next: "the window ends",
+            end: 3200,
+        })
     };
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (200, Some(200)) }), "packets that are all alike");
     bins[10..13].iter_mut().for_each(|(_, bin)| bin.squares += 200 * 49);
@@ -97,7 +111,7 @@ fn the_interval_counts_the_scatter_of_the_bins_themselves() {
 
 #[test]
 fn what_does_not_come_back_has_no_number() {
-    let never = "not while broken: latency or losses differ from those before the fault until the window ends \
+    let never = "not while broken: latency, delivered flits or losses differ from those before the fault until the window ends \
                  in cycle 2800";
     assert_eq!(judged(&[SLOW; 8]), Err(never.to_owned()));
     let few = judged(&[GOOD; 7]).expect_err("7 bins");
@@ -111,8 +125,26 @@ fn a_bin_without_packets_has_lost_its_flits() {
     let mut bins = series(before().into_iter().chain([GOOD; 9]));
     bins[10].1 = Arrived::default();
     let judge = Baseline::from_bins(100, &bins, (1000, 2900), 2000).expect("enough bins");
-    let span = Span { event: 2000, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 2900 };
+    let span =
+        Span { event: 2000, lost_from: 0, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 2900 };
     assert_eq!(judge.back(&span).map(|time| time.cycles), Ok(100));
+}
+
+/// A part fails in the middle of bin 2000 to 2100, which loses packets; all later bins are as before.
+#[test]
+fn losses_in_the_bin_of_a_failure_count() {
+    let mut bins = series(before().into_iter().chain([GOOD; 11]));
+    let end = 3100;
+    let judged = |bins: &[(u64, Arrived)], event, lost_from| {
+        let judge = Baseline::from_bins(100, bins, (1000, end), event).expect("enough bins");
+        let span = Span { event, lost_from, lasts: "while broken", rebuilt: event, next: "the window ends", end };
+        judge.back(&span)
+    };
+    assert_eq!(judged(&bins, 2030, 0), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
+    bins[10].1.dropped = 3;
+    assert_eq!(judged(&bins, 2030, 0), Ok(Time { cycles: 70, interval: (70, Some(70)) }));
+    // an earlier change in this bin may have caused the losses
+    assert_eq!(judged(&bins, 2030, 2010), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
 }
 
 /// Ten bins whose flits alternate between 20 and 180 have a standard deviation of sqrt(10 * 80^2 / 9) = 84.3 flits. The limit is
@@ -122,7 +154,14 @@ fn a_bin_without_packets_is_off_however_much_flits_scatter() {
     let mut bins = series([(38, 20), (42, 180)].repeat(5).into_iter().chain([GOOD; 11]));
     let judged = |bins: &[(u64, Arrived)]| {
         let judge = Baseline::from_bins(100, bins, (1000, 3100), 2000).expect("enough bins");
-        judge.back(&Span { event: 2000, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 3100 })
+        judge.back(&Span {
+            event: 2000,
+            lost_from: 0,
+            lasts: "while broken",
+            rebuilt: 2000,
+            next: "the window ends",
+            end: 3100,
+        })
     };
     assert_eq!(judged(&bins), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
     bins[10].1 = Arrived::default();
