@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,20 +80,21 @@ def _add_info(kinds: Commands) -> None:
 
 
 def _info(options: argparse.Namespace) -> int:
+    from weft.programs import facts as words
     from weft.programs import program_files
 
     program = _read(options)
     facts = program.info() | {"assumptions": program.assumptions()}
+    matrix = program.matrix() if facts["collectives"] or options.matrix is not None else []
+    facts["collectives_as_messages"] = words.totals(matrix) if facts["collectives"] else None
     if options.matrix is not None:
         from weft.plot import communication, draw
 
-        drawing = communication.picture(facts["ranks"], program.matrix(), program_files.title(options.file))
+        drawing = communication.picture(facts["ranks"], matrix, program_files.title(options.file))
         written = [draw.save(drawing, options.matrix), draw.save_numbers(drawing, options.matrix)]
     if options.json:
         print(json.dumps(facts, indent=1))
     else:
-        from weft.programs import facts as words
-
         print("\n".join(words.lines(facts)))
         if options.matrix is not None:
             print("\n".join(f"wrote {path}" for path in written))
@@ -224,12 +226,29 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--S", metavar="BYTES", type=_whole, default=_DEFAULTS["S"], help=eager)
 
 
+# Bytes of the prefixes of a size.
+_PREFIXES = {
+    "": 1,
+    "K": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "T": 10**12,
+    "Ki": 1 << 10,
+    "Mi": 1 << 20,
+    "Gi": 1 << 30,
+    "Ti": 1 << 40,
+}
+
+
 def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 1 << 64:
+    """A size as a bare number of bytes, or with a unit such as ``64KiB``."""
+    found = re.fullmatch(r"([0-9]+)(?: ?([KMGT]i?)?B)?", text)
+    value = int(found[1]) * _PREFIXES[found[2] or ""] if found else 1 << 64
+    if value >= 1 << 64:
         raise ProgramError.saying(
-            f"--S: {text!r} is not a number of bytes", "write a whole number below 2^64, such as 65535"
+            f"--S: {text!r} is not a number of bytes", "write a whole number below 2^64, such as 65535 or 64KiB"
         )
-    return int(text)
+    return value
 
 
 # A program that ends at once. Each parameter is tried on it, so that an error about a parameter names its option.

@@ -8,22 +8,42 @@ from weft.text.columns import columns
 from weft.text.si import si
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def totals(matrix: Iterable[tuple[int, int, int, int]]) -> dict[str, int]:
+    """Messages, bytes and pairs of different ranks in a communication matrix (`Program.matrix`)."""
+    messages = total = pairs = 0
+    for source, target, size, count in matrix:
+        messages += count
+        total += size
+        pairs += source != target
+    return {"messages": messages, "bytes": total, "pairs": pairs}
 
 
 def lines(facts: Mapping[str, Any]) -> list[str]:
     """The facts of `Program.info` as lines of text."""
     counts = ", ".join(f"{count} {kind}" for kind, count in facts["kinds"].items())
     own = f", {facts['to_itself']} of them from a rank to itself" if facts["to_itself"] else ""
+    whole = facts.get("collectives_as_messages")
+    alone = ", without those of collectives" if whole else ""
     words = [
         f"{facts['ranks']} ranks, {facts['operations']} operations ({counts}), {facts['edges']} dependencies",
-        f"{facts['messages']} messages of {si(facts['bytes'], 'B')} between {facts['pairs']} pairs of ranks{own}",
+        (
+            f"{facts['messages']} messages of {si(facts['bytes'], 'B')} between {facts['pairs']} pairs of ranks"
+            f"{own}{alone}"
+        ),
         f"{si(facts['compute_ns'] * 1e-9, 's')} of computation, sum over all ranks",
     ]
     if facts["cpus"] > 1 or facts["nics"] > 1:
         words.append(f"up to {facts['cpus']} processors and {facts['nics']} interfaces per rank")
     if facts["collectives"]:
         words.append("collectives: " + ", ".join(f"{count} {kind}" for kind, count in facts["collectives"].items()))
+    if whole:
+        words.append(
+            f"with collectives as messages: {whole['messages']} messages of {si(whole['bytes'], 'B')} between "
+            f"{whole['pairs']} pairs of ranks"
+        )
     if facts["sizes"]:
         rows = [[f"{size} B and more" if size else "0 B", str(count)] for size, count in facts["sizes"]]
         words += ["", *columns(["message size", "messages"], rows)]
