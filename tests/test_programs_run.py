@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import weft
+from weft.cli import main
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -83,6 +85,27 @@ def test_ranks_that_wait_for_ever_are_named(tmp_path: Path) -> None:
     assert stuck.returncode == 4, stuck.stdout + stuck.stderr
     assert "rank 0 has finished 0 of 1 operations" in stuck.stderr
     assert "waits for a message from 1 with tag 5" in stuck.stderr
+
+
+def test_a_program_that_stopped_is_explained_without_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran(tmp_path, STUCK).returncode == 4
+    results = str(tmp_path / "results")
+    assert main(["explain", "stall", results]) == 0
+    shown = capsys.readouterr().out
+    assert "waits for a message from 1 with tag 5" in shown
+    assert "replay: " in shown
+    assert "picture" not in shown
+    assert main(["explain", "stall", results, "--json"]) == 0
+    (halted,) = json.loads(capsys.readouterr().out)["halted"]
+    assert "rank 0 has finished 0 of 1 operations" in halted
+    assert main(["explain", "stall", results, "--out", str(tmp_path / "stall.png")]) == 2
+    assert "no packet waits in the network" in capsys.readouterr().err
+    again = weft.load(str(tmp_path / "scenario.yaml"), overrides={"measure.rank_states": {}})
+    again.run(tmp_path / "states", watch=False)
+    assert main(["explain", "program", str(tmp_path / "states")]) == 2
+    assert "`weft explain stall FOLDER` names the ranks or packets that wait" in capsys.readouterr().err
 
 
 def test_a_check_says_that_the_program_decides_and_a_search_for_saturation_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Prints stuck points: the packets, the resources for which they wait, and the command that runs such a point again."""
+"""Prints stuck points: the waiting packets, or the ranks of a program, and the command that runs the point again."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def report(results: ResultSet) -> int:
 def explain(options: argparse.Namespace) -> int:
     """``weft explain stall``: print and draw the packets that wait for each other, and return the exit status.
 
+    If no packet waits because a program stopped, it prints the ranks and their missing messages, without a picture.
+
     Raises
     ------
     ResultsError
@@ -51,15 +53,21 @@ def explain(options: argparse.Namespace) -> int:
         remedy = f"choose one of {_some(list(stuck))} with --point" if stuck else "there is nothing to explain"
         raise ResultsError.saying(what, remedy)
     choice = Choice.of([results], [rows[0]])
+    in_network = bool(results.summaries[rows[0]].get("stall_wait_for"))
     if options.json:
-        print(json.dumps(stall.stalled(choice.spot()), indent=1))
+        halted = {"halted": results.summaries[rows[0]].get("stall_halted", [])}
+        print(json.dumps(stall.stalled(choice.spot()) if in_network else halted, indent=1))
         return DONE
-    drawing = drawn(stall, choice)
-    path = save(drawing, options.out or results.root / "stall.png")
+    if not in_network and options.out is not None:
+        what = f"{results.describe(rows[0])}: no packet waits in the network, so there is no picture"
+        raise ResultsError.saying(what, "leave out --out: the text names what waits")
     print(f"stuck: {results.describe(rows[0])}\n{stuck[rows[0]]}\nreplay: {_replay(results, rows[0])}")
     if rows[1:]:
         print(f"also stuck: points {_some(rows[1:])} (choose one with --point)")
-    print(f"picture  {path}\nnumbers  {save_numbers(drawing, path)}")
+    if in_network:
+        drawing = drawn(stall, choice)
+        path = save(drawing, options.out or results.root / "stall.png")
+        print(f"picture  {path}\nnumbers  {save_numbers(drawing, path)}")
     return DONE
 
 

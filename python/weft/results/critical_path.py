@@ -16,7 +16,7 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.results import soundness
-from weft.results.quantities import ENDING, NOT_COMPLETE
+from weft.results.quantities import ENDING, NOT_COMPLETE, STALLED
 from weft.text.columns import columns
 from weft.text.si import si
 
@@ -194,6 +194,11 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
         if summary[ENDING.column] == NOT_COMPLETE:
             return "a program did not end: the run was cut off", soundness.remedy(summary)
         how = summary[ENDING.column]
+        if how == STALLED:
+            return (
+                f"a program did not end: the run {how}",
+                "`weft explain stall FOLDER` names the ranks or packets that wait",
+            )
         return f"a program did not end: the run {how}", "allow more time with measure.stop.complete.max_window"
     return None
 
