@@ -137,6 +137,70 @@ def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> No
     assert fine[0][0].channels_s == pytest.approx(coarse[0][0].channels_s)
 
 
+@pytest.mark.parametrize("size", [96, 4000])
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"eager": "100B"},
+        {"eager": "100B", "host_latency": "40ns", "injection_latency": "70ns", "overhead": "25ns"},
+        {"eager": "1MB", "host_latency": "40ns", "injection_latency": "70ns", "overhead": "25ns"},
+    ],
+    ids=["bare", "latencies", "eager"],
+)
+def test_the_estimate_of_a_ping_pong_is_its_run_time(size: int, times: dict[str, str], tmp_path: Path) -> None:
+    """Five messages each way follow each other without contention, so only rounding differs: some cycles per message.
+
+    Without the request and the reply of messages above the eager limit, the estimate would be shorter by two latencies
+    per message.
+    """
+    lines: list[list[str]] = [[], []]
+    for number in range(10):
+        source, target = number % 2, 1 - number % 2
+        lines[source].append(f"s{number}: send {size}b to {target} tag {number}")
+        lines[target].append(f"r{number}: recv {size}b from {source} tag {number}")
+        if number:
+            lines[source].append(f"s{number} requires r{number - 1}")
+    file = tmp_path / "ping_pong.goal"
+    blocks = (f"rank {rank} {{\n" + "\n".join(own) + "\n}\n" for rank, own in enumerate(lines))
+    file.write_text("num_ranks 2\n" + "".join(blocks), encoding="utf-8")
+    sweep = weft.load(scenario("one router", times, str(file)))
+    (bound,) = bounds.of_point(sweep.points[0])
+    (summary,) = sweep.run(tmp_path / "out", watch=False).summaries
+    assert bound.ideal_s is not None
+    assert summary["solution_seconds"] == pytest.approx(bound.ideal_s, abs=10 * 4e-9), bound
+
+
+@pytest.mark.parametrize(
+    ("size", "least", "enough"), [(300, "2.1 µs", "100us"), (3000, "21 µs", "1ms"), (3_000_000, "21 ms", "1s")]
+)
+def test_a_window_that_is_too_short_for_a_program_is_a_warning_whose_remedy_works(
+    size: int, least: str, enough: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": f"{size}B"}
+    case = scenario("torus", {}, "")
+    case["traffic"]["workload"] = {"programs": {"program": {"collective": collective}}}
+    window = "measure.stop.complete.max_window"
+    file = tmp_path / "short.yaml"
+    file.write_text(yaml.safe_dump(case | {"sweep": {window: ["1us", "2s"]}}), encoding="utf-8")
+    assert main(["check", str(file)]) == 0
+    shown = capsys.readouterr().out
+    # 7 messages at 1 B/ns
+    warning = f"warning: {window}: 1us is shorter than the least run time of job all, {least} (at 1 of 2 points)"
+    assert warning in shown, shown
+    (remedy,) = (line for line in shown.splitlines() if line.startswith("  = help: write ") and "or more" in line)
+    longer = remedy.removeprefix("  = help: write ").partition(" or more")[0]
+    assert longer == enough
+    assert main(["check", str(file), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert (found["path"], found["code"]) == (window, "not_complete")
+    mended = weft.load(case, overrides={window: longer})
+    (bound,) = bounds.of_point(mended.points[0])
+    assert bounds.too_short(mended.points[0], [bound]) is None
+    if size < 10_000:
+        (summary,) = mended.run(tmp_path / "out", watch=False).summaries
+        assert summary["ending"] == "drained"
+
+
 def test_jobs_without_a_bound_are_named() -> None:
     programs = {"program": {"collective": {"operation": "all_reduce", "ranks": RANKS, "bytes": "1KiB"}}}
     case = scenario("torus", {}, "")

@@ -16,11 +16,12 @@ from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weft._engine import Point
     from weft.api.sweep import Implied, Sweep
     from weft.cli.arguments import Commands
+    from weft.programs.bounds import Bounds
 
 _HEADS = {
     "terminals": "terminals",
@@ -110,7 +111,7 @@ def main(options: argparse.Namespace) -> int:
     with slowly("proving that packets can't wait for each other in a cycle, and following their paths"):
         implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory, threads=options.threads)
     if options.json:
-        print(json.dumps(_document(sweep, implied), indent=1))
+        print(json.dumps(_document(sweep, implied, estimate=options.estimate), indent=1))
         return DONE
     print(sweep.points[0].resolved_yaml().rstrip())
     print(
@@ -132,14 +133,31 @@ def main(options: argparse.Namespace) -> int:
             print(line, end="\n" if line else "")
     for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
         print(line)
-    for line in _programs(sweep, estimate=options.estimate):
+    found = _bounds(sweep, estimate=options.estimate)
+    for line in _programs(sweep, found):
         print(line)
-    if values := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
+    of_points = [*warned.lines(sweep.points), *warned.listed(_too_short(sweep, found), len(sweep))]
+    if values := [*of_points, *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *values]))
     return DONE
 
 
-def _document(sweep: Sweep, implied: list[Implied]) -> dict[str, Any]:
+def _bounds(sweep: Sweep, *, estimate: bool) -> dict[str, list[Bounds]]:
+    from weft.programs import bounds
+
+    with slowly("computing the least run time of programs"):
+        return bounds.of_sweep(sweep.points, estimate=estimate)
+
+
+def _too_short(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[dict[str, str]]:
+    """Warnings about points whose longest window is shorter than the least run time of their programs."""
+    from weft.programs import bounds
+
+    warnings = (bounds.too_short(point, found[point.hash]) for point in sweep.points)
+    return [warning for warning in warnings if warning is not None]
+
+
+def _document(sweep: Sweep, implied: list[Implied], *, estimate: bool) -> dict[str, Any]:
     """The facts of each combination, with the coordinates of its first point and its number of points.
 
     Each warning appears once.
@@ -147,7 +165,9 @@ def _document(sweep: Sweep, implied: list[Implied]) -> dict[str, Any]:
     groups = [
         {"points": len(each.points), "coordinates": each.points[0].coordinates, "facts": each.facts} for each in implied
     ]
-    warnings = {json.dumps(warning, sort_keys=True): warning for point in sweep.points for warning in point.warnings}
+    of_points = [warning for point in sweep.points for warning in point.warnings]
+    of_points += _too_short(sweep, _bounds(sweep, estimate=estimate))
+    warnings = {json.dumps(warning, sort_keys=True): warning for warning in of_points}
     return {"points": len(sweep), "implied": groups, "warnings": list(warnings.values())}
 
 
@@ -167,12 +187,10 @@ def _work(facts: dict[str, Any]) -> list[str]:
     return ["", head, *(f"  {name.ljust(width)}  {share:.1%}" for name, share in rows.items())]
 
 
-def _programs(sweep: Sweep, *, estimate: bool) -> list[str]:
+def _programs(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[str]:
     """The bounds of the programs of a sweep, each once."""
     from weft.programs import bounds
 
-    with slowly("computing the least run time of programs"):
-        found = bounds.of_sweep(sweep.points, estimate=estimate)
     alike: dict[str, list[Point]] = {}
     for point in sweep.points:
         if found[point.hash]:

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 def lines(points: Sequence[Point]) -> list[str]:
     """The warnings of some points, each once, with the number of affected points."""
+    return listed((warning for point in points for warning in point.warnings), len(points))
+
+
+def listed(warnings: Iterable[Mapping[str, str]], total: int) -> list[str]:
+    """Warnings of points, each once, with the number of affected points among ``total``."""
     counts: dict[tuple[str, ...], int] = {}
-    for point in points:
-        for key in map(_key, point.warnings):
-            counts[key] = counts.get(key, 0) + 1
-    total = len(points)
+    for key in map(_key, warnings):
+        counts[key] = counts.get(key, 0) + 1
     return [
         line
         for key, count in counts.items()
