@@ -261,12 +261,44 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
             let what = format!("a sweep needs a list of values, not {describe}");
             let help = match &entry.value.kind {
                 Kind::Scalar(value) if !value.is_null() => format!("write `{}: [{value}]`", entry.key),
-                Kind::Mapping(_) => format!("write `{}: [{}]`", entry.key, yaml::flow(&entry.value.value())),
+                Kind::Mapping(parts) => {
+                    let list = steps(parts).unwrap_or_else(|| yaml::flow(&entry.value.value()));
+                    format!("write `{}: [{list}]`", entry.key)
+                }
                 _ => "write at least one value, or remove the path from the sweep".to_owned(),
             };
             Err(Diagnostic::at(&entry.key_span, &entry.key, &what, &help, &[]))
         }
     }
+}
+
+/// Largest number of values that a remedy lists.
+const LISTED: f64 = 50.0;
+/// Names under which users of other tools write the begin, the end and the step of a range.
+const RANGE: [&[&str]; 3] = [&["from", "start", "begin"], &["to", "stop", "end"], &["step", "by"]];
+
+/// The values of a mapping that is meant as a range: `range: [0.1, 0.5, 0.1]`, or a key each for begin, end and step.
+fn steps(parts: &[Entry]) -> Option<String> {
+    let numbers: Vec<&Node> = match parts {
+        [Entry { key, value: Node { kind: Kind::Sequence(values), .. }, .. }] if key == "range" => {
+            values.iter().collect()
+        }
+        _ if parts.len() == RANGE.len() => {
+            let named = |names: &&[&str]| parts.iter().find(|part| names.contains(&part.key.as_str()));
+            RANGE.iter().map(|names| named(names).map(|part| &part.value)).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let number = |node: &&Node| match &node.kind {
+        Kind::Scalar(value) => value.to_string().parse::<f64>().ok(),
+        Kind::Mapping(_) | Kind::Sequence(_) => None,
+    };
+    let &[from, to, step] = numbers.iter().map(number).collect::<Option<Vec<f64>>>()?.as_slice() else { return None };
+    let count = ((to - from) / step + 1e-9).floor();
+    // rounding removes the errors of the sum in binary
+    let value = |place: u32| ((from + f64::from(place) * step) * 1e9).round() / 1e9;
+    (step > 0.0 && (1.0..LISTED).contains(&count))
+        .then(|| (0..=count as u32).map(|place| value(place).to_string()).collect::<Vec<_>>().join(", "))
 }
 
 /// The point with number `index` in the product of the axes. The first axis changes slowest.

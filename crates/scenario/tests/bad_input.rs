@@ -579,7 +579,7 @@ fn values_of_a_sweep_that_are_the_same_once_they_are_read() {
     ] {
         let message = refused(sweep).expect_err("the same twice");
         assert!(
-            message.contains(both) && message.contains("twins.yaml:4:") && message.contains("leave one of them out"),
+            message.contains(both) && message.contains("twins.yaml:4:") && message.contains("remove one of the two"),
             "{message}"
         );
     }
@@ -598,6 +598,30 @@ fn sweep_without_a_list() {
       |
       = help: write `traffic.load: [0.1]`
     "#);
+}
+
+#[test]
+fn a_range_in_a_sweep_is_refused_with_its_values() {
+    let base = [("routing: ugal_p", "routing: ugal_p\nsweep: {traffic.load: {range: [0.1, 0.3, 0.1]}}")];
+    let refusal = refused(&base, &[]);
+    let help = "write `traffic.load: [0.1, 0.2, 0.3]`";
+    assert!(refusal.contains(help), "{refusal}");
+    for (written, listed) in [
+        ("{from: 0.05, to: 0.2, step: 0.05}", "[0.05, 0.1, 0.15, 0.2]"),
+        ("{start: 1, step: 2, stop: 6}", "[1, 3, 5]"),
+        // no ranges
+        ("{widths: [8, 8, 8]}", "[{widths: [8, 8, 8]}]"),
+        ("{a: 4, b: 8, c: 2}", "[{a: 4, b: 8, c: 2}]"),
+        // no step, or too many values to list
+        ("{from: 0.1, to: 0.2}", "[{from: 0.1, to: 0.2}]"),
+        ("{range: [0, 1, 0.001]}", "[{range: [0, 1, 0.001]}]"),
+    ] {
+        let sweep = format!("routing: ugal_p\nsweep: {{traffic.load: {written}}}");
+        let refusal = refused(&[("routing: ugal_p", &sweep)], &[]);
+        assert!(refusal.contains(&format!("write `traffic.load: {listed}`")), "{written}: {refusal}");
+    }
+    let text = GOOD.replace("routing: ugal_p", "routing: ugal_p\nsweep: {traffic.load: [0.1, 0.2, 0.3]}");
+    assert_eq!(expand("bad.yaml", &text, &[]).map(|points| points.len()).ok(), Some(3), "the remedy works");
 }
 
 #[test]
