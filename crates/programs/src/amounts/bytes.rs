@@ -58,6 +58,23 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// An amount of bytes for a message: three digits and a decimal unit, such as "1.50 GB".
+pub fn in_words(bytes: f64) -> String {
+    // 999.5 of a unit are shown as 1.00 of the next one
+    let fits =
+        UNITS[4..].iter().copied().filter(|&(_, unit)| bytes >= 0.9995 * unit as f64).max_by_key(|&(_, unit)| unit);
+    let (name, unit) = fits.unwrap_or(("B", 1));
+    let value = bytes / unit as f64;
+    let digits = if unit == 1 || value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {name}")
+}
+
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         weft_units::with_unit(deserializer, ("a size in bytes", "B", "64KiB"), str::parse)
@@ -103,6 +120,14 @@ mod tests {
             assert!(refused(number).contains("give a unit, such as \"64KiB\""), "{}", refused(number));
         }
         assert!(refused("[1]").contains("expected a size in bytes such as \"64KiB\""), "{}", refused("[1]"));
+    }
+
+    #[test]
+    fn an_amount_in_words_has_a_unit_that_shows_it() {
+        let words = [0.0, 999.0, 1500.0, 81_920_000.0, 80e9, 640e9, 3.25e15].map(in_words);
+        assert_eq!(words, ["0 B", "999 B", "1.50 KB", "81.9 MB", "80.0 GB", "640 GB", "3250 TB"]);
+        let edges = [9_994.0, 9_996.0, 99_940.0, 99_960.0, 999_400.0, 999_600.0].map(in_words);
+        assert_eq!(edges, ["9.99 KB", "10.0 KB", "99.9 KB", "100 KB", "999 KB", "1.00 MB"]);
     }
 
     #[test]

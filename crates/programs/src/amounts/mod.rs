@@ -3,5 +3,5 @@
 pub mod bytes;
 pub mod per_second;
 
-pub use bytes::Bytes;
+pub use bytes::{Bytes, in_words};
 pub use per_second::{ByteRate, Flops};

@@ -23,6 +23,7 @@
 use super::{Generates, Line, Made, not_too_many, within};
 use crate::ai::degrees::{Degrees, Group, check_product};
 use crate::ai::model::{Accelerator, Model};
+use crate::amounts::in_words;
 use crate::form::{Calls, Op, Operation, Ops, Program, RankProgram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,12 +106,9 @@ impl InferenceStep {
         let keys = (self.model.kv_bytes() * self.prompts) as f64 * context as f64 / f64::from(self.ranks);
         let there = self.accelerator.memory.0 as f64;
         if weights + keys > there {
+            let [weights, keys, needed, there] = [weights, keys, weights + keys, there].map(in_words);
             let what = format!(
-                "weights {:.1} GB + keys and values {:.1} GB = {:.1} GB, but an accelerator has {:.1} GB",
-                weights / 1e9,
-                keys / 1e9,
-                (weights + keys) / 1e9,
-                there / 1e9
+                "a rank needs weights {weights} + keys and values {keys} = {needed}, but an accelerator has {there}"
             );
             return Err(Refusal::new(
                 format!("{path}.accelerator.memory"),

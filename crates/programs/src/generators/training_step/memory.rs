@@ -1,6 +1,7 @@
 //! The memory that a training step needs.
 
 use super::{Recompute, Sharding, TrainingStep};
+use crate::amounts::in_words;
 use weft_units::Refusal;
 
 impl TrainingStep {
@@ -47,12 +48,11 @@ impl TrainingStep {
         if needed <= there {
             return Ok(());
         }
-        let [weights, gradients, optimizer, activations] = parts.map(|bytes| bytes / 1e9);
+        let [weights, gradients, optimizer, activations] = parts.map(in_words);
+        let (needed, there) = (in_words(needed), in_words(there));
         let what = format!(
-            "weights {weights:.1} GB + gradients {gradients:.1} GB + optimizer {optimizer:.1} GB + activations {activations:.1} GB = \
-             {:.1} GB, but an accelerator has {:.1} GB",
-            needed / 1e9,
-            there / 1e9
+            "the step needs weights {weights} + gradients {gradients} + optimizer {optimizer} + activations {activations} = {needed}, \
+             but an accelerator has {there}"
         );
         let help = "increase degrees.tensor or degrees.pipeline, choose a stronger sharding, or write recompute: full";
         Err(Refusal::new(format!("{path}.accelerator.memory"), what, help))
