@@ -115,5 +115,5 @@ def test_the_table_of_a_run_shows_the_minimal_share_if_packets_took_detours(
 
     assert "minimal share" not in table("[dragonfly_minimal]")
     shown = table("[dragonfly_valiant, dragonfly_minimal]")
-    assert "minimal share over load" in shown
+    assert "minimal share against the configured load" in shown
     assert "  1.00" in shown

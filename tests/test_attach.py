@@ -130,7 +130,7 @@ def test_other_contents_are_another_sweep() -> None:
             {"topology": petersen(), "overrides": {"topology": {"single_router": {"terminals": 2}}}},
             ["topology=", "has no effect"],
         ),
-        ({"overrides": {"traffic.load": 1j}}, ["texts, numbers"]),
+        ({"overrides": {"traffic.load": 1j}}, ["strings, numbers"]),
     ],
 )
 def test_what_is_no_network_and_no_traffic_is_refused(arguments: dict[str, Any], words: list[str]) -> None:

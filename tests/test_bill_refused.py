@@ -260,8 +260,9 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
     backlog = r"phase 3 is not settled \(delivers the backlog of a saturated phase\)"
     with pytest.raises(ResultsError, match=backlog) as raised:
         _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
-    assert raised.value.help == "lower the load of the phase before until it is not saturated"
-    with pytest.raises(ResultsError, match=r"the point is not judged \(too short to tell whether it is saturated\)"):
+    assert raised.value.help == "lower the load of the previous phase until that phase is not saturated"
+    too_short = r"the point is not judged \(the run is too short to tell whether the network is saturated\)"
+    with pytest.raises(ResultsError, match=too_short):
         _with_phases(tmp_path / "bursts", sound | {"saturated": None}, sound, saturated=None).bill(keys)
     with pytest.raises(ResultsError, match="there is no phase 3: the last phase is 2") as raised:
         _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})

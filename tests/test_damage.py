@@ -185,7 +185,7 @@ def test_a_scenario_without_keys_is_reported(whole: Results, tmp_path: Path) -> 
     run = path.with_name("run.json")
     run.write_text(json.dumps(json.loads(run.read_text()) | {"file_crc32": None}))
     opened = weft.open_results(whole.root)
-    with pytest.raises(weft.ResultsError, match=r"scenario.yaml can't be read: it has no topology, links"):
+    with pytest.raises(weft.ResultsError, match=r"scenario.yaml can't be read: the file has no topology, links"):
         opened.scenario(0)
     assert main(["report", str(whole.root), "--out", str(tmp_path / "page.html")]) == 0
 

@@ -147,8 +147,8 @@ def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> N
     ranks = values.filter(values > 100_000)
     assert ranks.to_list() == [control_messages.FIRST_RANK] * len(ranks) != []
     message = str(_engine.recordings())
-    assert f"{control_messages.FIRST_RANK}, the link" in message
-    assert f"{control_messages.FIRST_RANK + 1}, packets" in message
+    assert f"{control_messages.FIRST_RANK} means that the link" in message
+    assert f"{control_messages.FIRST_RANK + 1} means that, since a fault, packets" in message
 
 
 def test_every_cause_of_a_stall_has_words_and_an_arrow_of_its_own() -> None:

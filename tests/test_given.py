@@ -140,5 +140,5 @@ def test_packets_and_points_are_checked(sweep: Sweep) -> None:
 
 @pytest.mark.parametrize("name", ["../scenario.yaml", "..", ".", "", "/etc/passwd", "a\0b"])
 def test_files_of_a_point_are_in_its_folder(results: Results, name: str) -> None:
-    with pytest.raises(weft.ResultsError, match="is not a file name"):
+    with pytest.raises(weft.ResultsError, match="is no name of a file of a point"):
         results.file(0, name)

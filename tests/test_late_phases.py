@@ -79,7 +79,7 @@ def test_it_is_marked_in_the_report_the_figure_and_the_exports(waking: Results, 
     assert main(["export", str(waking.root), "--table", "phases", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
     assert text.startswith("| Phase | From cycle | To cycle | Configured load [flits/terminal/cycle] |"), text
-    assert "~: measured before it had settled" in text.replace("\\", "")
+    assert "~: measured before the network had settled" in text.replace("\\", "")
 
 
 def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: Path) -> None:

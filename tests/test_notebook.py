@@ -67,7 +67,7 @@ def test_numbers_that_are_not_known_well_have_their_marks(tmp_path: Path) -> Non
     rows = [cells(row) for row in re.findall(r"<tr><td.*?</tr>", html)]
     assert (rows[0][1], rows[0][4]) == ("20.0~", "5.0~")
     assert (rows[1][1], rows[1][4]) == ("sat", "7.0!")
-    assert "~: measured before it had settled" in html
+    assert "~: measured before the network had settled" in html
     assert "!: per accepted bit" in html
 
 

@@ -236,7 +236,7 @@ def test_sizes_of_blocks_follow_from_the_sums_of_the_ranks() -> None:
     for root in (-1, 3, 0xFFFFFFFF):
         with pytest.raises(UnknownSizesError, match=f"BCAST of 3 ranks has the root {root}"):
             _completed("BCAST", [(24, 8), (0, 8), (0, 8)], root=root)
-    with pytest.raises(UnknownSizesError, match="ranks call BCAST and REDUCE at the same place"):
+    with pytest.raises(UnknownSizesError, match="ranks call different collectives at the same place: BCAST and REDUCE"):
         complete([Collective(name, 0, 8, 8, Record(Kind.BARRIER, [])) for name in ("BCAST", "REDUCE")])
 
 

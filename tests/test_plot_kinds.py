@@ -618,7 +618,7 @@ def test_figures_over_time_mark_the_cycles_in_which_something_changes(tmp_path: 
         lines: list[Any] = [line for line in drawing.axes[0].lines if line.get_label() == "_change"]
         assert [list(map(float, line.get_xdata())) for line in lines] == [[400.0] * 2, [500.0] * 2, [700.0] * 2]
         named: Any
-        (named,) = [handle for handle in drawing.plan.handles if "load changes" in str(handle.get_label())]
+        (named,) = [handle for handle in drawing.plan.handles if "change of load" in str(handle.get_label())]
         assert named.get_linestyle() == lines[0].get_linestyle()
 
 

@@ -83,6 +83,21 @@ def test_info_counts_operations_and_draws_who_sends_to_whom(tmp_path: Path, caps
     assert capsys.readouterr().out.startswith("4 ranks, 23940 operations")
 
 
+def test_info_also_counts_the_messages_of_collectives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a ring all-reduce of 8 ranks each rank sends 2 * 7 messages of 1/8 of the vector to the next rank."""
+    file = tmp_path / "all_reduce.yaml"
+    collective = "collective: {operation: all_reduce, ranks: 8, bytes: 8KB}"
+    file.write_text(f"program: {{{collective}}}\ncollectives: {{algorithms: {{all_reduce: {{ring: {{}}}}}}}}\n")
+    facts = _json(capsys, "info", file)
+    assert (facts["messages"], facts["bytes"], facts["collectives"]) == (0, 0, {"all_reduce": 8})
+    assert facts["collectives_as_messages"] == {"messages": 8 * 14, "bytes": 8 * 14 * 1000, "pairs": 8}
+    assert main(["trace", "info", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "0 messages of 0 B between 0 pairs of ranks, without those of collectives" in shown
+    assert "with collectives as messages: 112 messages of 112 kB between 8 pairs of ranks" in shown
+    assert _json(capsys, "info", DATA / "binary_tree_32.goal")["collectives_as_messages"] is None
+
+
 def test_a_part_and_nodes_of_a_program_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, part, nodes = DATA / "binary_tree_32.goal", tmp_path / "part.goal", tmp_path / "nodes.goal"
     assert main(["trace", "cut", str(source), "--to", "10us", "--out", str(part)]) == 0
@@ -180,7 +195,7 @@ def test_parameters_that_do_not_fit_are_refused_at_their_line(
     text = (EXAMPLES / "dense_70b.yaml").read_text()
     for old, new, what in (
         ("ranks: 1024", "ranks: 1000", "tensor 8 x context 1 x data 32 x pipeline 4 = 1024 ranks, not 1000"),
-        ("memory: 80GB", "memory: 8GB", "GB, and an accelerator has 8.0 GB"),
+        ("memory: 80GB", "memory: 8GB", "GB, but an accelerator has 8.00 GB"),
         ("memory: 80GB", "memory: 80", "80 is a bare number, but a size in bytes needs a unit"),
         ("tensor: 8", "tensr: 8", "tensr"),
     ):

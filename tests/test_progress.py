@@ -121,11 +121,11 @@ def test_the_longest_point_is_waited_for() -> None:
 
 def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
     # 5 - 2 + 0.63 points in 30 s
-    assert words(status(), 30.0) == "5 of 12 points, 7.26 a minute, 1:30 left"
-    assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 a minute, 4:30 left"
+    assert words(status(), 30.0) == "5 of 12 points, 7.26 per minute, 1:30 left"
+    assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 per minute, 4:30 left"
     assert words(status(left_seconds=None, done=2, running=0.0), 30.0) == "2 of 12 points"
     more = status(left_seconds=None, done=12, running=0.1)
-    assert words(more, 30.0) == "12 of 12 points, 20.2 a minute", "a search that runs more points than it had planned"
+    assert words(more, 30.0) == "12 of 12 points, 20.2 per minute", "a search that runs more points than it had planned"
     assert flight_words(Flight("a", "", 0.43, 4300, 10.0, 13.0)) == "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left"
     assert (
         flight_words(Flight("a", "", 1.0, 10000, 75.0, None))

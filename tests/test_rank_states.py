@@ -241,7 +241,7 @@ def test_a_check_refuses_a_program_that_cannot_finish(tmp_path: Path, capsys: py
 
 def test_policies_are_compared_by_time_and_energy(sleepy: Results) -> None:
     text = "\n".join(of_programs.lines(sleepy))
-    assert "against always_on" in text
+    assert "change compared with always_on" in text
     assert "different loads" not in text
     runs = {policy: [s for s in sleepy.summaries if s["policy"] == policy] for policy in ("always_on", "idle_timeout")}
     means = {policy: of_programs.mean_of(each, of_programs.RUN_TIME) for policy, each in runs.items()}

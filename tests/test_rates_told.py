@@ -90,4 +90,4 @@ def test_a_policy_that_leaves_all_links_on_is_the_baseline_where_the_routing_ref
     both = f"[{{tcep: {{initial: all_on, deactivate: false}}}}, {sleeps}]"
     results = weft.load(FAULTY, overrides={"sweep.power.policy": both}).run(tmp_path / "both")
     assert YearlyBill(results).frame["saving_share"].to_list()[-1] > 0
-    assert "beside tcep(initial all_on, deactivate no)" in savings.lines(results, width=200)[0]
+    assert "compared with tcep(initial all_on, deactivate no)" in savings.lines(results, width=200)[0]

@@ -332,7 +332,7 @@ def test_a_stall_is_reported_in_words(driver: webdriver.Chrome, ring: object) ->
     page.do("choosePoint(1)")
     assert page.texts("#point-stall pre") == [stuck.stalls[0][1]]
     waiting = len(stuck.summaries[1]["stall_wait_for"])
-    assert page.texts("#network-legend > span")[0].endswith(f"{waiting} queues")
+    assert page.texts("#network-legend > span")[0].endswith(f"the {waiting} queues of the wait-for cycle")
     emphasised = "Array.from(view.canvas.both.begins.slice(1, 3))"
     begin, end = page.ask(emphasised)
     assert end - begin == waiting, "a channel of the ring leads to each"

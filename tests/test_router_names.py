@@ -67,7 +67,7 @@ def test_a_timeline_takes_ids(kind: str) -> None:
     assert wanted.channels(frame)["from_router"].to_list() == [names[0]]
     with pytest.raises(weft.ScenarioError, match="no router 0: the network has 3"):
         Wanted(routers=["0"]).check(network)
-    with pytest.raises(weft.ScenarioError, match="write 0 to 2"):
+    with pytest.raises(weft.ScenarioError, match="write a number from 0 to 2"):
         Wanted(routers=["3"]).check({"router_count": 3, "names": None})
 
 

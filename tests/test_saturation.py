@@ -359,7 +359,7 @@ def test_a_stall_is_reported(ring: Path, tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--from", "0.5", "--to", "0.3"], ["from 0.5 up to 0.3", "upwards"]),
+        (["--from", "0.5", "--to", "0.3"], ["from 0.5 up to 0.3", "a higher upper end"]),
         (["--to", "1.5"], ["up to 1.5", "at most 1"]),
         (["--from", "0"], ["from 0 up"]),
         (["--tolerance", "0"], ["tolerance of 0"]),

@@ -178,7 +178,7 @@ def test_the_way_out_of_a_short_warm_up_works(tmp_path: Path, capsys: pytest.Cap
     assert "no point can be compared" in output
     assert "write `measure.warmup: auto`, or several times that length" in output
     assert main([*run, "--set", "measure.warmup=auto", "--out", str(tmp_path / "auto")]) == 0
-    assert "idle_timeout beside always_on, for the same traffic links that draw power" in " ".join(
+    assert "idle_timeout compared with always_on, for the same traffic links that draw power" in " ".join(
         capsys.readouterr().out.split()
     )
 
@@ -274,7 +274,7 @@ def test_of_several_policies_without_sleep_the_usual_one_is_the_reference(tmp_pa
     runs.append(({"power.policy": "gated"}, GATED | {"links_stay_on": False, "hash": 2}))
     results = made(tmp_path / "three", runs)
     text = "\n".join(savings.lines(results, width=1000))
-    assert "timid beside always_on" in text
+    assert "timid compared with always_on" in text
     assert "It saves no power" not in text.partition("gated compared with always_on")[2]
     assert "Compared with links that are always on, 25.0 % less power at best" in "\n".join(
         answer.sentences(Sources([results]))
@@ -289,7 +289,7 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     text = " ".join(capsys.readouterr().out.split())
     assert "warm-up settled in 4 of 4 points" in text
     assert "power state settled in 2 of 2 points" in text
-    assert "tcep beside always_on" in text
+    assert "tcep compared with always_on" in text
     assert "Not compared" not in text
     assert "25 % of the links that it manages draw power; the network draws 14" in text
     # tornado has no hub on its minimal path: in each dimension most packets now take a second hop, over the hub

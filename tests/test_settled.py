@@ -86,8 +86,8 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
     summary = results.summaries[0]
     assert summary["accepted_load"] < 1.03 * summary["offered_load"]
     assert results.flaws == ["not settled (began with a backlog)"]
-    lower = "lower the load of the previous phase: the network hardly delivers the packets that were left"
-    assert lower in _notes(results)
+    remedy = "lower the load of the previous phase: the network hardly delivers the packets that were left"
+    assert remedy in _notes(results)
     # the remedy
     lower = weft.load(BURST, overrides={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
     assert lower.flaws == [None]

@@ -239,7 +239,7 @@ def test_sweeps_too_large_together_run_one_after_the_other(tmp_path: Path, monke
     run(tmp_path / "fits", *both)
     assert runs.most == 1
     monkeypatch.setattr(memory, "left", lambda: Left(size // 2, "the machine", counts_reserved=True))
-    with pytest.raises(ScenarioError, match="a point takes about"):
+    with pytest.raises(ScenarioError, match="a point needs about"):
         run(tmp_path / "refused", *both)
     assert not list((tmp_path / "refused").glob("*/points"))
     run(tmp_path / "forced", *both, force_memory=True)

@@ -242,7 +242,7 @@ def test_what_can_not_be_submitted_is_refused(
         assert arrays.standing(Store(out)) == []
         return said.err
 
-    assert "a point takes up to" in (text := refused("--memory", "100MB"))
+    assert "a point needs up to" in (text := refused("--memory", "100MB"))
     assert main([*command, "--no-picture", "--memory", text.partition("--memory ")[2].partition(")")[0]]) == 0
     wait_for_the_end(slurm)
     long = ["--set", "measure.window=100000000cycles", "--out", str(tmp_path / "long")]
@@ -256,7 +256,7 @@ def test_what_can_not_be_submitted_is_refused(
     assert not (tmp_path / "refused" / "jobs").exists()
     for more, words in (
         (["--jobs", "2"], "--cpus sets"),
-        (["--force"], "another folder"),
+        (["--force"], "a new folder"),
         (["--watch", "0:0"], "on this machine"),
     ):
         assert words in refused("--no-picture", *more)
@@ -352,7 +352,7 @@ def test_a_search_for_saturation_is_one_job(
     assert main([*command, "--cpus", "2"]) == 0
     assert "submitted the search as job 1\n" in capsys.readouterr().out
     assert main(command) == 0
-    assert "submitted nothing: job 1 searches in this folder" in capsys.readouterr().out
+    assert "submitted nothing: job 1 already searches in this folder" in capsys.readouterr().out
     again = weft.load(small, overrides={"traffic.pattern": "tornado"}).submit_saturation(out=out, tolerance=0.1)
     assert again.array
     assert (again.array.job, again.plan) == ("1", None)

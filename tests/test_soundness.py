@@ -134,7 +134,7 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
     assert results.flaws == [None, words]
     first, left_out, *rest = answer.sentences(Sources([results]))
     assert first == f"2 points: 1 is {words}."
-    assert "left out" in left_out
+    assert left_out.endswith("exclude these points.")
     best = [each for each in rest if each.startswith(("Lowest", "Highest", "Least", "Compared with"))]
     assert len(best) == 4
     assert not any("load 0.2" in sentence for sentence in best), best
@@ -434,8 +434,10 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
     results = made(tmp_path / "silent", [({}, times | {"jobs": jobs, "phases": phases})])
     lines = [
         (
-            "job exchange has no measured packet: its batch was complete in cycle 565, before the window began in "
-            "cycle 6490",
+            (
+                "job exchange has no measured packet: its batch was complete in cycle 565, before the window began in "
+                "cycle 6490"
+            ),
             "job_without_packets",
         ),
         ("job silent has no measured packet: it created no packet in the window", "job_without_packets"),
@@ -452,8 +454,10 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
             "phase_without_packets",
         ),
         (
-            "settled: not judged, because the load changes at given times; the scenario sets the warm-up to 6490 "
-            "cycles",
+            (
+                "settled: not judged, because the load changes at given times; the scenario sets the warm-up to 6490 "
+                "cycles"
+            ),
             "warmup_not_judged",
         ),
     ]
@@ -560,7 +564,7 @@ def test_changes_at_set_times_are_no_chance(tmp_path: Path, capsys: pytest.Captu
     assert main(["compare", str(tmp_path / "1" / "a"), str(tmp_path / "1" / "b")]) == 0
     output = capsys.readouterr().out
     assert "+1000.0 %  not judged: the links that are on changed in the window, which is not chance" in output
-    assert "not told apart" not in output
+    assert "not significantly different" not in output
     assert "sweep the seed (seed: [1, 2, 3]) in both" in output
     # a column of notes has no heading and no rule
     assert not any(line.endswith("  -") for line in output.splitlines())

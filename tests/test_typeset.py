@@ -74,7 +74,7 @@ def test_the_head_of_a_table_of_latex_is_narrow_and_has_as_many_cells_in_each_ro
     # the units of all columns begin in the same row
     assert {
         next(place for place, row in enumerate(cells_of) if row[column].startswith("(")) for column in range(4)
-    } == {3}
+    } == {4}
 
 
 def test_a_table_of_markdown_has_as_many_cells_in_each_line() -> None:

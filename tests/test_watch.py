@@ -109,7 +109,7 @@ def test_packets_of_a_stuck_network_are_reported_as_far_as_they_came(ring: Path)
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("64:0", "there is no terminal 64, the network has 64"),
+        ("64:0", "there is no terminal 64: the network has 64 terminals"),
         ("3:100000", r"terminal 3 created \d+ packets in this run\n  = help: name one from 3:0 to 3:\d+"),
         ("nonsense", "'nonsense' is not a packet"),
     ],

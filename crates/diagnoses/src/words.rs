@@ -117,9 +117,8 @@ pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
 
 /// `shift`: the shift of the phases that begin later.
 pub(crate) fn later_window(warmup: Span, shift: Option<Span>) -> Remedy {
-    let shifted = shift.map_or_else(String::new, |shift| {
-        format!(", and let all later phases begin {} later", shift.words())
-    });
+    let shifted =
+        shift.map_or_else(String::new, |shift| format!(", and let all later phases begin {} later", shift.words()));
     let remedy = Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup)));
     // if phases shift, the warm-up without the shift is only half of the remedy
     if shift.is_some() { remedy } else { remedy.with(WARMUP, warmup.to_string()) }

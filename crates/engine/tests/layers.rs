@@ -330,13 +330,15 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
 fn no_model_is_named_outside_its_folder() {
     let members = members();
     assert!(members.iter().any(|member| member.module == "hyperx") && members.len() > 40, "registries are read");
+    let mut all = Vec::new();
     for of in ["api", "models", "kernel", "engine", "scenario"] {
         let files = sources(of);
         for (file, text) in &files {
             let found = named(&members, of, file, text, &files);
-            assert!(found.is_empty(), "{of}/{file} names {}", found.join("; "));
+            all.extend(found.into_iter().map(|found| format!("{of}/{file} names {found}")));
         }
     }
+    assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn modes_that_do_not_exist_and_ladders_without_rungs_are_refused() {
             message_of(&idle(r#""to": "two""#), lanes()),
             "idle_timeout.to: no mode has the name `two`; write one of: off, six,",
         ),
-        (message_of(&idle(r#""to": "waking""#), lanes()), "idle_timeout.to: links pass through the mode `waking`"),
+        (message_of(&idle(r#""to": "waking""#), lanes()), "idle_timeout.to: links only pass through the mode `waking`"),
         (message_of(&idle(r#""to": "nap", "changes": "carry""#), lanes()), "carries no packets in the mode `nap`"),
         (
             message_of(r#"{"rate_ladder": {}}"#, none()),

@@ -140,7 +140,7 @@ fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
     let refusal = refusal(wide, routing(SHORTEST));
     // 34^3 = 39,304 routers; the square of this number, 1.54e9, exceeds 2^30
     assert!(
-        refusal.what.starts_with("39304 routers with terminals x 39304 routers x 1 bytes = 1544804416"),
+        refusal.what.starts_with("the table needs 39304 routers with terminals x 39304 routers x 1 bytes = 1544804416"),
         "{refusal}"
     );
 }

@@ -115,7 +115,8 @@ fn a_limit_that_leaves_no_time_for_the_power_state_is_refused() {
     assert_eq!(refusal.path, "measure.warmup_limit");
     // 6 * 4,000 cycles are more than 12 * 500
     assert!(refusal.what.contains("6 observations of the power state of 4000 cycles"), "{}", refusal.what);
-    let least: u64 = refusal.what.rsplit(' ').next().expect("a sum").parse().expect("cycles");
+    let (_, needs) = refusal.what.split_once("because it needs ").expect("a sum");
+    let least: u64 = needs.split(' ').next().expect("a number").parse().expect("cycles");
     assert!((6 * PERIOD..6 * PERIOD + AHEAD).contains(&least), "{least}");
     assert_eq!(run(&auto(SLOW, 0.1, least)).warmup, least, "just long enough to look once");
     // the limit that the help proposes is also long enough to settle

@@ -208,7 +208,8 @@ pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
             "message classes have priorities, but at speedup {speedup} flits wait for their link after the switch. \
              They wait in the order of their grants, up to the number of credits, and priorities have no effect there"
         );
-        let help = "write `router: {output_buffer: 2flits}`, so that flits wait before the switch, or `router: {speedup: 1}`";
+        let help =
+            "write `router: {output_buffer: 2flits}`, so that flits wait before the switch, or `router: {speedup: 1}`";
         let numbers = [("speedup", f64::from(speedup))];
         Warning::new(&PRIORITY_BEHIND_SWITCH, "router.speedup", numbers, what, help)
     })

@@ -111,12 +111,15 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
         let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
         let larger = if own { "a program that runs at least" } else { "batches that are at least" };
         let size = if own { "as long" } else { "as large" };
-        let numbers = [
-            ("window_cycles", outcome.window as f64),
-            ("decision_cycles", period as f64),
-            ("enough_times", times),
-        ];
-        Warning::new(&MEASURED_FROM_START, "measure.warmup", numbers, what, format!("write {larger} {times} times {size}"))
+        let numbers =
+            [("window_cycles", outcome.window as f64), ("decision_cycles", period as f64), ("enough_times", times)];
+        Warning::new(
+            &MEASURED_FROM_START,
+            "measure.warmup",
+            numbers,
+            what,
+            format!("write {larger} {times} times {size}"),
+        )
     }))
 }
 

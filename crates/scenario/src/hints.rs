@@ -150,13 +150,17 @@ fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
                     behind these requests. The results do not show this deadlock";
         let is_limited = spec.traffic.jobs.iter().all(|job| job.workload.model().follows_network());
         let help = match is_limited {
-            true => "compare the reply queue of the machine with `outstanding` times the number of other terminals, \
-                     which is the largest number of replies that can wait at a terminal",
+            true => {
+                "compare the reply queue of the machine with `outstanding` times the number of other terminals, \
+                     which is the largest number of replies that can wait at a terminal"
+            }
             false => {
-                "write `outstanding`, the largest number of replies that wait at a terminal for each other terminal"
+                "write `outstanding`: at most that number of replies then waits at a terminal for each other terminal"
             }
         };
-        let help = format!("{help}; or give replies a message class (`classes`, `reply_class`) and write `finite_buffers: true`");
+        let help = format!(
+            "{help}; or give replies a message class (`classes`, `reply_class`) and write `finite_buffers: true`"
+        );
         Warning::new(&REQUESTS_SHARE_VCS, "traffic.workload", [], what, help)
     })
 }

@@ -84,7 +84,11 @@ impl Scenario {
         if let Some(unknown) = self.links.keys().find(|name| !known(name)) {
             let valid: Vec<_> = std::iter::once("default").chain(classes.iter().map(String::as_str)).collect();
             let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
-            return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its link classes", &valid)));
+            return Err(Refusal::new(
+                format!("links.{unknown}"),
+                what,
+                suggestion(unknown, "its link classes", &valid),
+            ));
         }
         let written = self.links.get("default").cloned().unwrap_or_default();
         for (number, (class, facts)) in classes.iter().zip(graph.facts()).enumerate() {

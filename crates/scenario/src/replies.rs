@@ -74,7 +74,8 @@ pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning
         let enough = phases.warmup + 2 * cycles;
         let help = match enough <= MAX_CYCLES {
             true => {
-                let moved = later(scenario, spec, enough - phases.warmup).map_or_else(String::new, |text| format!(", {text}"));
+                let moved =
+                    later(scenario, spec, enough - phases.warmup).map_or_else(String::new, |text| format!(", {text}"));
                 format!("write `measure.warmup: {enough}cycles` or more{moved}")
             }
             false => "write a shorter turnaround".to_owned(),

@@ -40,11 +40,8 @@ fn a_rate_of_nothing_is_refused() {
 #[test]
 fn a_rate_above_what_feeds_the_link_is_refused() {
     // the crossbar gives an output as many flits per cycle as its speedup; 90 Gb/s are 3 flits of 48 bits in 1.6 ns
-    let words = [
-        "3 flits per cycle",
-        "at most 2 flits per cycle to an output (router.speedup)",
-        "router.speedup: 3 or more",
-    ];
+    let words =
+        ["3 flits per cycle", "at most 2 flits per cycle to an output (router.speedup)", "router.speedup: 3 or more"];
     for class in ["links.dim0.bandwidth", "links.dim1.bandwidth"] {
         for fast in ["3flits/cycle", "90Gb/s"] {
             check(&[(class, fast)], &words, &[&[(class, "2flits/cycle")], &[("router.speedup", "3")]]);
@@ -118,7 +115,7 @@ fn a_mode_without_a_price_is_refused() {
         [("routing", "dimension_order"), ("power.policy", "{rate_ladder: {epoch: 1000cycles, transition: 100cycles}}")];
     let (few, all) = (prices(&["on", "waking", "half"]), prices(&["on", "waking", "half", "quarter"]));
     let words =
-        ["power.prices", "`rate_ladder` can put a link in the state `quarter`, which has no price", "add `quarter"];
+        ["power.prices", "`rate_ladder` can put a link into the state `quarter`, which has no price", "add `quarter"];
     check(
         &[&ladder[..], &[("power.prices", &few)]].concat(),
         &words,
@@ -128,7 +125,11 @@ fn a_mode_without_a_price_is_refused() {
     let on = prices(&["on", "waking"]);
     check(
         &[("routing", "dimension_order"), ("power.policy", idle), ("power.class_prices.dim0", &on)],
-        &["power.class_prices.dim0", "`dim0` link has no price in the state `half`", "`idle_timeout` puts it in it"],
+        &[
+            "power.class_prices.dim0",
+            "`dim0` link has no price in the state `half`",
+            "`idle_timeout` puts the link in it",
+        ],
         &[&[("power.class_prices.dim0", &all)]],
     );
 }

@@ -158,7 +158,7 @@ fn a_workload_is_refused_where_and_as_it_is_written() {
     let jobs = "  load: 0.3\n  reply: {outstanding: 0}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n";
     let zero = "error: traffic.reply.outstanding: with a limit of 0 requests, none is ever sent";
     assert_eq!(refused_load(jobs), zero);
-    let both = "error: traffic.workload: `workload` and `reply` both say what terminals send";
+    let both = "error: traffic.workload: `workload` and `reply` both define the packets that terminals send";
     assert_eq!(refused_load("  load: 0.3\n  workload: open_loop\n  reply: {}\n"), both);
     let named = refused(&[("  load: 0.3\n", "  load: 0.3\n  workload: request_repl\n")], &[]);
     assert!(named.contains("did you mean `request_reply`? write one of: open_loop, request_reply"), "{named}");
@@ -268,8 +268,7 @@ fn refused_load(load: &str) -> String {
 #[test]
 fn bursts_that_the_load_does_not_fit_at_any_point_and_in_any_job() {
     let sweep = "  injection: {on_off: {mean_on: 10cycles, peak: 0.9}}\nsweep:\n  traffic.load: [0.3, 0.95]\n";
-    let what =
-        "error: traffic.injection.on_off.peak: the average load of 0.95 flits per cycle is above the load in bursts, 0.9";
+    let what = "error: traffic.injection.on_off.peak: the average load of 0.95 flits per cycle is above the load in bursts, 0.9";
     assert_eq!(refused_load(sweep), what);
     let job = "  load: 0.3\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n    - {name: b, terminals: {rest: {}}, \
                injection: {on_off: {mean_on: 10cycles, peak: 0.2}}}\n";

@@ -136,7 +136,7 @@ fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
         [("rate_ladder", "the states `half`, `quarter`"), ("{rate_ladder: {slowest: half}}", "the state `half`")];
     for (policy, states) in cases {
         let message = refused_in("tree.yaml", TREE, &[("power.policy", policy)]);
-        let what = format!("error: power.policy: the policy `rate_ladder` can put a link in {states}");
+        let what = format!("error: power.policy: the policy `rate_ladder` can put a link into {states}");
         assert!(message.contains(&what) && message.contains("no power of ports and modules"), "{message}");
         assert!(message.contains("write policy: always_on, or leave `power.catalogue` out"), "{message}");
     }

@@ -206,7 +206,7 @@ fn what_is_off_while_it_is_broken_has_a_price() {
 fn what_fails_is_a_managed_link() {
     for (link, what) in [
         ("[1, 5]", "faults.0.link: the policy manages no link between routers 1 and 5"),
-        ("[1, 1]", "faults.0.link: there is no link between routers 1 and 1"),
+        ("[1, 1]", "faults.0.link: the policy manages no link between routers 1 and 1"),
         ("[1, 12]", "faults.0.link: there is no router 12; the network has 12 routers"),
     ] {
         let text = refused("[1, 4]", link);
@@ -219,7 +219,7 @@ fn what_fails_is_a_managed_link() {
     let text = refused("link: [1, 4], ", "link: [1, 4], router: 1, ");
     assert!(text.contains("faults.0: the fault names both a link and a router"), "{text}");
     let text = refused("power: {policy: tcep}", "power: {policy: tcep, manages: dim0}");
-    assert!(text.contains("no link between routers 1 and 4 that the policy manages"), "{text}");
+    assert!(text.contains("the policy manages no link between routers 1 and 4"), "{text}");
 }
 
 #[test]

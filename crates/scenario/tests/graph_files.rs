@@ -105,7 +105,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
     let warning =
         warnings.iter().find(|warning| warning.code.name == "anynet_credits_unlike_booksim").expect("a warning");
     // the remedy works: a credit takes the same time as its flit
-    let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to that of latency1";
+    let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to the latency of latency1";
     assert!(warning.help.contains(keys), "{}", warning.help);
     let (credits, _) = credits_and_warnings(
         "sweep: {links.latency1.credit_latency: [15cycles], links.latency15.credit_latency: [1cycle]}",

@@ -134,8 +134,8 @@ fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_
     let refused = |path: &str, value: &str| refused_in("prices.yaml", FILE, &[(path, value)]);
     let message = refused("power.class_prices", "{dim0: {on: {static: 3W, per_bit: 5fJ/bit}}}");
     assert!(message.starts_with(
-        "error: power.class_prices.dim0: a `dim0` link has no price in the states `draining`, `off`, `waking`, and the \
-         policy `idle_timeout` puts it in them"
+        "error: power.class_prices.dim0: a `dim0` link has no price in the states `draining`, `off`, `waking`, but the \
+         policy `idle_timeout` puts the link in them"
     ));
     assert!(message.contains(
         "`off: {static: ..., per_bit: ...}` and `waking: {static: ..., per_bit: ...}`: the prices of a class"

@@ -88,7 +88,7 @@ const REFUSED: &[Refused<'_>] = &[
         // 5 queues, and the 4 lanes from a terminal have 4 VCs each: 20 parts of 3 flits
         &[("links.default.port_buffer", "60flits")],
         "links.terminal.port_buffer",
-        "60flits are 60 flits, in 5 parts of 4 VCs of 3 flits each: 3 < 4",
+        "60flits of port memory are 60 flits, in 5 parts of 4 VCs of 3 flits each: 3 < 4",
         &[("links.terminal.port_buffer", "80flits"), ("links.default.port_buffer", "320flits")],
     ),
 ];

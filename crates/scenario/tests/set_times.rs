@@ -99,11 +99,11 @@ fn off_times_beside_the_window_are_reported() {
     let paths: Vec<&str> = warnings.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, ["power.policy.timetable.off.2.from", "power.policy.timetable.off.0.until"]);
     assert!(
-        warnings[0].1.contains("these links go off at 60000 cycles (60us), and the window ends at 40000"),
+        warnings[0].1.contains("these links go off at 60000 cycles (60us), but the window ends at 40000"),
         "{warnings:?}"
     );
     assert!(
-        warnings[1].1.contains("these links are on again at 5000 cycles (5us), and the window starts"),
+        warnings[1].1.contains("these links are on again at 5000 cycles (5us), but the window starts"),
         "{warnings:?}"
     );
     assert!(warnings[0].1.contains("write less than 40000cycles"));

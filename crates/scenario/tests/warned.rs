@@ -170,7 +170,7 @@ fn what_begins_after_the_run_is_refused_with_both_times() {
         assert!(error.contains(part), "{part} is not in:\n{error}");
     }
     let error = try_point(&[TCEP, ("faults", "[{link: [0, 1], at: 1ms}]")]).expect_err("too late");
-    assert!(error.contains("faults.0.at: this fault at 1000000 cycles (1ms)"), "{error}");
+    assert!(error.contains("faults.0.at: this fault begins at 1000000 cycles (1ms)"), "{error}");
     let remedy = "[{from: 29999cycles, load: 0.2}]";
     assert!(
         error.contains("write less than 30000cycles") && warned(&[("traffic.phases", remedy)]).is_empty(),

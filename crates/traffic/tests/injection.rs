@@ -163,7 +163,10 @@ fn refuses_what_has_no_such_average() {
     insta::assert_snapshot!(refused(ten, 0.0, 0.6, 1), @"traffic.injection.on_off.peak: a peak load of 0 flits per cycle is not possible (write a number above 0 and at most 1)");
     insta::assert_snapshot!(refused(ten, 0.5, 0.1, 8), @"traffic.injection.on_off.mean_on: 10 cycles at 0.5 flits per cycle send 5 of the 8 flits of a packet (write at least 16 cycles, the length of a burst of one packet)");
     insta::assert_snapshot!(refused(ten, 1.0, 0.95, 1), @"traffic.injection.on_off.mean_on: bursts of 10 cycles need silences of 10 * (1 - 0.95) / 0.95 = 0.5263 cycles (silences must be 1 cycle or longer: write at least 19 cycles, or a load of at most 0.9090909090909091, or a load of 1)");
-    insta::assert_snapshot!(refused(Time::Femtoseconds(1), 1.0, 0.5, 1), @"traffic.injection.on_off.mean_on: 1fs is about 0.0000 cycles of 1ns, no whole number (write 1ns (1cycle))");
+    insta::assert_snapshot!(
+        refused(Time::Femtoseconds(1), 1.0, 0.5, 1),
+        @"traffic.injection.on_off.mean_on: 1fs is about 0.0000 cycles of 1ns, not a whole number (write 1ns (1cycle))"
+    );
     insta::assert_snapshot!(refused(ten, 1.0, 0.0, 1), @"traffic.injection.on_off: a load of 0 flits per cycle in packets of 1 flits is not possible (write a load above 0 and at most 1, and packets of 1 flit or more)");
 }
 

@@ -269,9 +269,9 @@ mod tests {
         assert_eq!(keep(&[("a/m.csv", "1"), ("b/n.csv", "2")]).unwrap().len(), 2);
         assert_eq!(keep(&[("a/m.csv", "1"), ("b/m.csv", "1")]).unwrap().len(), 1, "the same content");
         let refused = keep(&[("a/m.csv", "1"), ("b/M.csv", "2")]).unwrap_err();
-        assert!(refused.starts_with(
-            "two different files are called m.csv",
-        ) && refused.ends_with("\nrename one of them"));
+        assert!(
+            refused.starts_with("two different files are called m.csv",) && refused.ends_with("\nrename one of them")
+        );
         for name in RESERVED.into_iter().chain(["series.parquet", "Any.Parquet"]) {
             assert!(keep(&[(&format!("a/{name}"), "1")]).unwrap_err().contains("a file of the results"), "{name}");
         }

@@ -90,11 +90,11 @@ fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
         assert_eq!(read::<Time>(json).expect_err("refused"), format!("{what}\n{units}"));
     }
     assert!(read::<Time>("true").expect_err("refused").contains("a time such as \"10us\""));
-    assert!(read::<Flits>("\"1.5flits\"").expect_err("refused").contains("finer than 1flit"));
+    assert!(read::<Flits>("\"1.5flits\"").expect_err("refused").contains("finer than the smallest unit, 1flit"));
     assert!(read::<Flits>("\"5000000000flits\"").expect_err("refused").contains("too large"));
     let nines = "9".repeat(60);
     assert!(read::<Time>(&format!("\"{nines}s\"")).expect_err("refused").contains("too large"));
-    assert!(read::<Time>("\"0.1fs\"").expect_err("refused").contains("finer than"));
+    assert!(read::<Time>("\"0.1fs\"").expect_err("refused").contains("finer than the smallest unit"));
 }
 
 #[test]

@@ -187,8 +187,10 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
     if not failing:
         return []
     lines = [
-        "faults: the bill assumes that they last the same share of the year as of the window; failed links and "
-        "routers draw no power"
+        (
+            "faults: the bill assumes that they last the same share of the year as of the window; failed links and "
+            "routers draw no power"
+        )
     ]
     lost = [(row.label, yearly.mean([each.dropped_share for each in row.readings])) for row in failing]
     return [

@@ -247,8 +247,10 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
     if len(others) > _TOLD:
         values += [
             "",
-            f"and {len(others) - _TOLD} more policies: see the table above, or run "
-            f"`{shell.command('report', results.root)}`",
+            (
+                f"and {len(others) - _TOLD} more policies: see the table above, or run "
+                f"`{shell.command('report', results.root)}`"
+            ),
         ]
     return values
 

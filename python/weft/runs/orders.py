@@ -106,7 +106,7 @@ class Order:
         known = _expanded(self.folder / _ORDER)
         if unknown := [each for each in hashes if each not in known]:
             what = f"on {socket.gethostname()} the sweep of {self.root} has no point {unknown[0]}"
-            remedy = "run the same command again: its version of Weft differs, or a file of the scenario has changed"
+            remedy = "run the same command again: the version of Weft on that machine differs, or a file has changed"
             raise ResultsError.saying(what, remedy)
         return [known[each] for each in hashes]
 

@@ -155,8 +155,10 @@ _STEADY = (
         "5",
         "ADV+h",
         steady.ADVH,
-        "In the paper OFAR saturates at 0.36, the others at 0.166. OFAR-L falls to the load of PB or below only at h "
-        "= 6.",
+        (
+            "In the paper OFAR saturates at 0.36, the others at 0.166. OFAR-L falls to the load of PB or below only at "
+            "h = 6."
+        ),
     ),
 )
 FIGURES = (

@@ -334,8 +334,8 @@ _AT_THE_KNEE = (
 _SIX_TIMES = (
     "capacity: under bit reversal all terminals of half of the routers send to one other router of their row. The "
     "direct link, which is SLaC's only path, carries 1/8 flits per terminal and cycle, and all paths in the row carry "
-    "6/8, so the factor is 6.0 (tornado: 4.0). With loads closer together the throughputs are 0.76 and 0.13. At load 0.8 "
-    "TCEP accepts 0.764, and at most 0.774 with other delays, buffers, VCs, speedups, sensors or packets"
+    "6/8, so the factor is 6.0 (tornado: 4.0). With loads closer together the throughputs are 0.76 and 0.13. At load "
+    "0.8 TCEP accepts 0.764, and at most 0.774 with other delays, buffers, VCs, speedups, sensors or packets"
 )
 _STAGES_ON = (
     "the number of SLaC's stages that are on at this time, which varies by chance: over 8 seeds the factor is 2.27 to "

@@ -236,7 +236,7 @@ impl Expands for ForgetsTheLast {
 #[test]
 fn an_algorithm_that_leaves_a_rank_without_its_data_is_found_out() {
     let said = words(|| weft_conformance::algorithm::<ForgetsTheLast>("forgets_the_last"));
-    assert!(said.contains(r#"{"forgets_the_last":{}} broadcast 6 ranks: byte 0 at rank 1"#), "{said}");
+    assert!(said.contains(r#"{"forgets_the_last":{}} broadcast 6 ranks: wrong data in byte 0 at rank 1"#), "{said}");
 }
 
 /// Its links are off in cycle 0, although it declares that they are always on.

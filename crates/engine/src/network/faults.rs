@@ -113,7 +113,11 @@ impl Spec {
         let routers = self.graph.routers();
         if let Some(router) = what.routers().into_iter().find(|&r| r >= routers) {
             let help = format!("write routers from 0 to {}", routers - 1);
-            return refuse(what.key(), format!("there is no router {router}: the network has {routers} routers"), &help);
+            return refuse(
+                what.key(),
+                format!("there is no router {router}: the network has {routers} routers"),
+                &help,
+            );
         }
         self.check_part(nets, k)?;
         if fault.at == 0 {
@@ -302,7 +306,7 @@ impl Spec {
             if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
                 let [a, b] = [a, b].map(|router| self.graph.router_name(router));
                 let what = format!(
-                    "no other router permanently keeps links to both routers {a} and {b}: packets could wait for ever"
+                    "no other router permanently keeps links to both routers {a} and {b}: packets between them could wait for ever"
                 );
                 let help = "give this fault, or another fault at these routers, an `until`";
                 return Err(Refusal::new(format!("faults.{k}"), what, help));

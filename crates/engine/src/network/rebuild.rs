@@ -70,7 +70,11 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
             cycles.len(),
             bytes * cycles.len() as u64
         );
-        return Err(Refusal::new("faults", what, "let fewer links or routers fail, or choose a routing without tables"));
+        return Err(Refusal::new(
+            "faults",
+            what,
+            "let fewer links or routers fail, or choose a routing without tables",
+        ));
     }
     let tables = |cycle: Cycles| {
         let routing = routing.rebuild(&left(spec, cycle)).map_err(|refusal| in_state(refusal, cycle))?;

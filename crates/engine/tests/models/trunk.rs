@@ -401,7 +401,7 @@ fn faults_of_members_that_are_not_there_are_refused() {
         (narrow, vec![fault(0, 10, None)], "faults.0.member", "remove `member`"),
         (wide, vec![fault(2, 10, None)], "faults.0.member", "write member: 1"),
         (wide, vec![fault(0, 10, None), fault(1, 20, None)], "faults.1.member", "let one of these links work"),
-        (rings, vec![fault(1, 10, None)], "faults.0.member", "write class"),
+        (rings, vec![fault(1, 10, None)], "faults.0.member", "write `class`, so that `member` names"),
     ] {
         let refusal = refused(topology, faults).expect_err("a refusal");
         assert!(refusal.path == key && refusal.help.starts_with(help), "{refusal}");

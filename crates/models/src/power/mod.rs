@@ -140,7 +140,11 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
         let has_some = |graph: &Graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0);
         if let Some(narrow) = site.graph.narrowed(has_some) {
             let what = format!("{policy} manages single links between routers, but this network has trunks");
-            return Refusal::new(path, what, format!("{narrow}, at least for the link classes that the policy manages"));
+            return Refusal::new(
+                path,
+                what,
+                format!("{narrow}, at least for the link classes that the policy manages"),
+            );
         }
         let able = TopologyConfig::names_with(has_some);
         Refusal::new(path, what, format!("choose a topology that has such routers: {}", able.join(", ")))

@@ -52,7 +52,7 @@ impl Recording for MessageTimes {
                     "job",
                     Kind::Text,
                     "",
-                    "name of the job; for a job of several programs `job: name k`, for the program that started as number k",
+                    "name of the job; `job: name k` for the program that the job started as number k",
                 ),
                 Heading::new("from_rank", Kind::Count, "", "rank that sends"),
                 Heading::new("to_rank", Kind::Count, "", "rank that receives"),

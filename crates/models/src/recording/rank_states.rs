@@ -101,7 +101,7 @@ fn headings() -> Vec<Heading> {
             "job",
             Kind::Text,
             "",
-            "name of the job; for a job of several programs `job: name k`, for the program that started as number k",
+            "name of the job; `job: name k` for the program that the job started as number k",
         ),
         Heading::new("rank", Kind::Count, "", "number of the rank in the program"),
         Heading::new("state", Kind::Text, "", names.join(", ")),

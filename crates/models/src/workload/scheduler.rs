@@ -184,8 +184,7 @@ impl Scheduler {
                 return Err(site.refusal(&format!("{key}.programs.start"), what, help));
             }
             if self.cores_per_node.is_some() && scheduled.programs.ranks_per_node() > 1 {
-                let what =
-                    "with `cores_per_node`, each rank gets a core, and the free cores of a node limit its number of ranks";
+                let what = "with `cores_per_node`, each rank gets a core, and the free cores of a node limit its number of ranks";
                 let help = "leave `ranks_per_terminal` or `cores_per_node` out";
                 return Err(site.refusal(&format!("{key}.programs.ranks_per_terminal"), what.into(), help));
             }

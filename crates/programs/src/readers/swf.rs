@@ -134,9 +134,8 @@ impl<'a> Reader<'a> {
         let malformed = |what: String| Damage { line, kind: DamageKind::Malformed, what };
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let Ok(words) = <[&str; FIELDS]>::try_from(words.as_slice()) else {
-            let missing = NAMES
-                .get(words.len())
-                .map_or(String::new(), |name| format!("; the first missing field is the {name}"));
+            let missing =
+                NAMES.get(words.len()).map_or(String::new(), |name| format!("; the first missing field is the {name}"));
             return Err(malformed(format!("{} fields, but a job has {FIELDS}{missing}", words.len())));
         };
         let mut values = [None; FIELDS];

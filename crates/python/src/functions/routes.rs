@@ -39,7 +39,11 @@ impl Routes {
         let bytes = (places * 4 + rows.iter().map(|row| row.3.len() * size_of::<(Hop, u32)>()).sum::<usize>()) as u64;
         if bytes > MAX_BYTES {
             let what = format!("the routing table needs {bytes} bytes, but the limit is {MAX_BYTES}");
-            return Err(Refusal::new(super::routing::PATH, what, "use a smaller network, or write the routing in Rust"));
+            return Err(Refusal::new(
+                super::routing::PATH,
+                what,
+                "use a smaller network, or write the routing in Rust",
+            ));
         }
         let mut of_routers = vec![None; peers.len()];
         hosts.iter().zip(0..).for_each(|(&host, row)| of_routers[host as usize] = Some(row));

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(refused(321, r#"{"uniform": {}}"#).what, "321 ids are not possible with 5 terminals");
         // 0.01 of the packets are for one of 7 other ids, of which 4 are terminals.
         let rare = refused(8, r#"{"hot_spot": {"targets": [7], "share": 0.99}}"#);
-        assert!(rare.what.starts_with("only 0.0057"), "{rare}");
+        assert!(rare.what.starts_with("only a share of 0.0057"), "{rare}");
         assert_eq!(refused(6, r#"{"bit_reverse": {}}"#).path, "p.pattern.bit_reverse");
     }
 }

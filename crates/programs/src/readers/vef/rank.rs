@@ -66,11 +66,11 @@ impl Rank {
             let after = steps[0].0;
             let mut anchor = match after {
                 After::Nothing => None,
-                After::Sent(_) | After::Received(_) | After::Collective(_) => Some(
-                    events
-                        .get(after)
-                        .ok_or_else(|| format!("a record depends on {}, which this task does not have", named(after)))?,
-                ),
+                After::Sent(_) | After::Received(_) | After::Collective(_) => {
+                    Some(events.get(after).ok_or_else(|| {
+                        format!("a record depends on {}, which this task does not have", named(after))
+                    })?)
+                }
             };
             let mut since = 0;
             for &(_, delay, index) in steps {

@@ -81,32 +81,31 @@ fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Re
             }
         }
         for (index, op) in (0..).zip(of.ops.ops()) {
-            let what =
-                match op.kind() {
-                    Kind::Receive if before[index as usize].is_some() => {
-                        "the receive follows another operation, but VEF posts all receives at the start"
+            let what = match op.kind() {
+                Kind::Receive if before[index as usize].is_some() => {
+                    "the receive follows another operation, but VEF posts all receives at the start"
+                }
+                Kind::Compute if of.ops.successors(index, When::Finish).is_empty() => {
+                    "no message follows the computation, but VEF has no record for such a computation"
+                }
+                Kind::Collective(Operation::ReduceScatter) => "VEF has no reduce_scatter",
+                Kind::Collective(_) if op.sizes() > 0 => "the blocks have different sizes, but VEF has one size",
+                Kind::Collective(Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter)
+                    if op.size() == 0 && op.root() > 0 =>
+                {
+                    "the collective has 0 bytes, but VEF finds the root by its bytes"
+                }
+                Kind::Send | Kind::Collective(_) => {
+                    let (mut at, mut delay) = (before[index as usize], 0u64);
+                    while let Some(earlier) = at.filter(|&earlier| of.ops.op(earlier).kind() == Kind::Compute) {
+                        delay = delay.saturating_add(of.ops.op(earlier).size());
+                        at = before[earlier as usize];
                     }
-                    Kind::Compute if of.ops.successors(index, When::Finish).is_empty() => {
-                        "no message follows the computation, but VEF has no record for such a computation"
-                    }
-                    Kind::Collective(Operation::ReduceScatter) => "VEF has no reduce_scatter",
-                    Kind::Collective(_) if op.sizes() > 0 => "the blocks have different sizes, but VEF has one size",
-                    Kind::Collective(
-                        Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter,
-                    ) if op.size() == 0 && op.root() > 0 => {
-                        "the collective has 0 bytes, but VEF finds the root by its bytes"
-                    }
-                    Kind::Send | Kind::Collective(_) => {
-                        let (mut at, mut delay) = (before[index as usize], 0u64);
-                        while let Some(earlier) = at.filter(|&earlier| of.ops.op(earlier).kind() == Kind::Compute) {
-                            delay = delay.saturating_add(of.ops.op(earlier).size());
-                            at = before[earlier as usize];
-                        }
-                        found.insert((rank, index), (at.map(|earlier| (rank, earlier)), delay));
-                        continue;
-                    }
-                    Kind::Receive | Kind::Compute => continue,
-                };
+                    found.insert((rank, index), (at.map(|earlier| (rank, earlier)), delay));
+                    continue;
+                }
+                Kind::Receive | Kind::Compute => continue,
+            };
             return Err(refused(rank, index, what));
         }
     }

@@ -171,9 +171,10 @@ impl Table {
             path: "file".to_owned(),
             numbers: vec![("columns".to_owned(), found.len() as f64)],
             what: format!("from the table of cables Weft reads {} of each link", found.join(" and ")),
-            help: "change nothing if that is correct; `links` overrides a value for a link class, and `attributes` names \
+            help:
+                "change nothing if that is correct; `links` overrides a value for a link class, and `attributes` names \
                    other columns"
-                .to_owned(),
+                    .to_owned(),
         });
         (attributes, remark)
     }

@@ -151,7 +151,8 @@ impl Seen {
         let found = [("bandwidth", bandwidth), ("latency", latency)];
         let found: Vec<_> = found.into_iter().filter_map(|(key, found)| found.map(|found| (key, found))).collect();
         if found.is_empty() {
-            return "change nothing if they do not describe the network; otherwise name them in `attributes`".to_owned();
+            return "change nothing if they do not describe the network; otherwise name them in `attributes`"
+                .to_owned();
         }
         let keys: Vec<_> =
             found.iter().map(|(key, (from, _))| format!("{key}: {{from: {from}, unit: UNIT}}")).collect();

@@ -96,8 +96,9 @@ pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), Unread> {
     match (plain(text), unit) {
         (Some(number), Some(unit)) => in_unit(&number, unit, read),
         (Some(_), None) => Err(without_unit(text)),
-        (None, _) => read(text)
-            .map_err(|_| Unread::Unit(format!("is {:?}, which is neither a time nor a length", short(text)))),
+        (None, _) => {
+            read(text).map_err(|_| Unread::Unit(format!("is {:?}, which is neither a time nor a length", short(text))))
+        }
     }
 }
 

@@ -198,7 +198,8 @@ fn a_broken_ring_is_found_out() {
     // ports: 2 terminals, 3 local, 2 global; the forward port of router 1 leads to index 2, to port 3 there
     assert_eq!(broken(&|ring| ring.forward[1] = 0), "port 0 of router 1 leads to terminal 2");
     assert_eq!(broken(&|ring| ring.forward[1] = 9), "router 1 has no port 9");
-    let elsewhere = "the forward port 4 of router 1 leads to port 3 of router 3, but the backward port of that router is 4";
+    let elsewhere =
+        "the forward port 4 of router 1 leads to port 3 of router 3, but the backward port of that router is 4";
     assert_eq!(broken(&|ring| ring.forward[1] = 4), elsewhere);
     let back = "the forward port 3 of router 1 leads to port 3 of router 2, but the backward port of that router is 2";
     assert_eq!(broken(&|ring| ring.backward[2] = 2), back);
