@@ -406,8 +406,8 @@ pub trait RoutingModel {
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether the routing can be used for one leg of a longer path, provided that its rings keep no bubble. If so, the routing returns
     /// every hop ahead. This routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. It
-    /// works without calls of other methods, such as `taken`. (Values that it writes into other fields at a broken link are not kept.) `dim`
-    /// and `lane` are 0 at the beginning of a leg. There is one exception: after a first leg that failures made longer, `lane` is the number
+    /// works without calls of other methods, such as `taken`. At a broken link, values that it writes into other fields are not kept. At
+    /// the beginning of a leg, `dim` and `lane` are 0. There is one exception: after a first leg that failures made longer, `lane` is the number
     /// of VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// Whether long paths need only as many VC classes as short paths. If another routing is refused because it needs too many VC classes,

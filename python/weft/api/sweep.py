@@ -417,17 +417,22 @@ class Sweep:
         Returns
         -------
         polars.DataFrame
-            A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` if all loads are too much,
-            ``above_range`` if no load is; ``not_monotonic`` if a load is too much and a higher one is not;
-            ``not_judged`` if, because of bursts, windows are too short to judge a load that decides); ``steady_load``,
-            the highest load up to which no load is too much and at which the runs had settled; ``saturated_load``, from
-            which on all loads are too much; ``accepted_load`` at the latter and ``packet_latency_mean_cycles`` at the
-            former, means over seeds; ``stuck``, whether the network gets stuck at ``saturated_load``; ``dropped_share``
-            of the packets at this load, if dropped packets are the reason why it is too much; ``runs``;
-            ``wider_than_tolerance``, whether the distance of the two loads is large because runs between them had not
-            settled; ``flaw``, the reason why the latency is not reliable (not settled, nothing measured), or null;
-            ``loads_run``, all loads that were run, as a string; ``warned_of``, the parameter of the power policy about
-            which a warning says that other loads may not be carried, or null.
+            A row per curve, with its coordinates and these columns:
+
+            - ``verdict``: ``found``; ``below_range`` (all loads are too much); ``above_range`` (no load is too much);
+              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (bursts make the windows
+              too short to judge a load that decides).
+            - ``steady_load``: the highest settled load up to which no load is too much.
+            - ``saturated_load``: the lowest load from which on all loads are too much.
+            - ``accepted_load``: at ``saturated_load``, a mean over seeds.
+            - ``packet_latency_mean_cycles``: at ``steady_load``, a mean over seeds.
+            - ``stuck``: whether the network gets stuck at ``saturated_load``.
+            - ``dropped_share``: share of the packets dropped at ``saturated_load``, if this makes the load too much.
+            - ``runs``: number of runs.
+            - ``wider_than_tolerance``: whether the two loads differ by more, because runs between them had not settled.
+            - ``flaw``: reason why the latency is not reliable (not settled, nothing measured), or null.
+            - ``loads_run``: all loads that were run, as a string.
+            - ``warned_of``: parameter of the power policy with a warning that other loads may not be carried, or null.
 
         Raises
         ------

@@ -319,9 +319,9 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
 
     The result is ``None`` if a time is longer than the executor can represent.
 
-    Parameters are the mean latency of a message, the part of it between an interface and a processor, and the time of a
-    flit [s], and the nodes. Interfaces that send a message together count as one. A message above the eager limit
-    between nodes begins with a request and a reply, as in the simulation.
+    ``latencies`` are the mean latency of a message, and the part of it between an interface and a processor [s].
+    ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send a message together count as one.
+    A message above the eager limit between nodes begins with a request and a reply, as in the simulation.
     """
     bits, rails, interfaces = of
     latency, host = latencies

@@ -91,9 +91,12 @@ class Billed:
     ----------
     links : str
         The links that are billed, as a string for a title.
-    actual, always_on, ideal : Quantity
-        The cost in the run; with links that are on in every cycle; with links that cost nothing while they carry no
-        flit.
+    actual : Quantity
+        The cost in the run.
+    always_on : Quantity
+        The cost with links that are on in every cycle.
+    ideal : Quantity
+        The cost with ideal links: they cost nothing while they carry no flit.
     """
 
     links: str

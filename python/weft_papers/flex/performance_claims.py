@@ -241,7 +241,7 @@ def _uniform_less(measured: Measured) -> list[Part | Undecided]:
 
 
 def _as_much(pattern: str, *others: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """Returns the judge of a claim: with LBR, FleX must accept within 10 % of what each of `others` accepts."""
+    """Returns the judge of a claim: with LBR, FleX must accept the load of each of `others`, within 10 %."""
     return lambda measured: [part for each in others for part in _saturates(measured, pattern, LBR, (), near_=each)]
 
 

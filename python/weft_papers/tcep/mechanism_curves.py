@@ -53,7 +53,7 @@ def _remark(experiment: str, measured: Measured) -> str:
 
 
 def _literal(frame: pl.DataFrame) -> str:
-    """String that compares SLaC whose stages go off below the low threshold with SLaC that keeps its stages."""
+    """Comparison of two forms of SLaC, as a string: stages go off below the low threshold, or stay on."""
     if not {LITERAL, SLAC} <= {*frame["mechanism"]}:
         return ""
     both = beside(frame, LITERAL, SLAC).sort("load")

@@ -1,8 +1,8 @@
 //! Writes the state of a run into a checkpoint, and reads it back.
 //!
 //! [`Kept`] is for objects that are created when a network is assembled. These objects are restored in place into a newly assembled
-//! network. The new network already has the reserved memory and all data that follow from the scenario. [`Value`] is for objects that are
-//! created and removed during a run. Macros derive [`Kept`] and [`Value`] (`crates/derive`). Every field is saved, unless an attribute
+//! network. The new network already has the reserved memory and all data that follow from the scenario.
+//! [`Value`] is for objects that are created and removed during a run. Macros derive [`Kept`] and [`Value`] (`crates/derive`). Every field is saved, unless an attribute
 //! excludes the field and gives the reason.
 //!
 //! Whole numbers are written in groups of 7 bits, the lowest group first (LEB128). Floating-point numbers are written as their 8 bytes. The

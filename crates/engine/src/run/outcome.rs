@@ -47,8 +47,8 @@ weft_units::words! {
     pub enum Ending {
         /// All packets created in the window were delivered.
         Drained = "drained",
-        /// The network cannot carry the offered load. The network accepts less than 97 % in the second half of the window, and random
-        /// variation does not explain it; or the packets of the window were not delivered within the drain limit.
+        /// The network cannot carry the offered load. In the second half of the window it accepts less than 97 %, beyond random
+        /// variation. Or packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
         /// A batch or a program was not complete at the end of the longest window.
         NotComplete = "not_complete",
@@ -311,8 +311,8 @@ pub struct PhaseOutcome {
     pub offered_flits: Option<u64>,
     /// Flits delivered in the phase, including flits that were created before it.
     pub accepted_flits: u64,
-    /// Whether the second half of the phase accepted less than 97 % of the offered load and random variation does not explain it; `None`
-    /// if all jobs are batches, which have no rate to judge.
+    /// Whether the second half of the phase accepted less than 97 % of the offered load, beyond random variation. `None` if all jobs are
+    /// batches, which have no rate to judge.
     pub saturated: Option<Saturation>,
     /// Packets created in the phase, except those of batches.
     pub packets: Measured,

@@ -123,8 +123,8 @@ fn student_t95(degrees: usize) -> f64 {
     }
 }
 
-/// Share by which the mean latency of the second half of a window exceeds that of the first half; `None` if the difference may be random
-/// variation.
+/// Share by which the mean latency of the second half of a window exceeds the mean of the first half. `None` if the difference may be
+/// random variation.
 pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     let count = batches.len().min(BATCHES) / 2 * 2;
     let mean = |part: &[PacketSums]| {

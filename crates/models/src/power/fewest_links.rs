@@ -14,8 +14,8 @@
 //! # Guarantees
 //! The star around the hub is on, so any two members have a link or a path over one other member. At the end of a deactivation
 //! epoch the planner looks at several nested families of sets of links. The planner takes the smallest set in these families that
-//! carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if it is smaller than the present one by a
-//! hundredth of all links, or if the present links are too few. If an epoch brings more traffic than random variation explains, only
+//! carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few.
+//! It also changes if the set has fewer links than the present one, by a hundredth of all links. If an epoch brings more traffic than random variation explains, only
 //! this epoch counts. Links planned for a part of the traffic would be too few. More than random variation means four standard
 //! deviations, and a twentieth more than before. If f flits come together, the limits are f / 2 times these: packets of 40 flits must
 //! double the load. A surge is an activation epoch with more traffic than usual, by four standard deviations and a twentieth. In a

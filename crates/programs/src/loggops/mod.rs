@@ -21,9 +21,9 @@
 //! message of 0 bytes costs (0 - 1) times the cost per byte, as in LogGOPSim.
 //!
 //! # Not modelled
-//! Contention in the network, noise of the operating system; without [`Nodes`], the time of a rendezvous's request and reply. If an
-//! operation depends on an operation of another processor, it does not wait for the end of that operation, as in LogGOPSim;
-//! [`Answer::cross_cpu`] counts these edges. The copy of LogGOPSim in ATLAHS is different. It waits for the end on these edges. It counts G in the
+//! Contention in the network, noise of the operating system; without [`Nodes`], the time of a rendezvous's request and reply. As in
+//! LogGOPSim, an operation does not wait for the end of an operation of another processor on which it depends. [`Answer::cross_cpu`] counts
+//! these edges. The copy of LogGOPSim in ATLAHS is different. It waits for the end on these edges. It counts G in the
 //! network, and g and o one after the other at the receiver. A receive matches the message of the send with the lowest number. A
 //! binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
 //!

@@ -54,7 +54,7 @@ pub struct NodeTimes {
     pub gap_per_byte: Time,
     /// Part of L: the time of a message from a processor to its interface.
     pub injection: Time,
-    /// Part of L, once for each end: the time between a processor and its interface, which completion events take, too.
+    /// Part of L, once for each end: the time between a processor and its interface. A completion event takes the same time.
     pub host: Time,
     /// The time of the flit of a reply.
     pub flit: Time,

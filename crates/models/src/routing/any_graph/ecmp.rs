@@ -8,8 +8,8 @@
 //! Paths are minimal. All packets of a flow take one path, which depends on the seed. With `hop_index` the number of VC classes is
 //! the number of links on the longest shortest path. Classes by hop index are acyclic on every graph. With `one` all packets use
 //! one class, and the check of dependencies decides: trees pass, rings do not. The table has one byte (the distance) for each pair
-//! of a router and a destination router, at most 1 GiB. If no router has more than 64 ports, and a further eight bytes per pair take
-//! at most 16 MiB, it also has the ports that begin a shortest path, one bit each. Under faults: the first tables take account of
+//! of a router and a destination router, at most 1 GiB. With up to 64 ports per router, the table also has the ports that begin a
+//! shortest path, one bit each. These eight bytes per pair are left out if they take more than 16 MiB. Under faults: the first tables take account of
 //! every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay` until all routers
 //! know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that are cut off
 //! are discarded. With `hop_index`, packets whose path has become longer than the number of classes are also discarded.

@@ -16,7 +16,7 @@
 //! bytes for each pair of a router and a destination router, and at most 1 GiB. Faults: a path has no alternative hop, so a head that
 //! meets a broken link is discarded. Saturation loads, exact to 0.03, were measured under uniform traffic of 4-flit packets with 12
 //! VCs of 16 flits per link. A ring of 16 routers carries 0.40 in 2 layers, and 0.45 with `shortest_path` in 8 classes. A random
-//! graph of 32 routers with 4 links each carries 0.81 in 3 layers, and 0.97 with `shortest_path` in 4 classes: one path per pair
+//! graph of 32 routers with 4 links each carries 0.81 in 3 layers, and 0.97 with `shortest_path` in 4 classes. So one path per pair
 //! balances the load less well.
 //! # Not modelled
 //! Several paths between two routers; choices that depend on congestion; new tables after a fault, because packets on old paths

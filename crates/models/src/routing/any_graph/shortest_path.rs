@@ -10,9 +10,9 @@
 //! # Guarantees
 //! Minimal on every connected graph. The number of VC classes is the number of links on the longest shortest path between terminals (at
 //! least 1). The class rises with each hop, so dependencies are acyclic. The table has one byte (the distance) for each pair of a router
-//! and a destination router. If no router has more than 64 ports, and a further eight bytes per pair take at most 16 MiB, it also has the
-//! ports that begin a shortest path, one bit each. With a weight, the table has four bytes per pair instead. One byte or four bytes per
-//! pair take at most 1 GiB. With a weight, paths have the least sum, and may have more links than other paths. Under faults: the first
+//! and a destination router. With up to 64 ports per router, the table also has the ports that begin a shortest path, one bit
+//! each. These eight bytes per pair are left out if they take more than 16 MiB. With a weight, the table has four bytes per pair instead of
+//! one. Without the ports, the table takes at most 1 GiB. With a weight, paths have the least sum, and may have more links than other paths. Under faults: the first
 //! tables take account of every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay`
 //! until all routers know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that
 //! are cut off are discarded. Packets whose path has become longer than the number of classes are also discarded.

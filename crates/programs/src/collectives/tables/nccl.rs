@@ -11,8 +11,8 @@
 //!
 //! # Guarantees
 //! All-reduce: ring or double tree, each with three protocols; the combination with the smallest estimated time is chosen.
-//! The segments of a tree are the chunks of its protocol: 32 KiB for LL, 17,280 to 576,000 bytes for LL128 (smaller for shorter
-//! vectors), 512 KiB for Simple. All-gather and reduce-scatter: ring. Broadcast and reduce: a chain with segments of 512 KiB.
+//! The segments of a tree are the chunks of its protocol. LL has 32 KiB and Simple 512 KiB. LL128 has 17,280 to 576,000 bytes; shorter
+//! vectors have smaller chunks. All-gather and reduce-scatter: ring. Broadcast and reduce: a chain with segments of 512 KiB.
 //! All-to-all: pairwise.
 //!
 //! # Not modelled
