@@ -339,7 +339,7 @@ training_step:
         "collective": "collective: {operation: all_reduce, ranks: 8, bytes: 64KiB, repeat: 3, gap: 2us}\n",
     }[program]
     made = _engine.make_program("programs", json.dumps({"program": yaml.safe_load(text)}))
-    answer = made.loggops(json.dumps(dict.fromkeys(("L", "o", "g", "G", "O"), "0ns") | {"S": 0}))
+    answer = made.loggops(json.dumps(dict.fromkeys(("L", "o", "g", "G", "O"), "0ns") | {"S": "0B"}))
     operations, compute = zip(*made.work(), strict=True)
     assert sum(operations) == answer["operations"]
     assert list(compute) == [each["compute_ns"] for each in answer["ranks"]]

@@ -1,5 +1,6 @@
 //! Functions for the Python bindings. Parameters and results are JSON.
 
+use crate::amounts::Bytes;
 use crate::collectives::Rules;
 use crate::form::Program;
 use crate::loggops::{Answer, Failure, NodeTimes, Nodes, Parameters};
@@ -27,7 +28,7 @@ pub struct LogGops {
     #[serde(rename = "O")]
     overhead_per_byte: Time,
     #[serde(rename = "S")]
-    eager: u64,
+    eager: Bytes,
     /// Nodes with interfaces that work in parallel with processors; without this key the model is that of LogGOPSim.
     #[serde(default)]
     node: Option<NodeParameters>,
@@ -70,7 +71,7 @@ impl LogGops {
     }
 
     fn parameters(&self) -> Result<Parameters, Refusal> {
-        Parameters::new(self.times(), self.eager)
+        Parameters::new(self.times(), self.eager.0)
     }
 }
 
@@ -126,7 +127,7 @@ pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<V
     if let Some(node) = with.node {
         let NodeParameters { ranks, interfaces, by_destination, latency, gap_per_byte, injection, host, flit } = node;
         let times = NodeTimes { latency, gap_per_byte, injection, host, flit };
-        let (nodes, at) = Nodes::new(with.times(), with.eager, (ranks, interfaces, by_destination), &times)?;
+        let (nodes, at) = Nodes::new(with.times(), with.eager.0, (ranks, interfaces, by_destination), &times)?;
         let answer = loggops::run_on(nodes, program, rules, at)?;
         return Ok(as_json(&answer, &at));
     }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn parameters_with_errors_are_refused_by_name() {
-        let text = r#"{"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6", "O": "0ns", "S": 65535}"#;
+        let text = r#"{"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6", "O": "0ns", "S": "65535B"}"#;
         let refused = LogGops::from_json(text).unwrap_err();
         assert!(refused.what.contains("\"6\""), "{refused}");
         let cycles = text.replace("\"6\"", "\"6cycles\"");
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn times_are_counted_in_the_largest_unit_in_which_all_are_whole() {
         let unit = |per_byte: &str| {
-            let text = format!(r#"{{"L": "1us", "o": "1ns", "g": "1ns", "G": "{per_byte}", "O": "0ns", "S": 1}}"#);
+            let text = format!(r#"{{"L": "1us", "o": "1ns", "g": "1ns", "G": "{per_byte}", "O": "0ns", "S": "1B"}}"#);
             LogGops::from_json(&text).unwrap().parameters().unwrap().unit_fs
         };
         assert_eq!([unit("6ns"), unit("0.02ns"), unit("0.0021ns")], [1_000_000, 1000, 100 / 100]);

@@ -334,7 +334,7 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
         "g": "0ns",
         "G": _time(8 * flit / bits / scale),
         "O": "0ns",
-        "S": interfaces["eager_bytes"],
+        "S": f"{interfaces['eager_bytes']}B",
         "node": {
             "ranks": rails.per_node,
             "interfaces": 1 if rails.choice == "striping" else rails.count,

@@ -49,7 +49,7 @@ def _finish_ns(work: str, scale: float, latency_us: int, iterations: int) -> flo
     """The finish time of an application [ns]."""
     made = _engine.make_program(work, json.dumps({"program": program(work, scale, iterations)}))
     zero = dict.fromkeys(("o", "g", "O"), "0ns")
-    answer = made.loggops(json.dumps({**zero, "L": f"{latency_us}us", "G": _BYTE, "S": 10**9}))
+    answer = made.loggops(json.dumps({**zero, "L": f"{latency_us}us", "G": _BYTE, "S": "1GB"}))
     return float(answer["finish_ns"])
 
 

@@ -106,7 +106,7 @@ fn a_scenario_names_models_from_outside() {
 
 #[test]
 fn programs_and_collectives_from_outside_take_the_time_of_their_formula() {
-    let with = r#"{"L": "1us", "o": "300ns", "g": "100ns", "G": "2ns", "O": "0ns", "S": 8192}"#;
+    let with = r#"{"L": "1us", "o": "300ns", "g": "100ns", "G": "2ns", "O": "0ns", "S": "8KiB"}"#;
     let with = LogGops::from_json(with).unwrap_or_else(|error| panic!("{error}"));
     for (algorithm, last) in [("{}", 8), (r#"{"backwards": true}"#, 1)] {
         let text = format!(
