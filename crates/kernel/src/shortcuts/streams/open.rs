@@ -10,8 +10,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Opens a stream of terminal `t`, which has body flits and a credit for VC `vc`, if possible. Returns true if it did. The flits move
-    /// from this cycle on.
+    /// Tries to open a stream at terminal `t`, which has body flits to send and a credit for VC `vc`. Returns true if the stream was
+    /// opened. The flits of the stream move from this cycle on.
     #[inline(always)]
     pub(crate) fn opens_source(
         &mut self,
