@@ -147,7 +147,8 @@ impl CongestionModel for Dcqcn {
 /// The parameters of the congestion control, in cycles and flits.
 #[derive(Debug)]
 struct Rates {
-    /// Queue lengths at which the probability of a mark begins to rise and stops rising, and the probability at the second length.
+    /// (from, to, probability): queue lengths [flits] between which the probability of a mark rises from 0, and the probability at the
+    /// second length.
     ramp: (f64, f64, f64),
     interval: u64,
     gain: f64,
@@ -162,7 +163,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Handles the timers that are due up to cycle `now`.
+    /// Handles the timers of a flow that end up to cycle `now`.
     fn advance(&self, flow: &mut FlowMemory, now: u64) {
         while flow.decays_at <= now {
             flow.share *= 1.0 - self.gain;
@@ -175,7 +176,7 @@ impl Rates {
         }
     }
 
-    /// Handles a recovery step.
+    /// Raises the rate of a flow by one recovery step.
     fn rise(&self, flow: &mut FlowMemory) {
         let (fewer, more) = (flow.by_time.min(flow.by_size), flow.by_time.max(flow.by_size));
         if more >= self.fast_recovery {
@@ -188,7 +189,7 @@ impl Rates {
         flow.rate = (flow.rate + flow.target) / 2.0;
     }
 
-    /// Whether the rate of the flow is within a thousandth of the rate of its line.
+    /// True if the flow needs no rate limit, because its rate is within a thousandth of the line rate.
     fn is_free(&self, flow: &FlowMemory) -> bool {
         flow.rate >= self.line * 0.999
     }
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
     use weft_api::state::rate::Rate;
 
-    /// The line rate is 40 Gb/s and a flit has 1,000 bytes, so a flit takes 200 ns.
+    /// At a line rate of 40 Gb/s and 1,000 bytes per flit, a flit takes 200 ns, which is one cycle.
     fn site() -> LineSite {
         LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 }
     }
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn marks_rise_from_5_to_200_kilobytes() {
-        // 5 KB are 5 flits, 200 KB are 200; in the middle between them the probability is half of 1 %
+        // 5 KB are 5 flits and 200 KB are 200 flits; at the mean of both, the probability is half of 1 %
         let chances = [5, 6, 102, 200, 201].map(|queued| control().marks(queued));
         assert_eq!(chances[0], 0.0);
         assert!((chances[1] - 0.01 / 195.0).abs() < 1e-12 && (chances[2] - 0.01 * 97.0 / 195.0).abs() < 1e-12);
