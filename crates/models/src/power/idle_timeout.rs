@@ -60,7 +60,7 @@ pub struct IdleTimeout {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &0.9)]
     pub rho: Option<f64>,
-    /// Duration of each change of the mode, down or up.
+    /// Duration of a change of the mode, down and up.
     pub transition: Time,
     /// The mode of idle channels: `off`, or one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. If
     /// the mode carries traffic, the channel has its full rate again one `transition` after the first packet requested it.

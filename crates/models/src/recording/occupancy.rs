@@ -1,5 +1,5 @@
 //! Occupancy: number of flits in the buffer of every input port over time. It shows the tree of congested ports that grows from a hot
-//! destination towards the sources.
+//! destination toward the sources.
 //!
 //! # Source
 //! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985, which

@@ -178,7 +178,7 @@ fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> i
 }
 
 impl Runtime {
-    /// The hop at `router` towards `dest` in layer `class`, and the next router.
+    /// The hop at `router` toward `dest` in layer `class`, and the next router.
     fn step(&self, router: u32, dest: u32, class: u8) -> Option<(Hop, u32)> {
         let port = self.ports[self.wiring.place(router, dest)];
         let peer = if port == NONE { None } else { self.wiring.peer(router, port) };

@@ -293,13 +293,13 @@ impl Routing for Runtime {
 }
 
 impl Runtime {
-    /// The hop at `router` towards `dest`, and the router to which this hop leads.
+    /// The hop at `router` toward `dest`, and the router to which this hop leads.
     fn step(&self, router: u32, dest: u32) -> Option<(Hop, u32)> {
         let hop = self.hops[self.wiring.place(router, dest)].map(Entry::hop)?;
         self.wiring.peers(router)[hop.port as usize].map(|next| (hop, next))
     }
 
-    /// Writes the hops of all routers towards `dest` into `hops`, after a fault. `wiring`: the network without its failed links.
+    /// Writes the hops of all routers toward `dest` into `hops`, after a fault. `wiring`: the network without its failed links.
     fn mend_paths(&self, wiring: &Wiring, dest: u32, hops: &mut [Option<Entry>]) {
         let old = |router: u32| self.hops[self.wiring.place(router, dest)];
         let mut senders: Vec<Vec<u32>> = vec![Vec::new(); wiring.routers() as usize];

@@ -41,7 +41,7 @@ pub struct UgalOver {
     /// The routing of the minimal path and of both legs of a detour. It must choose each hop from the destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
-    /// Bias towards the minimal path.
+    /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.

@@ -1,4 +1,4 @@
-//! Up*/down* on any graph: paths lead up towards the root of a tree, and then down. After a hop down, no hop leads up. Therefore one VC
+//! Up*/down* on any graph: paths lead up toward the root of a tree, and then down. After a hop down, no hop leads up. Therefore one VC
 //! class is enough.
 //!
 //! # Source
@@ -36,7 +36,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Up*/down* on any graph: paths lead up towards the root of a tree, and then down, in one VC class.
+/// Up*/down* on any graph: paths lead up toward the root of a tree, and then down, in one VC class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDownAny {

@@ -45,7 +45,7 @@ pub struct DragonflyPar {
     /// The router at which the first phase of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
-    /// Bias towards the minimal path.
+    /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.

@@ -57,7 +57,7 @@ pub struct DragonflyPb {
     /// Definition of the queue of an output.
     #[serde(default)]
     pub sensor: PbSensor,
-    /// Bias towards the minimal path, if the saturation bit is not set.
+    /// Bias toward the minimal path, if the saturation bit is not set.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Factor of the rule for the saturation bit. The bit of a global link is set if its queue exceeds the mean queue of its router's

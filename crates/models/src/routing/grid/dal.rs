@@ -5,7 +5,7 @@
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
 //! Large-Scale Networks", SC'09.
 //! # Parameters
-//! `threshold`: T \[flits\], bias towards minimal hops. `sensor`: definition of the queue q.
+//! `threshold`: T \[flits\], bias toward minimal hops. `sensor`: definition of the queue q.
 //! # Guarantees
 //! There are two kinds of candidates. The first is the minimal hop in every unaligned dimension. The second is a hop to a random router in
 //! every unaligned dimension in which the packet has not taken a detour. The candidate with the lowest q * (remaining hops) wins. For a
@@ -47,7 +47,7 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dal {
-    /// Bias towards minimal hops.
+    /// Bias toward minimal hops.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.
