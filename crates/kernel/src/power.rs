@@ -81,7 +81,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.with_agents_about(net, None, act);
     }
 
-    /// Calls `act` with the agents. They may act only on channel `only`, or on all channels if it is `None`.
+    /// Calls `act` with the agents. The agents may act only on channel `only`, or on all channels if `only` is `None`.
     fn with_agents_about(
         &mut self,
         net: &Net,

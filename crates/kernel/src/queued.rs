@@ -1,9 +1,9 @@
 //! Counts the flits that wait for a channel, for agents, routings and congestion control.
 //!
 //! # Counting method
-//! In many networks the output of a flit is known when the flit arrives at a router, and does not change later. Then the number of flits
-//! that wait for an output is a difference: the flits that arrived for it minus the flits that it sent. Outputs always count the flits that
-//! they send. Routers count the flits that arrive for each output only if agents or congestion control need the number
+//! In many networks the output of a flit is known when the flit arrives at a router, and does not change later. In these networks the
+//! number of flits that wait for an output is a difference: the flits that arrived for it minus the flits that it sent. Outputs always
+//! count the flits that they send. Routers count the flits that arrive for each output only if agents or congestion control need the number
 //! ([`Fabric::count_queued`]). The cost then depends on the number of moving flits, and not on the number of waiting flits.
 //!
 //! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both methods and compare
@@ -99,7 +99,7 @@ impl Net {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// True if each flit counts as waiting from the cycle of its arrival. This is the case if its packet names its output and a head can
+    /// True if each flit counts as waiting from the cycle of its arrival. The condition is that its packet names its output and a head can
     /// always request this output.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues

@@ -1,8 +1,8 @@
 //! Network interfaces with queues. Several packets of a terminal can be ready at the same time, one in each queue.
 //!
-//! In each cycle the interface accepts packets from its due sources, if the queue of the packet has space. Then one queue sends a flit. The
-//! injection rule (`InjectionRule`) selects this queue among the queues that can send. Flits of packets on different VCs may alternate on
-//! the injection channel, unless outputs must finish a packet before the next (`RouterRules::hold_switch`).
+//! In each cycle the interface accepts packets from its due sources, if the queue of the packet has space. After that, one queue of the
+//! interface sends a flit. The injection rule (`InjectionRule`) selects this queue among the queues that can send. Flits of packets on
+//! different VCs may alternate on the injection channel, unless outputs must finish a packet before the next (`RouterRules::hold_switch`).
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// Accepts the packets that the sources of terminal `t` create. Then sends a flit if one of the terminal's queues can send.
+    /// Accepts the packets that the sources of terminal `t` create. After that, sends a flit if one of the terminal's queues can send.
     pub(crate) fn send_queued(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) {
         let Routers { fabric, beside } = &mut self.routers;
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {

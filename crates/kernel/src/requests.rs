@@ -1,5 +1,5 @@
 //! Requests of flits to the allocators: a head requests a VC of an output, and a flit whose packet holds a VC requests the switch. A head's
-//! request begins in [`Fabric::note_request`], or in `choose.rs` if the head compares open VCs. It ends in [`end_request`].
+//! request begins in [`Fabric::note_request`], or in `choose.rs` if the head compares open VCs. The request ends in [`end_request`].
 
 use crate::block::{Fabric, Requests};
 use crate::net::Net;
@@ -19,8 +19,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records that a head at `input` of router `router` requests a VC of VC class `class` at output `o`. Returns true if such a VC is
-    /// open.
+    /// Records that a head at `input` of router `router` requests a VC of VC class `class` at output `o`. Returns true if a VC of this
+    /// class is open.
     ///
     /// # Panics
     /// If `o` is not an output of the router. A routing has returned this output, possibly a routing from outside of Weft.

@@ -5,8 +5,8 @@
 //! itself set aside, and is filled above a threshold. After the note, the sender of the channel puts packets that will cross the congested
 //! output (the root) into a separate queue. Notes travel on a side channel next to the link, as credits do.
 //!
-//! The first packet in such a queue waits at the receiving router until older packets in other queues of the channel have left. Therefore
-//! the packets of a flow stay in order.
+//! The first packet in a queue that is set aside waits at the receiving router until older packets in other queues of the channel have
+//! left. Therefore the packets of a flow stay in order.
 
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
@@ -107,8 +107,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.send_note(port.is_remote(), upstream, at, Note { port: 0, root: token.root, returns: false });
     }
 
-    /// Sends a note to the other end of a channel. If `is_cut` is false, the other end is `port` of this block. Otherwise it is in another
-    /// block, to which channel `port` leads.
+    /// Sends a note to the other end of a channel. If `is_cut` is false, the other end is `port` of this block. Otherwise the other end is
+    /// in another block, to which channel `port` leads.
     fn send_note(&mut self, is_cut: bool, port: u32, at: u64, note: Note) {
         self.set_asides.counts.sent += 1;
         if is_cut {

@@ -27,8 +27,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         base + usize::from(trunk.first)
     }
 
-    /// Selects the queue of a packet at the next router, behind channel `o`. It is the queue for the last congested output on the packet's
-    /// path. `class`: a VC class of the channel for the packet, on any lane.
+    /// Selects the queue of a packet at the next router, behind channel `o`. The selected queue is the one for the last congested output on
+    /// the packet's path. `class`: a VC class of the channel for the packet, on any lane.
     pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
         if !self.set_asides.lines.any(o) {
             return 0;

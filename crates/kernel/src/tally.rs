@@ -156,7 +156,7 @@ impl Tally {
         }
     }
 
-    /// Counts a packet with a packet latency of [`SHORT`] cycles or more. Its network latency can be shorter.
+    /// Counts a packet with a packet latency of [`SHORT`] cycles or more. The network latency of the packet can be shorter.
     #[inline(never)]
     fn count_long(&mut self, latency: u64, network: u64) {
         self.latency.saturating_record(latency);

@@ -13,8 +13,8 @@ pub struct Timers {
     /// The cycle in which each timer ends.
     #[kept(each)]
     ends: Vec<u64>,
-    /// The cycle in which the calendar wheel next checks each timer. It is the end of the timer, or a cycle before it if the end is beyond
-    /// the horizon of the wheel.
+    /// The cycle in which the calendar wheel next checks each timer. This cycle is the end of the timer, or a cycle before it if the end is
+    /// beyond the horizon of the wheel.
     #[kept(each)]
     comes_up: Vec<u64>,
     /// Scratch: the timers that end in a cycle.
@@ -74,7 +74,8 @@ impl Timers {
         with_effect.map(|((_, &end), _)| end).min().unwrap_or(NEVER)
     }
 
-    /// Moves the clock to cycle `now`. Timers that would end before `now` must have a period. Their ends move by whole periods.
+    /// Moves the clock to cycle `now`. Timers that would end before `now` must have a period. The ends of these timers move by whole
+    /// periods.
     pub fn jump(&mut self, now: u64) {
         for (end, &period) in self.ends.iter_mut().zip(&self.periods) {
             if period > 0 && *end < now {

@@ -15,8 +15,8 @@ use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Lets heads of router `r` take output VCs. Returns the outputs at which a VC was taken. These heads cross the switch at the earliest
-    /// in the next step.
+    /// Lets heads of router `r` take output VCs. Returns the outputs at which a VC was taken. The heads that took a VC cross the switch at
+    /// the earliest in the next step.
     pub(crate) fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
         let Self { wires, buffers, requests, vc_stage, .. } = self;
         if requests.routers[r].vc_requests.is_empty() {

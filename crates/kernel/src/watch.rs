@@ -274,8 +274,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 /// Returns two flags: true if a watched packet waits in the queues of its terminal, and true if its tail has not left. Once the packet's
-/// head has left for another block, another packet may have its index. From then on the function reads the packet's entry in the queue
-/// instead.
+/// head has left for another block, another packet may have its index. After the departure of the head, the function reads the packet's
+/// entry in the queue instead.
 fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     let (t, id, ready) = (birth.terminal, birth.id, &queues.ready.items);
     let own = &queues.of[t * queues.each..(t + 1) * queues.each];

@@ -97,7 +97,7 @@ impl Lines {
         Self { each, all: vec![Line::FREE; each * channels], count: vec![0; channels], in_use: Vec::new() }
     }
 
-    /// The queues of channel `o` that can be set aside. They have the lane numbers from 1 on.
+    /// The queues of channel `o` that can be set aside. The queues have the lane numbers from 1 on.
     fn of(&self, o: usize) -> &[Line] {
         &self.all[o * self.each..(o + 1) * self.each]
     }

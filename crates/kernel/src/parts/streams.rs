@@ -101,7 +101,7 @@ impl Sender {
     pub(crate) const IDLE: Self =
         Self { since: 0, ended: 0, delay: 0, from: NONE, place: NONE, credits: NONE, vc: 0, credit_vc: 0 };
 
-    /// Creates the record of a stream on VC `vc`. Its flits are counted from cycle `since` on.
+    /// Creates the record of a stream on VC `vc`. The flits of the stream are counted from cycle `since` on.
     pub(crate) fn new(from: u32, vc: usize, since: u64, delay: u64) -> Self {
         Self { since, delay: delay as u32, from, vc: vc as u8, ..Self::IDLE }
     }
@@ -170,8 +170,8 @@ impl Streams {
         self.outs.iter().filter(|sender| sender.from != NONE).map(|sender| sender.delay as usize).sum()
     }
 
-    /// A copy for comparing two states. Its times are relative to `now`, and it ignores the order of the lists. All streams must be
-    /// settled.
+    /// A copy for comparing two states. The times of the copy are relative to `now`, and the copy ignores the order of the lists. All
+    /// streams must be settled.
     pub fn by_distance(&self, now: u64) -> Self {
         let list = |place: u32| if place < THROUGH { 0 } else { place };
         let outs = self.outs.iter().map(|&sender| Sender {

@@ -52,7 +52,7 @@ impl<const W: usize> Switch<W> {
     /// The allocator must have entered more than `k` moves.
     #[inline(always)]
     pub(crate) unsafe fn moved(&self, k: usize) -> Move {
-        // SAFETY: a router has more ports than moves, and the list has room for all.
+        // SAFETY: a router makes at most one move per port in a step, and the list has space for a move of each port.
         unsafe { *self.moves.hot(k) }
     }
 

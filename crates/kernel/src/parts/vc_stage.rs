@@ -18,7 +18,7 @@ pub struct VcStage<const W: usize> {
     /// For each input VC of a router: the output VCs that granted it in this step.
     #[kept(each)]
     grants: Vec<u16>,
-    /// For each output of a router: mask of the VCs that heads took in this step. They may send from the next step on.
+    /// For each output of a router: mask of the VCs that heads took in this step. These heads may send from the next step on.
     taken: PerPort<u16, W>,
     /// Largest number of ports of a router.
     #[kept(fixed)]

@@ -184,8 +184,8 @@ impl Stay {
         self.waiting = false;
     }
 
-    /// Called after a head took a VC in cycle `taken`. Until that cycle the head waited for the reasons that were recorded before. If the
-    /// router has skipped cycles since then, the head waits for a credit of that VC.
+    /// Called after a head took a VC in cycle `taken`. Until cycle `taken` the head waited for the reasons that were recorded before. If
+    /// the router has skipped cycles since then, the head waits for a credit of that VC.
     pub fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
         self.stops_waiting(taken);
         self.vc_taken = Some(taken);

@@ -6,8 +6,8 @@
 //! before its next event. A block is *idle* if nothing is in flight: no packet, credit, control packet, or note about queues set aside. All
 //! credits have then returned. Only a source, a timer of an agent or a fault can end this state. A timer does not end the state if the
 //! agent declares that the end of the timer changes nothing (`Agents::rests`). Sources and timers can lie beyond the horizon of their
-//! calendar wheels. These do not cause events before they are due. Therefore an idle network skips any number of cycles at once
-//! (`engine/src/network/idle.rs`).
+//! calendar wheels. Sources and timers beyond the horizon do not cause events before they are due. Therefore an idle network skips any
+//! number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!

@@ -65,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Prefetches records for a flit that may bypass the allocator, shortly before the loop processes the flit. The records of
-    /// `bring_for_flits` may have left the nearest cache while the loop processed earlier flits. They are prefetched again, together with
-    /// the records that change when the flit crosses.
+    /// `bring_for_flits` may have left the nearest cache while the loop processed earlier flits. Therefore these records are prefetched
+    /// again, together with the records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;

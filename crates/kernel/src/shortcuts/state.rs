@@ -17,8 +17,8 @@ pub struct Shortcuts {
     /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]
     pub(super) bypass_flits: Vec<BypassFlit>,
-    /// Scratch: true if agents act in this cycle before routers allocate. In this case, choosing heads that may bypass the allocator choose
-    /// after the agents have acted.
+    /// Scratch: true if agents act in this cycle before routers allocate. If agents act before routers allocate, choosing heads that may
+    /// bypass the allocator choose after the agents have acted.
     #[kept(scratch)]
     pub(super) chooses_late: bool,
     pub(super) bypass_trial: BypassTrial,

@@ -102,8 +102,8 @@ impl Flow {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The number of flits in flight, and the smallest number of flits that a source still has to send of its packet (`u16::MAX` without
-    /// such a packet). `None` if anything other than body flits and credits is in flight, or if too few flits remain for a worthwhile
+    /// The number of flits in flight, and the smallest number of flits that a source still has to send of its packet (`u16::MAX` if no
+    /// source has a packet). `None` if anything other than body flits and credits is in flight, or if too few flits remain for a worthwhile
     /// search.
     pub(crate) fn flows(&self) -> Option<(usize, u16)> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;

@@ -14,10 +14,10 @@
 //!
 //! A stream opens (`streams/open.rs`) with an uncontended flit of a run (`uncontended.rs`), if enough flits will follow. The stream closes
 //! (`streams/close.rs`) in three cases: another flit requests its output, its credits run out, or its run ends. A run ends before the tail.
-//! Meanwhile no other packet at the stream's input can send. It has no flit there, and receives none while the run occupies the channel. An
-//! open stream needs almost no work in a cycle (`streams/cycle.rs`). In each cycle the stream's output spends a credit if none returns, and
-//! a terminal counts its remaining flits. Other effects of the flits are settled (recorded later): counts of flits, and the time at which
-//! the link is free. This happens when the stream closes, and between two advances of the block.
+//! While a stream is open, no other packet at its input can send. No other packet has a flit there, and the input receives none while the
+//! run occupies the channel. An open stream needs almost no work in a cycle (`streams/cycle.rs`). In each cycle the stream's output spends
+//! a credit if none returns, and a terminal counts its remaining flits. Other effects of the flits are settled (recorded later): counts of
+//! flits, and the time at which the link is free. Streams are settled when they close, and between two advances of the block.
 //!
 //! # Why results are the same
 //!

@@ -3,9 +3,9 @@
 //! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit requests its output or
 //! leaves its input. The flit has an output VC with a credit. For a body flit or tail, this VC is the one that its packet holds. For a
 //! head, it is a VC that is open to the head. Most flits meet the two conditions. The allocator handles all other flits. If heads choose in
-//! every step (`choose.rs`), an arriving head chooses before uncontended flits cross. This head must choose from the state that it would
-//! find in the first allocation step. Therefore no flit bypasses in a router before all heads of that router have chosen. An uncontended
-//! body flit may be the first flit of a stream (`streams.rs`).
+//! every step (`choose.rs`), an arriving head chooses before uncontended flits cross. An arriving head must choose from the state that it
+//! would find in the first allocation step. Therefore no flit bypasses in a router before all heads of that router have chosen. An
+//! uncontended body flit may be the first flit of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
@@ -138,8 +138,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before agents act. Heads that may bypass the allocator and have already chosen cancel their requests. They choose again after
-    /// the agents have acted. Therefore the agents find the same requests as without this shortcut.
+    /// Called before agents act. Heads that may bypass the allocator and have already chosen cancel their requests. The heads choose again
+    /// after the agents have acted. Therefore the agents find the same requests as without this shortcut.
     #[inline(never)]
     pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         shortcuts.chooses_late = true;
@@ -233,8 +233,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if a head of router `r` must still choose in the first step of this cycle. In this case no flit may leave the router before
-    /// that step.
+    /// True if a head of router `r` must still choose in the first step of this cycle. If so, no flit may leave the router before that
+    /// step.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
         // SAFETY: an input stores the valid number of its router (checked by `assert_numbers`).

@@ -1,5 +1,5 @@
-//! DCQCN: routers set ECN marks with a probability that rises with the queue length. A notified source cuts its rate. Then the rate
-//! recovers with a timer and a byte counter.
+//! DCQCN: routers set ECN marks with a probability that rises with the queue length. A notified source cuts its rate. After the cut, the
+//! rate recovers with a timer and a byte counter.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with the parameters of Y. Zhu et al.,
@@ -8,15 +8,16 @@
 //! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. The probability of a mark rises to
 //! `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: shortest time between two notifications of a receiver to
 //! the source of a flow. `gain`: g, the gain of the estimate alpha. `alpha_timer` \[time\]: time without a notification after which alpha
-//! shrinks by the factor 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step after each such
-//! time, and after each such amount of data. `fast_recovery`: F, the number of steps of fast recovery. Before step F of either counter, the
-//! target rate of a flow does not change. `increase` \[bandwidth\]: the amount by which the target rate rises with each step from F on.
-//! `hyper_increase` \[bandwidth\]: replaces `increase` when both counters have reached F. It is added once for each step of the slower
-//! counter above F - 1. Default: the target rate continues to rise by `increase`. `least_rate` \[bandwidth\]: lowest rate of a flow.
+//! shrinks by the factor 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step each time this time
+//! has passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. Before step F of either
+//! counter, the target rate of a flow does not change. `increase` \[bandwidth\]: the amount by which the target rate rises with each step
+//! from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both counters have reached F. This amount is added once for each
+//! step of the slower counter above F - 1. Default: the target rate continues to rise by `increase`. `least_rate` \[bandwidth\]: lowest
+//! rate of a flow.
 //! # Guarantees
 //! A rate cut uses the value of alpha before its update. A flow has no rate limit again when its rate is within a thousandth of the line
-//! rate. For such a flow, the next notification starts with alpha = 1. The gap after a packet depends on the rate of its flow when the
-//! packet began.
+//! rate. For a flow without a rate limit, the next notification starts with alpha = 1. The gap after a packet depends on the rate of its
+//! flow when the packet began.
 //! # Not modelled
 //! Priority of notifications over other packets: they wait in the same queues. Pause frames. Notifications that a failed router discards
 //! are not sent again.
@@ -24,8 +25,8 @@
 //! `conformance/src/congestion.rs`: bounds of rates, conservation of packets, and faults. `engine/tests/congestion.rs`: with 2, 4 and 10
 //! sources, rates are at the fixed point of the fluid model. If every mark causes a notification, the queue for 4 sources is as long as in
 //! the fluid model. The same file tests fair shares of 2, 8 and 32 sources. With one notification in 50 us, the queues of 2, 4 and 10
-//! sources are 26.3, 55.1 and 67.2 KB long. The fluid model predicts 20.2, 41.8 and 122.6 KB. It ignores that marks within 50 us after a
-//! cut have no effect. The rates of 10 sources oscillate. 32 sources together use 94.4 % of the bottleneck.
+//! sources are 26.3, 55.1 and 67.2 KB long. The fluid model predicts 20.2, 41.8 and 122.6 KB. The fluid model ignores that marks within 50
+//! us after a cut have no effect. The rates of 10 sources oscillate. 32 sources together use 94.4 % of the bottleneck.
 
 use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;

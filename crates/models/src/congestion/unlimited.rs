@@ -1,7 +1,7 @@
 //! No congestion control: routers mark no packets, and every source sends as fast as it can.
 //!
 //! # Source
-//! None. This model is the network without congestion control.
+//! None. The model is the network without congestion control.
 //! # Parameters
 //! None.
 //! # Guarantees

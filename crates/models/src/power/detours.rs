@@ -16,7 +16,7 @@ pub(in crate::power) struct Detours {
     /// For each VC of each output: 1 + the output of the direct link that the departing packet avoids; otherwise 0.
     #[kept(each)]
     leaving: Vec<u32>,
-    /// True if all packets have one flit. Nothing is recorded in this case.
+    /// True if all packets have one flit. Nothing is recorded for packets of one flit.
     #[kept(fixed)]
     single: bool,
 }
@@ -38,8 +38,8 @@ impl Detours {
     }
 
     /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if a flit must be
-    /// counted now. This is the case for a packet of one flit, and for a head that leaves in this step. The later flits of a long packet
-    /// are counted when they leave (`sends`).
+    /// counted now. A flit counts now if the packet has one flit, or if it is a head that leaves in this step. The later flits of a long
+    /// packet are counted when they leave (`sends`).
     #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
         if self.single { detour.direct } else { self.long_chooses(detour) }

@@ -18,9 +18,9 @@
 //! high. All links that wake are on after the time `wake`, and packets use them only then. If no level is above `high`, the levels shrink,
 //! from the leaves up. Each level shrinks to the smallest width at which the busiest channels of this level and of the levels above stay
 //! below `low`. The policy expects the utilisation width * utilisation / new width. From the decision on, no new packet takes a link that
-//! will go off. These links stay on until no packet in flight has chosen them, so no head ever waits for a dark link. If a level becomes
-//! too busy meanwhile, packets use its links again at once. Only one change is in progress at a time. After a change, the policy waits for
-//! a whole epoch before the next one. Up/down paths over a part of the links are also free of deadlock.
+//! will go off. Links that will go off stay on until no packet in flight has chosen them, so no head ever waits for a dark link. If a level
+//! becomes too busy meanwhile, packets use its links again at once. Only one change is in progress at a time. After a change, the policy
+//! waits for a whole epoch before the next one. Up/down paths over a part of the links are also free of deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
 //! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. For each
@@ -28,9 +28,9 @@
 //! width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses more links.
 //! Therefore another core above the same routers replaces a core that has failed or has a failed link. If a link of a leaf fails, or a
 //! router between leaves and cores, the tree uses other links up everywhere. As soon as the replacements are on, packets are lost only
-//! between leaves that no up/down path of working links joins. Until then, the network discards packets for which no path is on.
-//! Replacements are on at the latest when the change in progress has ended and the time `wake` has passed. Links and routers that return
-//! are used as before the fault.
+//! between leaves that no up/down path of working links joins. Before the replacements are on, the network discards packets for which no
+//! path is on. Replacements are on at the latest when the change in progress has ended and the time `wake` has passed. Links and routers
+//! that return are used as before the fault.
 //! # Not modelled
 //! The time until utilisations and faults are known to a controller, and until routers receive its orders. Separate widths for each pod:
 //! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.

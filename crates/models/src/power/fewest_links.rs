@@ -6,25 +6,25 @@
 //! that are on carry the same load. TCEP switches off the links of outer routers first. Therefore links between its inner routers carry
 //! little. The planner of `fewest_links` uses the whole matrix of traffic.
 //! # Parameters
-//! `high_water`: target utilisation of links, between 0 and 1. It is the utilisation at which random packets of one flit wait as long, on
-//! average, as in the planned network. The planner gives no channel a load above the mean of this value and 1. If flits come together (long
+//! `high_water`: target utilisation of links, between 0 and 1. In the planned network, random packets of one flit wait as long, on average,
+//! as on channels of this utilisation. The planner gives no channel a load above the mean of this value and 1. If flits come together (long
 //! packets, bursts), the planner gives links less load: the ratio of a packet's wait to its time without waiting stays the same.
 //! `activation_epoch` \[time\]: time after which the planner checks again for surges of traffic. `deactivation_epoch` \[time\]: the planner
 //! measures the traffic matrix over this time, and then makes a new plan. `wake` \[time\]: time that a link needs from off to on.
 //! `initial`: links that are on in cycle 0. `hub`: the member whose links to all others stay on.
 //! # Guarantees
 //! The star around the hub is always on. Therefore a link or a path over one other member joins any two members. At the end of a
-//! deactivation epoch, the planner examines several nested families of sets of links. It finds the smallest set in these families that
-//! carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few for the traffic. It
-//! also changes if the set saves at least a hundredth of all links. If an epoch has more additional traffic than random variation explains,
-//! the planner uses only this epoch. Links planned for the lower traffic before would be too few. The additional traffic is more than
-//! random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come together, these limits
-//! are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose traffic exceeds the
-//! usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before the first plan, the
-//! planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no links at its end. The
-//! new links of a plan are on after the time `wake`, and only then other links drain. No other change begins before that. No new packet
-//! takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty and all credits have
-//! returned. If the planner needs a draining link again, the link is on at once.
+//! deactivation epoch, the planner examines several nested families of sets of links. The planner finds the smallest set in these families
+//! that carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few for the
+//! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If an epoch has more additional traffic than
+//! random variation explains, the planner uses only this epoch. Links planned for the lower traffic before would be too few. The additional
+//! traffic is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come
+//! together, these limits are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose
+//! traffic exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before
+//! the first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no
+//! links at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No other change begins before
+//! that. No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty
+//! and all credits have returned. If the planner needs a draining link again, the link is on at once.
 //! # Not modelled
 //! The time and the flits that reports to the planner and its orders would need. The reports would need R (R - 1) counters of 32 bits per
 //! epoch in a subnetwork of R routers. Failed links: Weft refuses faults together with routings that depend on the states of links. The

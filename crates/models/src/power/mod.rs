@@ -116,8 +116,8 @@ weft_units::codes! {
                 change to the full load with `traffic.phases` before the window.";
 }
 
-/// A warning about a link that goes off after less idle time than a switch takes. Such a link can starve the links behind it, which then
-/// also go off. `path`: the path of the policy in the scenario.
+/// A warning about a link that goes off after less idle time than a switch takes. A link that goes off this early can starve the links
+/// behind it, which then also go off. `path`: the path of the policy in the scenario.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} without packets, but needs {transition} to go off and to wake again. While packets wait for a link, \

@@ -3,8 +3,8 @@
 //! # Source
 //! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3. At the end of each epoch, the rate
 //! of a link moves one step down or up, depending on the utilisation in the epoch. Each channel decides separately. The paper has one
-//! threshold. Here two thresholds prevent endless changes of a link's rate. TCEP (ISCA 2018) compares itself with this policy, but there a
-//! change of rate costs nothing.
+//! threshold. In this policy, two thresholds prevent endless changes of a link's rate. TCEP (ISCA 2018) compares itself with this policy,
+//! but there a change of rate costs nothing.
 //! # Parameters
 //! `epoch` [time]: time between two decisions of a channel. `transition` [time]: duration of a change, in which the channel carries
 //! nothing. `up`: if its utilisation at the present rate is above this value, a channel moves to the next higher rate. `down`: the channel
@@ -194,8 +194,8 @@ impl Policy for Rules {
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// The rate to which the channel changes, if any. Until then the channel's packets leave, the channel is `waking`, or the channel keeps
-    /// the lower rate.
+    /// The rate to which the channel changes, if any. Before the channel has this rate, its packets leave, the channel is `waking`, or the
+    /// channel keeps the lower rate.
     to: Option<usize>,
     /// The low 32 bits of the channel's count of sent flits at the beginning of the epoch.
     counted: u32,

@@ -16,19 +16,19 @@
 //! of its departure, both included. If the utilisation of any router is above `high`, the sequencer warms the next stage. A stage that
 //! warms is in state `waking`. The router with the highest utilisation is the one that requests the stage. Among equal routers, it is the
 //! one with the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above `high`, and the router
-//! that requested the stage is below `low`. If that stage was on from the beginning, every router must be below `low`. Then no new packet
-//! uses the stage. It drains, and goes dark at the end of a window. The stage that was switched on last goes off first. Only one stage
-//! changes at a time. The sequencer makes no other decision while a stage warms or drains, and for one whole window afterwards. A dark
-//! stage has no flit and no missing credit, and no packet in flight can need it.
+//! that requested the stage is below `low`. If that stage was on from the beginning, every router must be below `low`. From the decision
+//! on, no new packet uses the stage. The stage drains, and goes dark at the end of a window. The stage that was switched on last goes off
+//! first. Only one stage changes at a time. The sequencer makes no other decision while a stage warms or drains, and for one whole window
+//! afterwards. A dark stage has no flit and no missing credit, and no packet in flight can need it.
 //! # Choices
 //! The default is `never` for the following reason. The TCEP paper gives 25 % and 75 % as thresholds. According to the paper, the newest
 //! stage is turned off if the router that requested it later sees less than the low threshold. If the paper means the mean occupancy of a
 //! buffer, as `below_low` does, the rule contradicts the paper's results. The paper's buffers cover a round trip many times over (6 VCs of
-//! 32 flits, links of 10 cycles). Therefore they are nearly empty at every load that the network carries: 3 % full at uniform load 0.9. The
-//! stage that makes a load possible would go off at once. Then queues would grow and the stage would come on again, for ever. In the paper,
-//! however, all links are on at high load, and under tornado every stage is on from load 0.05 on. These two results are possible if a stage
-//! stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a price: after a peak of the load (phases,
-//! bursts, batches that end), the stages stay on and save nothing.
+//! 32 flits, links of 10 cycles). Therefore the buffers are nearly empty at every load that the network carries: 3 % full at uniform load
+//! 0.9. The stage that makes a load possible would go off at once. Without the stage, queues would grow and the stage would come on again,
+//! for ever. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The results of
+//! the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a price:
+//! after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
 //! The time until a request reaches the sequencer, and until its command reaches the routers. The sharing of lasers: the model assumes one
 //! laser for each link.
@@ -90,7 +90,7 @@ pub enum Release {
     /// Stages never go off: `low` has no effect.
     #[default]
     Never,
-    /// A stage goes off as soon as the utilisation of the router that requested it is below `low`. At a steady load, such a stage switches
+    /// A stage goes off as soon as the utilisation of the router that requested it is below `low`. At a steady load, a stage then switches
     /// on and off for ever.
     BelowLow,
 }
@@ -224,7 +224,7 @@ impl PolicyModel for Slac {
     }
 }
 
-/// Index of the stage of the link between two routers, from 0. It is the lower of the two routers' rows.
+/// Index of the stage of the link between two routers, from 0. The stage is the lower of the two routers' rows.
 fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
     rows[a as usize].min(rows[b as usize]).into()
 }

@@ -9,28 +9,30 @@
 //! a link should not exceed \[share of a link\]. `activation_epoch`, `deactivation_epoch`: times between decisions to switch links on, and
 //! off. `wake` \[time\]: time from the agreement until a link carries flits. `shadow`: time for which a link stays ready before it goes
 //! off. `initial`: links that are on in cycle 0. `algorithm`: form of Algorithm 1 of the paper. `spares`: rule for the links that a router
-//! may switch off. The rule `even` is ours, not the paper's. It applies if routers send at least the demand `from` \[flits/cycle to each
-//! other member\], and fills links up to the share `target` (see `spares.rs`). `utilisation`: direction of a link whose utilisation counts.
-//! `guard`: if the link that was activated last stays on while an inner link is above half the high-water mark. `deactivate`: if links are
-//! switched off at all. `phase`: if the epochs of all routers begin together, or each in a random cycle. `tables`: how other routers learn
-//! of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after which the next member becomes the hub (0: never).
+//! may switch off. The rule `even` is ours, not the paper's. The rule `even` applies if routers send at least the demand `from`
+//! \[flits/cycle to each other member\], and fills links up to the share `target` (see `spares.rs`). `utilisation`: direction of a link
+//! whose utilisation counts. `guard`: if the link that was activated last stays on while an inner link is above half the high-water mark.
+//! `deactivate`: if links are switched off at all. `phase`: if the epochs of all routers begin together, or each in a random cycle.
+//! `tables`: how other routers learn of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after which the next member
+//! becomes the hub (0: never).
 //! # Guarantees
 //! The stars stay on. Therefore every router can reach every other router in every cycle. A router begins at most one physical transition
 //! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no packet
 //! waits for it, no VC is held, and all credits have returned. Therefore no packet is lost, and a dark channel carries nothing. With
 //! `deactivate: false` and `initial: all_on`, results with a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
-//! A router judges all requests of an epoch at the end of the epoch. It judges deactivations at the ends of deactivation epochs, after
-//! activations. The best request is the one with the highest virtual utilisation. Among equal requests, it is that of the router with the
-//! lower number. A router whose own request for an activation has no answer yet agrees only to a better request. It may agree even if it
-//! has requested to deactivate another link. If both ends of a link request the same change, one of the two requests is void. The router
-//! answers the other of these requests like every request. If a router cannot carry out an agreed change any more, it withdraws. A detour
-//! over a link counts as a detour over a crowded link if the link was above the high-water mark in the last epoch. If a router needs
-//! another path to several members, it requests the path to the first such destination of the epoch. A shadow link goes off at the end of
-//! an epoch: the first at which its router begins no other change and waits for no answer. The router at the lower end of a link sends the
-//! link's new state to the other members. Control packets are single flits on a separate VC with strict priority. They overtake data flits
-//! that wait for a link, one per cycle and link. They go directly to the receiver or over the hub, or over any other member if the paths
-//! over both are cut. Credits, and the messages "drained" and "awake", travel on the side channel of the link.
+//! A router judges all requests of an epoch at the end of the epoch. A router judges deactivations at the ends of deactivation epochs,
+//! after activations. The best request is the one with the highest virtual utilisation. Among equal requests, it is that of the router with
+//! the lower number. A router whose own request for an activation has no answer yet agrees only to a better request. A router may agree
+//! even if it has requested to deactivate another link. If both ends of a link request the same change, one of the two requests is void.
+//! The router answers the other of these requests like every request. If a router cannot carry out an agreed change any more, it withdraws.
+//! A detour over a link counts as a detour over a crowded link if the link was above the high-water mark in the last epoch. If a router
+//! needs another path to several members, it requests the path to the first such destination of the epoch. A shadow link goes off at the
+//! end of an epoch: the first at which its router begins no other change and waits for no answer. The router at the lower end of a link
+//! sends the link's new state to the other members. Control packets are single flits on a separate VC with strict priority. Control packets
+//! overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the hub. If the
+//! paths over both are cut, they go over any other member. Credits, and the messages "drained" and "awake", travel on the side channel of
+//! the link.
 //!
 //! If an end of a link drains, its agent tests every 4 cycles if it has drained. The loop does not notify the agent of this event, for two
 //! reasons. First, the last condition can be a credit, a withdrawn request or a departing flit. The loop would have to test each credit in

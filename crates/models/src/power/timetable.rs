@@ -1,7 +1,7 @@
-//! A timetable, which may repeat, says when link classes are off. A packet that needs such a link waits for it.
+//! A timetable, which may repeat, says when link classes are off. A packet that needs a link which is off waits for it.
 //!
 //! # Source
-//! The policy is ours. It is a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
+//! The policy is ours. The policy is a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
 //! # Parameters
 //! `off`: rows, each with three fields. `from`, `until` \[time\]: begin and end of the time in which links are off, counted from the
 //! beginning of the run or period. `classes`: the names of the link classes that are off in this time (default: all managed classes).
@@ -9,10 +9,11 @@
 //! waking.
 //! # Guarantees
 //! All links are on when the run begins. From `from` on, no new packet takes a channel of the row. Packets that hold one of the channel's
-//! VCs finish, and flits with a grant leave. Then the channel goes down for one transition, and after that it is off. The channel wakes one
-//! transition before `until` and is on at `until`. A channel does not wake before `until`, even if packets wait for it. Every row ends.
-//! Therefore no packet waits for ever. The policy never drops a flit. If the packets leave so late that the channel could not go down and
-//! wake before `until`, the channel opens again and stays on. Packets of one flit hold no VC. Their channels therefore go down at `from`.
+//! VCs finish, and flits with a grant leave. When the channel has drained, it goes down for one transition, and after that it is off. The
+//! channel wakes one transition before `until` and is on at `until`. A channel does not wake before `until`, even if packets wait for it.
+//! Every row ends. Therefore no packet waits for ever. The policy never drops a flit. If the packets leave so late that the channel could
+//! not go down and wake before `until`, the channel opens again and stays on. Packets of one flit hold no VC. Channels with packets of one
+//! flit therefore go down at `from`.
 //! # Not modelled
 //! Packets that know the timetable and take detours.
 //! # Validation
@@ -38,7 +39,7 @@ use weft_units::{Cycles, LinkClasses, Refusal, Time};
 const PATH: &str = "power.policy.timetable";
 const OFF: CloseFirst = CloseFirst::of(&Timetable::OFFERS);
 
-/// A timetable, which may repeat, says when link classes are off. A packet that needs such a link waits for it.
+/// A timetable, which may repeat, says when link classes are off. A packet that needs a link which is off waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timetable {
@@ -68,7 +69,7 @@ impl Timetable {
     pub(crate) const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
-    /// The rows of the timetable in cycles. Their link classes are not checked yet.
+    /// The rows of the timetable in cycles. The link classes of the rows are not checked yet.
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let above_zero = |name: &str, time: &Time| {
             let path = format!("{PATH}.{name}");
@@ -257,8 +258,8 @@ impl Clerks {
         }
     }
 
-    /// Called when the row of channel `o` has begun. Closes the channel to new packets. It goes down when it has drained. Sets a timer for
-    /// the cycle from which on the channel could not go down and wake in time.
+    /// Called when the row of channel `o` has begun. Closes the channel to new packets. The channel goes down when it has drained. Sets a
+    /// timer for the cycle from which on the channel could not go down and wake in time.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);

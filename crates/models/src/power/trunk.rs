@@ -15,14 +15,14 @@
 //! The policy never drops a flit. Both directions of a member are in the same state. Members wake if the utilisation of at least one
 //! direction was above `u_on`. Members go off if the utilisation of both directions was below `u_off` in their last windows. The members
 //! with the lowest numbers wake first, and those with the highest numbers go off first. Member 0 is always on, unless it fails. Before a
-//! member goes off, it is closed, and heads take the other members. It goes off when both ends have reported three things: no packet holds
-//! it, no flit is on it, and all credits have returned. If the utilisation of a direction exceeds `u_on` before that, the member is opened
-//! again. An end knows only its channels and the messages of the other end. Messages use the side channel of the first working member. No
-//! decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with which they could
-//! alternate for ever. A member that has failed counts as a link that carries nothing. At the end of a window, another, working member
-//! wakes in its place. The last working member stays on. Until that member is on, packets wait for it. With `forecast`, members wake before
-//! the fourth of several bursts at regular intervals. These are the members that the third burst needed. They stay on until the burst is
-//! two windows late.
+//! member goes off, it is closed, and heads take the other members. A closed member goes off when both ends have reported three things: no
+//! packet holds it, no flit is on it, and all credits have returned. If the utilisation of a direction exceeds `u_on` before that, the
+//! member is opened again. An end knows only its channels and the messages of the other end. Messages use the side channel of the first
+//! working member. No decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with
+//! which they could alternate for ever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
+//! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. With `forecast`,
+//! the members that the third of several bursts at regular intervals needed wake before the fourth burst. Members that have woken early
+//! stay on until the burst is two windows late.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel: it also carries credits, is always on, and its energy is not counted.
 //! # Validation
@@ -62,13 +62,13 @@ pub struct Trunk {
     /// Time that a member needs from on to off. Default: 2.88us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Time>,
-    /// Time over which the utilisation of a direction is measured. It must not be shorter than a change. Default: 8us, or 200us with
-    /// 1000BASE-T and 232us with 100BASE-TX.
+    /// Time over which the utilisation of a direction is measured. The window must not be shorter than a change. Default: 8us, or 200us
+    /// with 1000BASE-T and 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
     /// Members wake if the utilisation is above this value. Utilisation is a share of the capacity of the members that are on.
     pub u_on: f64,
-    /// Members go off if the utilisation of both directions is below this value. It must be below `u_on / (step + 1)`.
+    /// Members go off if the utilisation of both directions is below this value. The value must be below `u_on / (step + 1)`.
     pub u_off: f64,
     /// Number of members that wake or go off together.
     #[schemars(range(min = 1))]

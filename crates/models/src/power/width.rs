@@ -52,14 +52,14 @@ pub struct Width {
     /// Duration of a change to a narrower mode. Default: 2.88us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Time>,
-    /// Time over which the utilisation of a direction is measured. It must not be shorter than a change. Default: 8us, or 200us with
-    /// 1000BASE-T and 232us with 100BASE-TX.
+    /// Time over which the utilisation of a direction is measured. The window must not be shorter than a change. Default: 8us, or 200us
+    /// with 1000BASE-T and 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
     /// A link becomes wider if its utilisation at the present rate is above this value.
     pub u_on: f64,
-    /// A link becomes narrower if the utilisation of both directions is below this value. It must be below `u_on` times the
-    /// smallest ratio of two rates between which the link moves: `u_on / 2` for full, half and quarter.
+    /// A link becomes narrower if the utilisation of both directions is below this value. The value must be below `u_on` times the smallest
+    /// ratio of two rates between which the link moves: `u_on / 2` for full, half and quarter.
     pub u_off: f64,
     /// Number of widths by which a link moves in one change.
     #[schemars(range(min = 1))]

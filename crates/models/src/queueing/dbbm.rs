@@ -6,7 +6,7 @@
 //! # Parameters
 //! `queues`: number of queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
-//! A flow has the same lane on its whole path. Its packets stay in order if they take the same path.
+//! A flow has the same lane on its whole path. The packets of a flow stay in order if they take the same path.
 //! # Not modelled
 //! Alternative hash functions of the destination.
 //! # Validation

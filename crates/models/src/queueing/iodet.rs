@@ -3,8 +3,8 @@
 //! # Source
 //! R. Penaranda, C. Gomez, M. E. Gomez, P. Lopez, J. Duato, "IODET: A HoL-blocking-aware Deterministic Routing Algorithm for Direct
 //! Topologies", ICPADS 2012, as F. Zahn et al. describe the scheme (HiPINEB 2019, section III.C): "it assigns packets to VCs according to
-//! the dimension for the next hop". An abstract by authors of the same university describes VCs chosen by destination. This is the reading
-//! `dst_coord`.
+//! the dimension for the next hop". An abstract by authors of the same university describes VCs chosen by destination. The reading
+//! `dst_coord` follows this abstract.
 //! # Parameters
 //! `queues`: number of queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity
 //! that determines the queue. `next_dim`: the dimension that the packet crosses next, after the router that stores it. Packets that have

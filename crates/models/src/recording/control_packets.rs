@@ -137,7 +137,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// Stores one packet more than the limit. It shows in which cycle the record became full.
+    /// Stores one packet more than the limit. The additional packet shows in which cycle the record became full.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

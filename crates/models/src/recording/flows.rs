@@ -3,7 +3,7 @@
 //! # Source
 //! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy Saving Techniques in
 //! Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, and cold flows do not. Uniform traffic also addresses
-//! that destination. Therefore the job of a packet cannot tell if the packet belongs to a hot or a cold flow.
+//! that destination. Therefore the job of a packet does not determine if the packet belongs to a hot or a cold flow.
 //!
 //! # Parameters
 //! `classes`: for each class its name, and the terminals `from` which and `to` which it sends \[a list, a job, or a group of a pattern\]. A
@@ -222,7 +222,7 @@ impl Sums {
 /// The flits and the energy of a class on the channels, in the window.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
-    /// Flits on all channels, on injection channels, and on channels between routers.
+    /// `flits`: flits on all channels. `injected`: flits on injection channels. `between_routers`: flits on channels between routers.
     flits: i64,
     injected: i64,
     between_routers: i64,
@@ -283,8 +283,8 @@ impl Recorder for FlowsOfBlock {
     }
 
     fn part_crossed(&mut self, packets: &[PartCrossed]) {
-        // Packets count as a whole. Their flits that have not crossed at the beginning of the window are added, and those that have not
-        // crossed at its end are subtracted.
+        // Packets count as a whole. A packet's flits that have not crossed at the beginning of the window are added, and those that have
+        // not crossed at its end are subtracted.
         let sign = if self.state == Window::Before { 1 } else { -1 };
         for part in packets {
             let last = self.last[part.channel * VCS + usize::from(part.vc)];

@@ -142,7 +142,7 @@ impl Log {
     }
 
     /// Records that channel `o` enters a state. If the channel left its last state in the cycle in which it entered it, that state does not
-    /// count as a span. Stores one change more than the limit. It shows in which cycle the record became full.
+    /// count as a span. Stores one change more than the limit. The additional change shows in which cycle the record became full.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

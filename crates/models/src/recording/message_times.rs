@@ -5,7 +5,7 @@
 //! # Parameters
 //! `max_messages` \[messages\]: largest number of messages to record.
 //! # Guarantees
-//! A message begins when the sender's processor has finished its work for the message. It arrives with its last packet, before the
+//! A message begins when the sender's processor has finished its work for the message. A message arrives with its last packet, before the
 //! receiver's processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend on the
 //! numbers of blocks and threads.
 //! # Not modelled

@@ -1,16 +1,16 @@
-//! Occupancy: number of flits in the buffer of every input port over time. It shows the tree of congested ports that grows from a hot
-//! destination toward the sources.
+//! Occupancy: number of flits in the buffer of every input port over time. The table shows the tree of congested ports that grows from a
+//! hot destination toward the sources.
 //!
 //! # Source
 //! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985, which
 //! describe tree saturation.
 //!
 //! # Parameters
-//! `every` [time]: time between two samples. This time doubles whenever there would be more than 1024 samples or 2^20 rows.
+//! `every` [time]: time between two samples. The time between samples doubles whenever there would be more than 1024 samples or 2^20 rows.
 //!
 //! # Guarantees
-//! Every sample contains every input port of every router. It counts the flits in the buffers, and not the flits on links. Memory has an
-//! upper limit.
+//! Every sample contains every input port of every router. A sample counts the flits in the buffers, and not the flits on links. Memory has
+//! an upper limit.
 //!
 //! # Not modelled
 //! Changes between samples. The queues of sources, and the buffers of terminals.
@@ -36,7 +36,8 @@ const SAMPLES: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
-    /// Time between samples [time]. This time doubles whenever there would be more than 1024 samples (fewer if there are many ports).
+    /// Time between samples [time]. The time between samples doubles whenever there would be more than 1024 samples (fewer if there are
+    /// many ports).
     pub every: Time,
 }
 
@@ -110,7 +111,7 @@ impl Recording for Occupancy {
     }
 }
 
-/// Largest number of samples for a network with `channels` channels. It is even, so that half of the samples can be dropped.
+/// Largest number of samples for a network with `channels` channels. This number is even, so that half of the samples can be dropped.
 fn samples(channels: usize) -> usize {
     (ROWS / channels.max(1)).clamp(2, SAMPLES) & !1
 }

@@ -30,7 +30,8 @@ const SAMPLES: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Time between samples [time]. This time doubles whenever there would be more than 1024 samples (fewer if there are many channels).
+    /// Time between samples [time]. The time between samples doubles whenever there would be more than 1024 samples (fewer if there are
+    /// many channels).
     pub every: Time,
     /// Whether a row describes a link class or a channel.
     #[serde(default)]
@@ -146,7 +147,7 @@ impl Recording for Series {
     }
 }
 
-/// Largest number of samples of `width` rows each. It is even, so that two samples can be joined.
+/// Largest number of samples of `width` rows each. This number is even, so that two samples can be joined.
 fn samples(width: usize) -> usize {
     (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
 }

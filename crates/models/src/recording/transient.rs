@@ -1,15 +1,15 @@
-//! Latency by creation time. It shows how a network reacts to a change of load, or how it settles at the beginning of a run.
+//! Latency by creation time. The table shows how a network reacts to a change of load, or how it settles at the beginning of a run.
 //!
 //! # Source
 //! None. The table has the usual curve of a network's response to a change of load.
 //! # Parameters
-//! `bin` [time]: width of a bin of creation times. This width doubles whenever there would be more than 1024 bins.
+//! `bin` [time]: width of a bin of creation times. The width of bins doubles whenever there would be more than 1024 bins.
 //! # Guarantees
-//! Every delivered packet counts in the bin of its creation time. Its latency includes the wait in the source queue. Memory has an upper
-//! limit.
+//! Every delivered packet counts in the bin of its creation time. The latency of a packet includes the wait in the source queue. Memory has
+//! an upper limit.
 //! # Not modelled
-//! Packets that have not been delivered by the end of the run. They are in no bin. Therefore the latency in the last bins of a saturated
-//! run is too low.
+//! Packets that have not been delivered by the end of the run. Packets without delivery are in no bin. Therefore the latency in the last
+//! bins of a saturated run is too low.
 //! # Validation
 //! `engine/tests/workload.rs`: the bins add up to the sums of the window, and follow changes of the offered load.
 
@@ -29,7 +29,7 @@ const BINS: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transient {
-    /// Width of a bin of creation times [time]. This width doubles whenever there would be more than 1024 bins.
+    /// Width of a bin of creation times [time]. The width of bins doubles whenever there would be more than 1024 bins.
     pub bin: Time,
 }
 

@@ -9,8 +9,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when another flit requests output `o` of a router. If a stream uses this output, ends the stream. Its remaining flits then
-    /// move one by one.
+    /// Called when another flit requests output `o` of a router. If a stream uses this output, ends the stream. The remaining flits of the
+    /// stream then move one by one.
     #[inline(always)]
     pub(crate) fn interrupt(&mut self, net: &Net, o: usize) {
         if self.beside.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {

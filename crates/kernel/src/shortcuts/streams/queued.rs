@@ -1,8 +1,8 @@
 //! Streams from terminals whose network interfaces have queues.
 //!
-//! A terminal has such a stream only while exactly one of its queues contains packets. Therefore no flits of other packets alternate with
-//! the flits of the stream. During the stream the terminal sleeps until a source is due. If the source's packet joins another queue, the
-//! stream ends in the same cycle.
+//! A terminal with queues has a stream only while exactly one of its queues contains packets. Therefore no flits of other packets alternate
+//! with the flits of the stream. During the stream the terminal sleeps until a source is due. If the source's packet joins another queue,
+//! the stream ends in the same cycle.
 
 use super::{TERMINAL, WORTH};
 use crate::block::{Interfaces, Reach};

@@ -11,9 +11,9 @@ use weft_api::state::Packet;
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// Indexed by level and by the links up chosen to this level: number of packets that made these choices in this block. If such a packet
-    /// is delivered or discarded in this block, it is subtracted, wherever it made the choices. The sum over all blocks is the number of
-    /// packets in flight with these choices.
+    /// Indexed by level and by the links up chosen to this level: number of packets that made these choices in this block. If a packet with
+    /// these choices is delivered or discarded in this block, the count falls, wherever the packet made the choices. The sum over all
+    /// blocks is the number of packets in flight with these choices.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }

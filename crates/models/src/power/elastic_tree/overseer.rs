@@ -27,7 +27,8 @@ pub(super) struct Sizer {
     failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
-    /// True if a change of links has ended in this epoch. The utilisation of such an epoch does not yet show the effect of the new widths.
+    /// True if a change of links has ended in this epoch. In an epoch with such a change, the utilisation does not yet show the effect of
+    /// the new widths.
     has_changed: bool,
     /// For each level: the utilisation of its busiest channel in the last epoch.
     #[kept(each)]
@@ -114,7 +115,8 @@ impl Overseer for Sizer {
         self.epoch_end += cycles;
     }
 
-    /// After a fault, packets avoid failed links and use the links that are on. Their replacements are on after the time `wake`.
+    /// After a fault, packets avoid failed links and use the links that are on. The replacements of failed links are on after the time
+    /// `wake`.
     fn fault(&mut self, network: &mut dyn Network, now: u64) {
         self.failed.clear();
         for channel in self.channels.iter().filter(|channel| network.is_broken(channel.number)) {

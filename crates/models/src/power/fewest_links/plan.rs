@@ -5,8 +5,8 @@
 //! two members have a link, their flits use this link up to a utilisation equal to the mark. The pair's other flits, and all flits of a
 //! pair without a link, divide evenly among the members that have links to both. If no member has links to both, the link carries all flits
 //! of the pair. The search compares families of sets, one for each number k of members. Initially all links of the first k members by rank
-//! are on. Then the search removes links between members other than the hub, the least used links first. Links of equal use are removed in
-//! an order in which every member loses about the same number. The plan is the smallest set that the search finds for any k. With little
+//! are on. The search removes links between members other than the hub, the least used links first. Links of equal use are removed in an
+//! order in which every member loses about the same number. The plan is the smallest set that the search finds for any k. With little
 //! traffic, the best sets give many links to a few members. With much traffic, all members need equally many links. All channels then have
 //! the same load, as the lower bound assumes.
 

@@ -1,4 +1,4 @@
-//! The planner is the overseer of `fewest_links`. It measures the traffic of each subnetwork, and changes the links that are on.
+//! The planner is the overseer of `fewest_links`. The planner measures the traffic of each subnetwork, and changes the links that are on.
 
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
@@ -58,7 +58,8 @@ pub struct Line {
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// `plan`: the links after the present change. Links that the plan adds wake until cycle `until`. Then the links that it removes drain.
+    /// `plan`: the links after the present change. Links that the plan adds wake until cycle `until`. After that cycle, the links that the
+    /// plan removes drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,

@@ -1,4 +1,4 @@
-//! The agents of `idle_timeout`. They watch the managed channels of their block.
+//! The agents of `idle_timeout`. The agents watch the managed channels of their block.
 
 use super::{OFF, Times};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ enum Low {
     Rests,
     /// The channel is open at the lower rate. The agent checks how many flits wait for it.
     Carries,
-    /// The channel is closed until its packets have left. Then its change to the full rate begins.
+    /// The channel is closed until its packets have left. When they have left, the channel's change to the full rate begins.
     Drains,
     /// The channel changes to the full rate, and carries traffic during the change.
     Rises,

@@ -27,9 +27,9 @@ pub struct Gauge {
     /// [flits].
     #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
-    /// For each number of stages: packets pinned to it in this block, minus those of all such packets that were delivered in this block. A
-    /// packet is pinned to (may use) the stages that were on when it started. The sum over all blocks is the number of packets in flight.
-    /// Entry 0 counts packets that cross no link and therefore were never pinned.
+    /// For each number of stages: packets pinned to it in this block, minus packets pinned to it (in any block) that were delivered in this
+    /// block. A packet is pinned to (may use) the stages that were on when it started. The sum over all blocks is the number of packets in
+    /// flight. Entry 0 counts packets that cross no link and therefore were never pinned.
     #[kept(each)]
     pinned: Vec<i64>,
 }

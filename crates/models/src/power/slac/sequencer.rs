@@ -1,5 +1,5 @@
-//! The sequencer is the overseer of SLaC. At the end of each averaging window it reads the occupancy of all routers. It switches at most
-//! one stage at a time.
+//! The sequencer is the overseer of SLaC. At the end of each averaging window it reads the occupancy of all routers. The sequencer switches
+//! at most one stage at a time.
 
 use super::{Gauge, Initial, OFF, Release, Runtime, stage_of};
 use std::any::Any;

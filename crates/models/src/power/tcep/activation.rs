@@ -1,5 +1,5 @@
 //! Decisions of an agent about activations at the end of an activation epoch. The agent agrees to at most one of the requests to activate a
-//! link. It also requests a link that its router needs.
+//! link. The agent also requests a link that its router needs.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// The value of a request for a link of a star. It is larger than every number of flits that a link can carry in an epoch.
+/// The value of a request for a link of a star. The value is larger than every number of flits that a link can carry in an epoch.
 pub(super) const FIRST: u32 = u32::MAX - 1;
 /// The value of a request for a link without which some packets have no path.
 pub(super) const CUT: u32 = u32::MAX;
@@ -63,8 +63,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// True if router `r` can do what the request at output `o` asks for. It must be able to activate that link, or to request its link to
-    /// the member that the request names.
+    /// True if router `r` can do what the request at output `o` asks for. The router must be able to activate that link, or to request its
+    /// link to the member that the request names.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -97,9 +97,9 @@ impl Team {
     }
 
     /// The link that router `r` should request, as (value of the request, tie-breaker among equal values, output). Links without which
-    /// waiting packets have no path come first, and then the links of stars. Then comes the link with the highest virtual utilisation, in
-    /// subnetworks in which detours fill a link. Among equal links, the first one after the last refused link is chosen. The other end of
-    /// the refused link may itself wait for a long time.
+    /// waiting packets have no path come first, and then the links of stars. The third in order is the link with the highest virtual
+    /// utilisation, in subnetworks in which detours fill a link. Among equal links, the first one after the last refused link is chosen.
+    /// The other end of the refused link may itself wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,

@@ -12,7 +12,7 @@ use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Views;
 
-/// A request from another router. This agent answers it at the end of the epoch.
+/// A request from another router. This agent answers the request at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
     /// The need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
@@ -29,8 +29,8 @@ pub(super) struct LinkAgent {
     pub faults: u8,
     /// Number of faults of the link so far. The ends write this number into their messages, and ignore messages from before a fault.
     pub era: u8,
-    /// True if the link was on when it broke, in a run in which links are never switched off. Such a link switches on again after the
-    /// repair.
+    /// True if the link was on when it broke, in a run in which links are never switched off. A link that was on switches on again after
+    /// the repair.
     pub returns: bool,
     /// First cycle in which the side channel of the link can deliver another packet.
     pub side_free: u64,
@@ -62,8 +62,8 @@ impl LinkAgent {
     }
 }
 
-/// A record that a packet took a detour over a link above the high-water mark. Its destination was member `to` of subnetwork `net`. The
-/// record is a reason to request another path to that member.
+/// A record that a packet took a detour over a link above the high-water mark. The destination of the packet was member `to` of subnetwork
+/// `net`. The record is a reason to request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,

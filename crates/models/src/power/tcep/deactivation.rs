@@ -1,6 +1,6 @@
 //! Decisions of an agent about switching links off. At the end of a deactivation epoch, the agent agrees to at most one of the requests to
 //! deactivate a link. If there are no such requests, the agent may send one for a link of its router (`spares.rs` chooses the link). After
-//! an agreement, the link is a shadow link. It goes off later, at the end of an activation epoch.
+//! an agreement, the link is a shadow link. A shadow link goes off later, at the end of an activation epoch.
 
 use super::agent::Team;
 use super::link::Want;
@@ -9,8 +9,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// Begins to drain a shadow link whose time is over. The link goes off when it has drained. This is a physical transition, so it begins
-    /// only if no other transition has begun in this epoch.
+    /// Begins to drain a shadow link whose time is over. The link goes off when it has drained. Draining begins a physical transition, so
+    /// it begins only if no other transition has begun in this epoch.
     pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;

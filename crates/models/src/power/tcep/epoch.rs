@@ -26,9 +26,9 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// True if the ends of epochs change nothing at router `r` as long as no packet moves. In this case no request is open or in flight,
-    /// and nothing was sent in this deactivation epoch. No link can be switched off, and none must be switched on. Always false with faults
-    /// or a moving hub.
+    /// True if the ends of epochs change nothing at router `r` as long as no packet moves. If true, no request is open or in flight, and
+    /// nothing was sent in this deactivation epoch. No link can be switched off, and none must be switched on. Always false with faults or
+    /// a moving hub.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
         let config = &self.rules.config;
         let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();

@@ -4,7 +4,7 @@
 //! Every request gets exactly one answer. After an agreement, the requesting end carries out the change, or withdraws its request. A
 //! withdrawal undoes what the answering end has already begun. An answer also settles all earlier requests to its receiver. Therefore an
 //! end sends its requests after its answers. A link goes dark, or carries flits again, only when both ends have reported that they are
-//! ready. They report this on the side channel of the link, which also carries credits.
+//! ready. Ends report this on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
@@ -110,8 +110,8 @@ impl End {
         }
     }
 
-    /// True if this end can still make the link active again without the other end's agreement. This is possible until this end has
-    /// reported that it is drained. The link cannot be dark before that report.
+    /// True if this end can still make the link active again without the other end's agreement. An end can do so until it has reported that
+    /// it is drained. The link cannot be dark before that report.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }

@@ -1,6 +1,6 @@
 //! The traffic meters of the links of a router. TCEP computes utilisations from them. The meters count all flits that arrive. In both
-//! directions, they also count the flits that are on a detour within the subnetwork of the link. Control flits count as such flits. All
-//! flits that leave are counted in `OutputUnit::flits`.
+//! directions, they also count the flits that are on a detour within the subnetwork of the link. Control flits count as flits on a detour.
+//! All flits that leave are counted in `OutputUnit::flits`.
 //!
 //! Packets of one flit are counted when they choose a detour, so that minimal packets cause no work. The flits of longer packets are
 //! counted one by one. The head can be far ahead of its body flits. Therefore a bit per VC stores if the present packet is on a detour.
@@ -30,7 +30,7 @@ impl Counts {
         }
     }
 
-    /// Number of flits in the direction that counts, and number of such flits that were on minimal paths. A packet of one flit on a detour
+    /// Number of flits in the direction that counts, and number of those flits that were on minimal paths. A packet of one flit on a detour
     /// is counted when it chooses the detour, which is shortly before it leaves.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);

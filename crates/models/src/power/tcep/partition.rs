@@ -6,8 +6,8 @@
 //! budget of the inner links begins with the flits that link 0 carries, instead of the free capacity of link 0. The bandwidth of a link
 //! counts as 1, instead of the high-water mark. The end of the search is tested only after link 1 has become inner. Therefore a router with
 //! two links never switches off the second link, although the paper reports that state. `corrected` repairs the three faults. `printed`
-//! keeps the faults. It fills only two gaps that every implementation must fill. The search for the best link begins with infinite cost. If
-//! the loop finds no boundary, there are no outer links.
+//! keeps the faults. `printed` fills only two gaps that every implementation must fill. The search for the best link begins with infinite
+//! cost. If the loop finds no boundary, there are no outer links.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,12 +5,13 @@
 //!
 //! Algorithm 1 concentrates traffic. In the end, k inner routers have links to all others, and the outer routers have links to inner
 //! routers only. Packets between outer routers fill the links to the inner routers. But links between inner routers carry little except the
-//! traffic between their two ends. These links still draw power. l is the demand: the number of flits per cycle that a router sends to each
-//! other router. U is the utilisation of links. Then k = R l / U of the R routers are inner, and 1 - (1 - l / U)^2 of the links are on. If
-//! all links that are on carry the same load and are a share f of all links, each carries l (2 - f) / f. Therefore a share 2 l / (T + l) of
-//! the links is enough for a load T on each link. This share is smaller unless l is small: pairs of routers without a link must also have
-//! paths left. Therefore `even` follows Algorithm 1 below a given demand. From that demand on, any link may go off if its traffic would
-//! leave the router's other links below the load T on average. The link with the least traffic goes off first.
+//! traffic between their two ends. Links between inner routers still draw power. l is the demand: the number of flits per cycle that a
+//! router sends to each other router. U is the utilisation of links. With Algorithm 1, k = R l / U of the R routers are inner, and 1 - (1 -
+//! l / U)^2 of the links are on. If all links that are on carry the same load and are a share f of all links, each carries l (2 - f) / f.
+//! Therefore a share 2 l / (T + l) of the links is enough for a load T on each link. The share for equal loads is the smaller one unless l
+//! is small: pairs of routers without a link must also have paths left. Therefore `even` follows Algorithm 1 below a given demand. From
+//! that demand on, any link may go off if its traffic would leave the router's other links below the load T on average. The link with the
+//! least traffic goes off first.
 
 use super::Spares;
 use super::agent::Team;

@@ -1,5 +1,5 @@
-//! One end of a group of links (a unit) that change their level together, as a state machine. It uses no clock and no channel. Therefore a
-//! test can explore every state of two ends and of the messages between them (`model.rs`).
+//! One end of a group of links (a unit) that change their level together, as a state machine. The state machine uses no clock and no
+//! channel. Therefore a test can explore every state of two ends and of the messages between them (`model.rs`).
 //!
 //! A level is a number from 1 up: the number of members of a trunk that are on, or the width of a link. The end at the router with the
 //! lower number is the leader. The other end sends the change that it requests, and the leader decides. Each command of the leader gets one

@@ -60,7 +60,8 @@ impl Forecast {
     }
 
     /// The change of the level that the direction requests in cycle `now`. If the next burst is near, the direction requests more members
-    /// until it has as many as the last burst needed. Otherwise it requests `own`, the change that its utilisation requires.
+    /// until it has as many as the last burst needed. If no burst is near, the direction requests `own`, the change that its utilisation
+    /// requires.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;
@@ -90,8 +91,8 @@ mod tests {
         Rule::of_times(WINDOW, 50, 30, (0.5, 0.2))
     }
 
-    /// The requests of a direction in each window. It belongs to a trunk with 4 members, one of which is on. `carried`: traffic of the
-    /// direction in window k, in fully used members.
+    /// The requests of a direction in each window. The direction belongs to a trunk with 4 members, one of which is on. `carried`: traffic
+    /// of the direction in window k, in fully used members.
     fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
         let (rule, mut forecast) = (rule(), Forecast::default());
         let see = |k: u64| {
@@ -121,8 +122,8 @@ mod tests {
         assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
     }
 
-    /// The direction waits for two windows if an expected burst does not come. After that, it requests changes according to its utilisation
-    /// again.
+    /// The direction waits for two windows if an expected burst does not come. After these windows, the direction requests changes
+    /// according to its utilisation again.
     #[test]
     fn a_burst_that_does_not_come_ends_the_forecast() {
         let is_burst = |k: u64| k < 60 && k % 20 >= 17;

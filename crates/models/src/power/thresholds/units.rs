@@ -1,5 +1,5 @@
 //! The agents of threshold policies. A unit is a trunk or a single link. At each end of a unit, an agent measures the utilisation of its
-//! outgoing direction. It exchanges messages with the other end on the side channel of the unit's first working link.
+//! outgoing direction. Agents exchange messages with the other end on the side channel of the unit's first working link.
 
 use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use super::forecast::Forecast;
@@ -263,8 +263,8 @@ impl Work<'_> {
         self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
     }
 
-    /// Utilisation in the window: the number of flits divided by the number that working open links could have carried. It is the mean over
-    /// all these links, or the value of the busiest link. Infinite if no open link works, so that other links wake.
+    /// Utilisation in the window: the number of flits divided by the number that working open links could have carried. The utilisation is
+    /// the mean over all these links, or the value of the busiest link. Infinite if no open link works, so that other links wake.
     fn utilisation(&self) -> f64 {
         let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {

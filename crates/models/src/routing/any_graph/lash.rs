@@ -10,14 +10,14 @@
 //! # Guarantees
 //! All packets between two routers take the same shortest path. If several paths are equally short, a router takes the one whose first link
 //! has the fewest paths to the destinations before. Paths are put into layers, the longest paths first. Each path goes into the first layer
-//! in which it closes no cycle of dependencies. Then paths move from the fullest layers to emptier layers, if they close no cycle there. A
-//! packet stays in its layer. Therefore dependencies have no cycle. The number of VC classes is the number of layers that contain paths.
-//! Weft refuses a network that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16 routers.
-//! 24x24 routers need more than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and in total
-//! at most 1 GiB. Faults: a path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads were
-//! measured to 0.03, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. With LASH, a ring of 16 routers carries 0.40
-//! in 2 layers. With `shortest_path` it carries 0.45 in 8 classes. With LASH, a random graph of 32 routers with 4 links each carries 0.81
-//! in 3 layers. With `shortest_path` it carries 0.97 in 4 classes. One path per pair of routers therefore balances the load less well.
+//! in which it closes no cycle of dependencies. After that, paths move from the fullest layers to emptier layers, if they close no cycle
+//! there. A packet stays in its layer. Therefore dependencies have no cycle. The number of VC classes is the number of layers that contain
+//! paths. Weft refuses a network that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16
+//! routers. 24x24 routers need more than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and
+//! in total at most 1 GiB. Faults: a path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads
+//! were measured to 0.03, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. With LASH, a ring of 16 routers carries
+//! 0.40 in 2 layers. With `shortest_path` it carries 0.45 in 8 classes. With LASH, a random graph of 32 routers with 4 links each carries
+//! 0.81 in 3 layers. With `shortest_path` it carries 0.97 in 4 classes. One path per pair of routers therefore balances the load less well.
 //! # Not modelled
 //! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old paths could block them).
 //! # Validation
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use weft_topology::TopologyConfig;
 
-    /// Tests the measured numbers of layers in the header of this file. They can change if paths are sorted or chosen differently.
+    /// Tests the measured numbers of layers in the header of this file. The numbers can change if paths are sorted or chosen differently.
     #[test]
     fn tori_need_as_many_layers_as_the_header_states() {
         for (width, layers) in [(10, 5), (16, 7)] {

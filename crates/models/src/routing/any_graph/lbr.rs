@@ -11,8 +11,8 @@
 //! minimal path if all queues are equal, as in an empty network. (In the equations, all paths then have equal shares.) `sensor`: definition
 //! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed`, these paths are the same for all packets
 //! between two routers in the whole run (`draw`: number of the random draw). With `per_snapshot`, each source router draws other
-//! intermediates after every snapshot. This is as in the paper, in which sources determine their paths in every interval T. With
-//! `per_packet`, each packet draws its candidate paths.
+//! intermediates after every snapshot. The paper does the same: its sources determine their paths in every interval T. With `per_packet`,
+//! each packet draws its candidate paths.
 //! # Guarantees
 //! When a packet is the head of its VC at its source router, it draws one of its candidate paths. A path has the share (A - q) / lambda T.
 //! q is the sum of the queues of all outputs on the path, according to the snapshot. lambda T is the number of flits that the terminals of
@@ -60,7 +60,8 @@ mod shares;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path and of both legs of the other paths. It must choose each hop from the destination router only.
+    /// The routing of the minimal path and of both legs of the other paths. The routing of the legs must choose each hop from the
+    /// destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Number of paths over a random intermediate, in addition to the minimal path, 0 to 15.

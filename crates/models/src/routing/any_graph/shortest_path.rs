@@ -13,10 +13,10 @@
 //! distance) for each pair of a router and a destination router. If routers have up to 64 ports, the table also has one bit for each port
 //! that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have them. With a weight, the table
 //! has four bytes per pair instead of one. Without these bits, the table takes at most 1 GiB. With a weight, paths have the smallest sum.
-//! They can have more links than other paths. Faults: the first tables take account of every link and router that is broken from the start.
-//! After a later fault, all routers know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`. Until
-//! then, heads at a broken link wait. Packets to routers that have no path any more are discarded. A packet is also discarded if its path
-//! becomes longer than the number of VC classes.
+//! Paths by weight can have more links than other paths. Faults: the first tables take account of every link and router that is broken from
+//! the start. After a later fault, all routers know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`.
+//! Before the routers know these paths, heads at a broken link wait. Packets to routers that have no path any more are discarded. A packet
+//! is also discarded if its path becomes longer than the number of VC classes.
 //! # Not modelled
 //! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
 //! # Validation

@@ -7,13 +7,13 @@
 //! has names. Names with commas are in double quotes. `destination` is a router, and stands for all its terminals. `next` is the neighbour
 //! of `router` to which it sends the packets. `class` is the VC class of the hop (0 if left out).
 //! # Guarantees
-//! Weft refuses unknown routers, next routers that are not neighbours, and duplicates. The message names the line and a remedy. It also
+//! Weft refuses unknown routers, next routers that are not neighbours, and duplicates. The message names the line and a remedy. Weft also
 //! refuses a table with a hole or a loop for a pair of routers with terminals. The message shows the path. The check of dependencies finds
 //! tables that can deadlock. The table has two bytes for each pair of a router and a destination router, at most 1 GiB. Faults: the first
-//! tables take account of every link and router that is broken from the start. After a later fault, every router with a broken path sends
-//! to the nearest router that still has a path. This takes effect after the time `fault_model.rebuild_delay`. The router uses the VC class
-//! of its old entry. Until then, heads at a broken link wait. Packets to routers that have no path any more are discarded. The check of
-//! dependencies tests the table of every state separately. It does not test packets of an old and a new table together.
+//! tables take account of every link and router that is broken from the start. After a later fault and the time
+//! `fault_model.rebuild_delay`, every router with a broken path sends to the nearest router that still has a path. The router uses the VC
+//! class of its old entry. Until this time has passed, heads at a broken link wait. Packets to routers that have no path any more are discarded. The
+//! check of dependencies tests the table of every state separately. The check does not test packets of an old and a new table together.
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: packets take the link on the lowest port.
 //! # Validation
@@ -110,7 +110,8 @@ impl RoutingModel for Table {
 }
 
 /// The table of dimension order on 4 x 3 routers, for tests. The rows and columns of routers are complete graphs or rings. On a ring, a
-/// packet takes the ascending direction if both directions are equally long. It uses class 1 unless it still has to cross the wrap link.
+/// packet takes the ascending direction if both directions are equally long. The packet uses class 1 unless it still has to cross the wrap
+/// link.
 fn dimension_order_of_4_by_3(ring: bool) -> String {
     let mut text = format!("{HEADER},class\n");
     for (router, dest) in (0..12u32).flat_map(|router| (0..12).map(move |dest| (router, dest))) {
@@ -399,7 +400,7 @@ fn shown(graph: &Graph, way: &[u32]) -> String {
     routers.join(" -> ")
 }
 
-/// The refusal of a path that ends in a loop. It shows the loop once.
+/// The refusal of a path that ends in a loop. The message shows the loop once.
 fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);

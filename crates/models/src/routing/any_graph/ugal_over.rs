@@ -38,7 +38,8 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalOver {
-    /// The routing of the minimal path and of both legs of a detour. It must choose each hop from the destination router only.
+    /// The routing of the minimal path and of both legs of a detour. The routing of the legs must choose each hop from the destination
+    /// router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Bias toward the minimal path.

@@ -3,12 +3,12 @@
 //! # Source
 //! Valiant, SIAM J. Computing 1982; with legs of the minimal routing as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! `minimal`: the routing of both legs. It must choose every hop from the destination only (default: `shortest_path`).
+//! `minimal`: the routing of both legs. The routing of the legs must choose every hop from the destination only (default: `shortest_path`).
 //! # Guarantees
-//! The intermediate is drawn from all routers with terminals. It can be the source or the destination. The second leg has separate VC
-//! classes. Their number is that of the first leg. Dependencies have no cycle if those of the legs' routing have none. Faults are handled
-//! as by the routing of the legs. A packet is discarded if its intermediate cannot be reached any more. If a fault has made the first leg
-//! longer, the second leg begins with a higher VC class.
+//! The intermediate is drawn from all routers with terminals. The intermediate can be the source or the destination. The second leg has
+//! separate VC classes. The second leg has the same number of VC classes as the first. Dependencies have no cycle if those of the legs'
+//! routing have none. Faults are handled as by the routing of the legs. A packet is discarded if its intermediate cannot be reached any
+//! more. If a fault has made the first leg longer, the second leg begins with a higher VC class.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
@@ -36,7 +36,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantOver {
-    /// The routing of both legs. It must choose each hop from the destination router only.
+    /// The routing of both legs. The routing of the legs must choose each hop from the destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
 }

@@ -7,16 +7,16 @@
 //! section IV-B. The trigger `granted` and the two directions of the ring are those of the authors' simulator FOGSim, first version. The
 //! rule of the ring is also that of FOGSim: a head enters the ring only if the minimal VC has no space, and never from a source. Bubble: C.
 //! Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets take detours around them. The rule of these detours
-//! is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. It avoids the
-//! following effect. Flits in flight on a long global link count as used credits, so the link looks fuller than a short minimal link.
+//! is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. `waiting` avoids
+//! the following effect. Flits in flight on a long global link count as used credits, so the link looks fuller than a short minimal link.
 //! Sources then take no detours although global links are idle ("phantom congestion"). The remedy, a time window, is that of J. Won et al.,
 //! HPCA 2015. The rule that a broken minimal link counts as occupied is also ours.
 //! # Parameters
 //! `local_misrouting`: if packets take local detours (without them: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\].
 //! `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]).
-//! `occupancy`: the quantity that both thresholds compare. It is the `credits` in use, as in the paper, or the number of flits that are
-//! `waiting`. `global_misrouting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
-//! `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, by the base network or by the escape network.
+//! `occupancy`: the quantity that both thresholds compare. The quantity is the `credits` in use, as in the paper, or the number of flits
+//! that are `waiting`. `global_misrouting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble`
+//! \[packets\], `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, by the base network or by the escape network.
 //! # Guarantees
 //! A packet takes at most one global misroute (detour over a global link), and one local misroute in each group. Before its first escape to
 //! the ring, it makes at most 8 hops outside the ring (l l g l l g l l; l: local, g: global). After each of at most `exits` departures from
@@ -24,10 +24,10 @@
 //! destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use all VCs outside the ring. Every
 //! packet between routers may escape to the ring. A ring always has a bubble (free space for a packet). A power policy can report which
 //! links of a group are on (`gated.rs`). If the direct link of a head is then off, the head goes over a router with active links to both
-//! ends. This detour counts as the packet's local misroute in this group. If the second of these links has gone off meanwhile, the packet
-//! continues over the hub, once. After that, only the ring is left to the packet. Such a packet crosses at most 11 links outside the ring
-//! (l l l g l l l g l l l). Local misroutes use only links that are on. All links of a ring must be on: Weft refuses a policy that switches
-//! links of an embedded ring.
+//! ends. The detour over this router counts as the packet's local misroute in this group. If the second of these links has gone off
+//! meanwhile, the packet continues over the hub, once. After the hop over the hub, only the ring is left to the packet. A packet that goes
+//! around links that are off crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on.
+//! All links of a ring must be on: Weft refuses a policy that switches links of an embedded ring.
 //! # Not modelled
 //! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation
@@ -97,8 +97,7 @@ pub enum GlobalMisrouting {
     #[default]
     Mixed,
     /// At its source router, a packet may take a global link of this router. After a local link, it may not take a global detour. Therefore
-    /// a packet that has crossed a local link in its source group stays on its minimal path. With `local_misrouting: false`, no packet
-    /// misroutes locally in this case.
+    /// a packet that has crossed a local link in its source group stays on its minimal path. With `local_misrouting: false`, no packet ever misroutes locally under this rule.
     SourceRouter,
     /// A global link of the router that holds the packet.
     CurrentRouter,

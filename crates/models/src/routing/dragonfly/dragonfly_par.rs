@@ -6,9 +6,9 @@
 //! rule of each decision is that of UGAL-L: the minimal path if q_min H_min <= q_nm H_nm + T, with the remaining hops of the two paths. VC
 //! classes along a path (l: local link, g: global link): l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
 //! # Parameters
-//! `intermediate`: as for Valiant. `threshold`: T [flits]. `sensor`: definition of the queue q. The second decision of a packet compares a
-//! global link with local links. If global links are longer than local links, `used_credits` counts flits in flight on them as a queue.
-//! Packets then take detours even at low load. Therefore the default is `history_window`.
+//! `intermediate`: end of the first phase of a detour, as in `dragonfly_valiant`. `threshold`: T [flits]. `sensor`: definition of the queue
+//! q. The second decision of a packet compares a global link with local links. If global links are longer than local links, `used_credits`
+//! counts flits in flight on them as a queue. Packets then take detours even at low load. Therefore the default is `history_window`.
 //! # Guarantees
 //! At most two local hops come before the first global hop. With `router`, and an intermediate in the source group, at most three. A packet
 //! that has begun a detour never returns to the minimal path. VC classes rise along the path in the order given above. Therefore
@@ -69,7 +69,8 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     sensor: Sensor,
-    /// True if the intermediate is a router. In this case there is one more VC class of local links, between the two phases.
+    /// True if the intermediate is a router. With routers as intermediates, there is one more VC class of local links, between the two
+    /// phases.
     to_router: bool,
 }
 
@@ -100,7 +101,7 @@ impl RoutingModel for DragonflyPar {
 }
 
 impl Runtime {
-    /// True if the packet must choose its path at router `at`. This is true in its source group, while it takes the minimal path.
+    /// True if the packet must choose its path at router `at`. A packet must choose in its source group, while it takes the minimal path.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)

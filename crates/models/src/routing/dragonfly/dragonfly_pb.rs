@@ -1,6 +1,6 @@
-//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. It compares the
-//! queues of the first hops of the two paths. It also uses a bit that other routers of its group post: the bit tells if the global link of
-//! the minimal path is saturated.
+//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. The source router
+//! compares the queues of the first hops of the two paths. The source router also uses a bit that other routers of its group post: the bit
+//! is set if the global link of the minimal path is saturated.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing); rules and
@@ -18,7 +18,7 @@
 //! leaves minimal paths even if they are idle. Therefore our defaults are `history_window` and 2 flits.
 //! # Not modelled
 //! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more, the bit is never
-//! set: q1 > q1 + q2 + margin is never true. `weft check` shows a hint in this case, and for margins that no queue can exceed.
+//! set: q1 > q1 + q2 + margin is never true. `weft check` shows a hint for these values, and for margins that no queue can exceed.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
 //! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers), `engine/tests/bounds.rs` (throughput reaches at least
@@ -46,8 +46,8 @@ weft_units::codes! {
         helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy in the message contains the limits.";
 }
 
-/// Dragonfly PB: the source router chooses between the minimal path and a path over a random intermediate. It compares queues, and reads
-/// saturation bits of its group.
+/// Dragonfly PB: the source router chooses between the minimal path and a path over a random intermediate. The source router compares
+/// queues, and reads saturation bits of its group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPb {
@@ -86,7 +86,7 @@ pub enum PbSensor {
     HistoryWindow,
 }
 
-/// FOGSim has no threshold. This default is the threshold of `dragonfly_ugal`.
+/// FOGSim has no threshold. The default is the threshold of `dragonfly_ugal`.
 fn two() -> Flits {
     Flits(2)
 }

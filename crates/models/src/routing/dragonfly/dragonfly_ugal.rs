@@ -1,5 +1,5 @@
-//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. It compares one queue of each
-//! of the two paths.
+//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. The source router compares one
+//! queue of each of the two paths.
 //!
 //! # Source
 //! Kim et al., ISCA 2008: UGAL-L, and the ideal UGAL-G. A packet takes the minimal path if q_min H_min <= q_nm H_nm + T, with the numbers

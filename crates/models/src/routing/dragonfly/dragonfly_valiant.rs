@@ -5,12 +5,12 @@
 //! CAMINOS). `other_group` is Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
 //! # Parameters
 //! `intermediate`: the place at which the first phase of a path ends. With `group`, it is the first router that the packet reaches in a
-//! random group. The group is neither the source group nor the destination group. In this case, traffic inside a group takes minimal paths.
+//! random group. The group is neither the source group nor the destination group. With `group`, traffic inside a group takes minimal paths.
 //! With `other_group`, the random group is any group except the source group. A packet that draws the destination group takes the minimal
 //! path. With `other_group_for_all`, this rule also applies to traffic inside a group, and to traffic from a router to itself. With
-//! `router`, the first phase ends at a random router of the whole network. This router can be in the source group or destination group, and
-//! it can be the source or the destination itself. `early_exit`: if a packet is delivered when it reaches its destination router on the way
-//! to the intermediate, as in CAMINOS. Otherwise the packet continues to the intermediate and returns.
+//! `router`, the first phase ends at a random router of the whole network. The random router can be in the source group or destination
+//! group, and it can be the source or the destination itself. `early_exit`: if a packet is delivered when it reaches its destination router
+//! on the way to the intermediate, as in CAMINOS. Otherwise the packet continues to the intermediate and returns.
 //! # Guarantees
 //! The VC class rises along the path. Therefore dependencies have no cycle. Local links have 3 VC classes (4 with `router`), and global
 //! links have 2.
@@ -42,8 +42,8 @@ pub struct DragonflyValiant {
     #[serde(default)]
     pub intermediate: Intermediate,
     /// Whether a packet is delivered when it reaches its destination router on the way to the intermediate. With `false`, the packet
-    /// continues to the intermediate and returns. This happens only if the intermediate is a router, or if paths inside a group leave the
-    /// group.
+    /// continues to the intermediate and returns. A packet can reach its destination early only if the intermediate is a router, or if
+    /// paths inside a group leave the group.
     #[serde(default)]
     pub early_exit: bool,
 }
@@ -89,15 +89,16 @@ impl RoutingModel for DragonflyValiant {
             Example::of("{}")
                 // The 8 terminals of group i send to group i + 1, over 7 other groups. A global link i -> j, j != i + 1, carries 8 / 7 of a
                 // terminal's load from group i, and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway,
-                // and 8 / 7 between gateways (to i and to i + 1). From a gateway it carries at most 2 global links * 8 / 7 / 4. Therefore
-                // it does not carry more than a global link. At higher loads, the mean of a window can stay below the bound: at 0.569 it
-                // was 0.442 in one window.
+                // and 8 / 7 between gateways (to i and to i + 1). From a gateway it carries at most 2 global links * 8 / 7 / 4. Therefore a
+                // local link does not carry more than a global link. At higher loads, the mean of a window can stay below the bound: at
+                // 0.569 it was 0.442 in one window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
             // Every packet goes to one of 8 groups and returns. Each of the 8 global links of a group carries the load of 1 of its 8
-            // terminals. It also carries the same load of another group, on the way back. A local link carries half of this load.
+            // terminals. The global link also carries the same load of another group, on the way back. A local link carries half of this
+            // load.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,
@@ -176,7 +177,7 @@ impl Runtime {
         packet.flags |= DETOUR;
     }
 
-    /// Begins the second phase of the packet. Its VC classes are above those of the first phase.
+    /// Begins the second phase of the packet. The VC classes of the second phase are above those of the first phase.
     #[inline(always)]
     pub(super) fn second_phase(&self, packet: &mut Packet) {
         packet.phase = 1;

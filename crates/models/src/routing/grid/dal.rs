@@ -1,5 +1,5 @@
 //! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop, a packet may cross any unaligned dimension (one in which it
-//! is not at its destination's coordinate). It may take at most one detour in each dimension.
+//! is not at its destination's coordinate). A packet may take at most one detour in each dimension.
 //!
 //! # Source
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
@@ -9,8 +9,8 @@
 //! # Guarantees
 //! There are two kinds of candidates. The first is the minimal hop in every unaligned dimension. The second is a hop to a random router in
 //! every unaligned dimension in which the packet has not taken a detour. The candidate with the lowest q * (remaining hops) wins. For a
-//! detour, T is added. Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. Its VC class is the hop
-//! index. The class rises with each hop. Therefore dependencies have no cycle, and there is one class for each hop.
+//! detour, T is added. Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. The VC class of a
+//! packet is its hop index. The class rises with each hop. Therefore dependencies have no cycle, and there is one class for each hop.
 //!
 //! If a power policy switches links of lines (TCEP, Section IV-E), a minimal hop is a candidate only if the direct link is on. (A line is a
 //! set of routers that differ in one coordinate.) A detour then leads over a router that is drawn from those with active links to both

@@ -10,8 +10,8 @@
 //! # Guarantees
 //! Paths are minimal. Packets with the same source, destination and VC stay in order. The routing has one VC class, or two on a torus with
 //! a dateline. With `bubble`, all packets may use all VCs of a link, and one VC is enough. Each direction of each ring always has space for
-//! a packet in one of its buffers (the bubble). This rule needs virtual cut-through, buffers for two packets, and packets of equal length.
-//! Weft refuses other runs with `bubble`.
+//! a packet in one of its buffers (the bubble). The bubble rule needs virtual cut-through, buffers for two packets, and packets of equal
+//! length. Weft refuses other runs with `bubble`.
 //! # Not modelled
 //! A fixed rule for ties: if both directions around a ring are equally long, every packet draws its direction. Fairness with `bubble`:
 //! packets in a ring have priority over packets that enter it, which wait as long as the ring is full.

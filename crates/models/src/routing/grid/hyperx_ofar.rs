@@ -8,19 +8,20 @@
 //! these mechanisms: this combination is our choice.
 //! # Parameters
 //! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the
-//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. It is the `credits` in use,
-//! or the number of flits that are `waiting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble`
-//! \[packets\], `escape_occupancy` \[share of a buffer\]).
+//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. The quantity is the `credits`
+//! in use, or the number of flits that are `waiting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection`
+//! (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
 //! At each router, a hash selects one of the unaligned dimensions (those in which the packet is not at its destination's coordinate). The
 //! packet prefers this dimension. If its output there is occupied (`trigger`) or has no space, the packet takes an open minimal hop in
-//! another dimension. If no such hop is open, and the occupancy of the preferred output is at least Th_min, the packet takes a detour. A
-//! detour is a hop to another router of an unaligned dimension in which the packet has not yet made a detour. It is drawn from the outputs
-//! that are open and whose occupancy is at most Th_non-min. If no minimal output has space, the packet enters the ring or continues in it.
-//! It enters from its source only with `from_sources`. A packet takes at most one detour in each dimension. Therefore, before the first
-//! escape, it makes at most two hops per dimension outside the ring. A packet that has left the ring `exits` times stays in the ring until
-//! its destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use all VCs outside the ring, in any
-//! order. Every packet between routers may escape to the ring. A ring always has a bubble (free space for a packet).
+//! another dimension. If no minimal hop is open, and the occupancy of the preferred output is at least Th_min, the packet takes a detour. A
+//! detour is a hop to another router of an unaligned dimension in which the packet has not yet made a detour. The detour is drawn from the
+//! outputs that are open and whose occupancy is at most Th_non-min. If no minimal output has space, the packet enters the ring or continues
+//! in it. A packet enters the ring from its source only with `from_sources`. A packet takes at most one detour in each dimension.
+//! Therefore, before the first escape, it makes at most two hops per dimension outside the ring. A packet that has left the ring `exits`
+//! times stays in the ring until its destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use
+//! all VCs outside the ring, in any order. Every packet between routers may escape to the ring. A ring always has a bubble (free space for
+//! a packet).
 //!
 //! If a policy switches links of lines, minimal hops and detours use only links that are on (`by_links.rs`). (A line is a set of routers
 //! that differ in one coordinate.) If all direct links are off, a head takes a detour without a trigger, over a router with active links to
@@ -29,7 +30,8 @@
 //! unless the hub moves.
 //!
 //! Detours begin only when buffers on minimal paths are full. If minimal paths alone cannot carry the load, the latency is at least the
-//! time to empty such a buffer. At such loads, `dal` and `ugal_p` have a lower latency, because they compare queues.
+//! time to empty a buffer on a minimal path. At loads above those of minimal paths, `dal` and `ugal_p` have a lower latency, because they
+//! compare queues.
 //! # Not modelled
 //! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
 //! VCs of the ring on single links: they belong to whole link classes, and stay empty on links that are on no ring.
@@ -254,8 +256,8 @@ impl Runtime {
         escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
     }
 
-    /// If the preferred output has no space, a hop over a link that is off: such a link wakes only if a head requests it. The hop is part
-    /// of a detour only if the preferred output is broken.
+    /// If the preferred output has no space, a hop over a link that is off. A link that is off wakes only if a head requests it. The hop is
+    /// part of a detour only if the preferred output is broken.
     fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
         let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         if self.in_transit.has_room(here, preferred) {

@@ -1,5 +1,5 @@
-//! The candidate paths of LBR, if they are drawn for each packet or each snapshot. The routing does not store paths. It finds each path by
-//! following the packet along it.
+//! The candidate paths of LBR, if they are drawn for each packet or each snapshot. The routing does not store paths. The routing finds each
+//! path by following the packet along it.
 
 use super::shares::MOST;
 use crate::routing::on_graph::Wiring;

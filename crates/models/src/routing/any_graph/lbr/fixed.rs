@@ -1,5 +1,5 @@
-//! The candidate paths of LBR between every two routers with terminals, if the paths are fixed for the whole run. They are drawn once, and
-//! a table stores every hop.
+//! The candidate paths of LBR between every two routers with terminals, if the paths are fixed for the whole run. Fixed paths are drawn
+//! once, and a table stores every hop.
 
 use crate::routing::on_graph::{MAX_BYTES, Wiring};
 use crate::routing::{AnyRouting, Hop, Step, class_per_hop};
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         hops
     }
 
-    /// Routers with terminals in a random order, without `from` and `to`. They are the candidates for intermediates.
+    /// Routers with terminals in a random order, without `from` and `to`. These routers are the candidates for intermediates.
     fn mids(&self, hosts: &[u32], from: u32, to: u32) -> Vec<u32> {
         let mut mids: Vec<u32> = Vec::with_capacity(self.detours);
         let wanted = self.detours.min(hosts.len().saturating_sub(2));

@@ -1,9 +1,9 @@
 //! Handles local links that are off, if a power policy reports which links of a group are active.
 //!
 //! If its direct link is off, a head goes over another router of the group that has active links to both ends (TCEP, Section IV-E). If the
-//! second of these links has gone off meanwhile, the head continues over the hub, once. After that, only the ring is left. Therefore the
-//! length of every path has a limit, whatever the policy does. If the direct link is a shadow link and no path around it has space, the
-//! packet reactivates it.
+//! second of these links has gone off meanwhile, the head continues over the hub, once. After the hop over the hub, only the ring is left.
+//! Therefore the length of every path has a limit, whatever the policy does. If the direct link is a shadow link and no path around it has
+//! space, the packet reactivates it.
 
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};

@@ -1,7 +1,7 @@
 //! DAL under a power policy that publishes the states of the links of each line (routers that differ in one coordinate).
 //!
-//! A packet finishes a detour before it crosses another dimension. Therefore both hops of a detour are in one line. This lets the policy
-//! count the detour for the direct link of the line that it replaces.
+//! A packet finishes a detour before it crosses another dimension. Therefore both hops of a detour are in one line. This rule lets the
+//! policy count the detour for the direct link of the line that it replaces.
 
 use super::Runtime;
 use crate::routing::on_grid::Grid;
@@ -24,7 +24,7 @@ impl Runtime {
         self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
     }
 
-    /// The VC class of the packet's next hop. It is limited to the last class: a packet makes more hops only if the hub moves while the
+    /// The VC class of the packet's next hop. The class is at most the last one: a packet makes more hops only if the hub moves while the
     /// packet is on its way to the hub.
     fn class_of(&self, packet: &Packet) -> u8 {
         packet.lane.min(self.hops - 1)
@@ -52,8 +52,8 @@ impl Runtime {
         hop
     }
 
-    /// The second hop of a detour in dimension `d`. It uses the direct link, even if this is a shadow link. If the direct link has gone
-    /// off, the hop leads to the hub.
+    /// The second hop of a detour in dimension `d`. The second hop uses the direct link, even if this is a shadow link. If the direct link
+    /// has gone off, the hop leads to the hub.
     fn finish_detour<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -172,8 +172,8 @@ mod tests {
         let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
         routing.go_by(LinkKnowledge::Subnetworks);
-        // three hops in a line: to a third router, to the hub, and from the hub to the destination. On such a path, a packet can return to
-        // the hub. A line of two routers has no third router, and needs one hop.
+        // three hops in a line: to a third router, to the hub, and from the hub to the destination. On a path of three hops in a line, a
+        // packet can return to the hub. A line of two routers has no third router, and needs one hop.
         let classes = 3 + 3 + 1;
         assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);
         let coords = of_all(&graph);

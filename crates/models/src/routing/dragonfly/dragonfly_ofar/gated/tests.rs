@@ -86,7 +86,7 @@ impl View for Router {
     }
 }
 
-/// A packet at router 1 of its last group, on its way to router 3 of the group. It has left its source.
+/// A packet at router 1 of its last group, on its way to router 3 of the group. The packet has left its source.
 fn packet(phase: u8) -> Packet {
     Packet { dest: 3, target: 3, dim: 1, phase: LEFT_GROUP | GLOBAL_DONE | phase, ..Packet::default() }
 }
