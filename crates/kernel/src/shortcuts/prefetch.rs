@@ -1,7 +1,7 @@
 //! Prefetches the records that the loop will read next, if a network is larger than the cache (`Kind::Prefetch`).
 //!
-//! Each phase processes a list: events of a calendar wheel, routers, or moves. For each list, the loop first prefetches the records to
-//! which its items refer, then the records to which those records refer. In this way many memory accesses overlap.
+//! Each phase of the loop processes a list: events of a calendar wheel, routers, or moves. For each list, the loop first prefetches the
+//! records to which its items refer, then the records to which those records refer. In this way many memory accesses overlap.
 
 use super::facts::Facts;
 use super::{Shortcut, Shortcuts};

@@ -16,8 +16,8 @@ pub(super) const CUT: u32 = u32::MAX;
 const PORTS: usize = 1 << 8;
 
 impl Team {
-    /// Answers the requests of this epoch. Agrees to the one whose link would carry the most flits, and refuses the others. Returns true if
-    /// the router agreed to a request.
+    /// Answers the requests of this epoch. Agrees to the request whose link would carry the most flits, and refuses the other requests.
+    /// Returns true if the router agreed to a request.
     pub(super) fn judge_activations(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let crossing = self.cross(r, Want::Activate);
         let own = self.routers[r].activating;

@@ -25,9 +25,9 @@ impl Team {
         }
     }
 
-    /// Answers the requests of this epoch. Agrees to the one for the best link that may go off, and refuses the others. The agent agrees
-    /// even if a request of its router has no answer yet. If the other router then agrees to that request as well, the agent withdraws it.
-    /// Returns true if there were any requests to answer.
+    /// Answers the requests of this epoch. Agrees to the request for the best link that may go off, and refuses the other requests. The
+    /// agent agrees even if a request of its router has no answer yet. If the other router then agrees to that request as well, the agent
+    /// withdraws it. Returns true if there were any requests to answer.
     pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
         let crossing = self.cross(r, Want::Deactivate);
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));

@@ -3,8 +3,8 @@
 //!
 //! A burst is a series of successive windows of the policy (`window`) in which the traffic needs more than one member of the trunk. The
 //! prediction starts when two intervals between the beginnings of bursts are equal within a tolerance. The next burst is then expected
-//! after another such interval. Shortly before it, the direction requests the number of members that the last burst needed. If the expected
-//! burst does not come, the prediction ends.
+//! after another interval of this length. Shortly before it, the direction requests the number of members that the last burst needed. If
+//! the expected burst does not come, the prediction ends.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;

@@ -12,8 +12,9 @@
 //! tables that can deadlock. The table has two bytes for each pair of a router and a destination router, at most 1 GiB. Faults: the first
 //! tables take account of every link and router that is broken from the start. After a later fault and the time
 //! `fault_model.rebuild_delay`, every router with a broken path sends to the nearest router that still has a path. The router uses the VC
-//! class of its old entry. Until this time has passed, heads at a broken link wait. Packets to routers that have no path any more are discarded. The
-//! check of dependencies tests the table of every state separately. The check does not test packets of an old and a new table together.
+//! class of its old entry. Until the time `rebuild_delay` has passed, heads at a broken link wait. Packets to routers that have no path any
+//! more are discarded. The check of dependencies tests the table of every state separately. The check does not test packets of an old and a
+//! new table together.
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: packets take the link on the lowest port.
 //! # Validation

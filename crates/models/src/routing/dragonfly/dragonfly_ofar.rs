@@ -15,8 +15,9 @@
 //! `local_misrouting`: if packets take local detours (without them: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\].
 //! `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]).
 //! `occupancy`: the quantity that both thresholds compare. The quantity is the `credits` in use, as in the paper, or the number of flits
-//! that are `waiting`. `global_misrouting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble`
-//! \[packets\], `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, by the base network or by the escape network.
+//! that are `waiting`. `global_misrouting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`).
+//! `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, by the base network or by the
+//! escape network.
 //! # Guarantees
 //! A packet takes at most one global misroute (detour over a global link), and one local misroute in each group. Before its first escape to
 //! the ring, it makes at most 8 hops outside the ring (l l g l l g l l; l: local, g: global). After each of at most `exits` departures from
@@ -97,7 +98,8 @@ pub enum GlobalMisrouting {
     #[default]
     Mixed,
     /// At its source router, a packet may take a global link of this router. After a local link, it may not take a global detour. Therefore
-    /// a packet that has crossed a local link in its source group stays on its minimal path. With `local_misrouting: false`, no packet ever misroutes locally under this rule.
+    /// a packet that has crossed a local link in its source group stays on its minimal path. Under this rule, no packet misroutes locally
+    /// with `local_misrouting: false`.
     SourceRouter,
     /// A global link of the router that holds the packet.
     CurrentRouter,
@@ -126,7 +128,7 @@ pub struct Runtime {
     /// For each direction of the rings and each router: true if the next hop of the ring leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
-    /// True if the power policy reports which links of the groups are on. Packets then take paths around links that are off.
+    /// True if the power policy reports which links of the groups are on. With such a policy, packets take paths around links that are off.
     goes_by_links: bool,
     first: Option<FirstLinks>,
 }

@@ -9,8 +9,8 @@
 //! # Parameters
 //! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the
 //! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. The quantity is the `credits`
-//! in use, or the number of flits that are `waiting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection`
-//! (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]).
+//! in use, or the number of flits that are `waiting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`,
+//! `from_sources`). `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
 //! At each router, a hash selects one of the unaligned dimensions (those in which the packet is not at its destination's coordinate). The
 //! packet prefers this dimension. If its output there is occupied (`trigger`) or has no space, the packet takes an open minimal hop in
