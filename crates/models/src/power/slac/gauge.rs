@@ -11,7 +11,7 @@ use weft_topology::Peer;
 struct Buffer {
     flits: u64,
     /// The first cycles after each departure, summed, minus the arrival cycles, summed (modulo 2^64). `moment + flits * now` is the
-    /// integral [flit cycles].
+    /// integral \[flit cycles\].
     moment: u64,
     /// Value of the integral at the last reading.
     read: u64,
@@ -24,7 +24,7 @@ pub struct Gauge {
     #[kept(each)]
     buffers: Vec<Buffer>,
     /// For each input port that comes from another router: its number, its router (numbered in the whole network), and its buffer size
-    /// [flits].
+    /// \[flits\].
     #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
     /// For each number of stages: packets pinned to it in this block, minus packets pinned to it (in any block) that were delivered in this

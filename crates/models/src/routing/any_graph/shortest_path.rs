@@ -9,7 +9,7 @@
 //! by link class.
 //! # Guarantees
 //! Paths are minimal on every connected graph. The number of VC classes is the length of the longest of all shortest paths between
-//! terminals [links], and at least 1. The class rises with each hop. Therefore dependencies have no cycle. The table has one byte (the
+//! terminals \[links\], and at least 1. The class rises with each hop. Therefore dependencies have no cycle. The table has one byte (the
 //! distance) for each pair of a router and a destination router. If routers have up to 64 ports, the table also has one bit for each port
 //! that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have them. With a weight, the table
 //! has four bytes per pair instead of one. Without these bits, the table takes at most 1 GiB. With a weight, paths have the smallest sum.

@@ -5,7 +5,7 @@
 //! Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
 //! `minimal`: the routing of the minimal path and of both legs, as for `valiant_over`. `threshold`: T \[flits\]. `sensor`: definition of
-//! the queue q. H is the length of a shortest path [links].
+//! the queue q. H is the length of a shortest path \[links\].
 //! # Guarantees
 //! VC classes are those of `valiant_over`. Minimal packets use the classes of the second leg. If the intermediate is the source or the
 //! destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a destination router, at most 1
@@ -113,7 +113,7 @@ impl Runtime {
         self.distances.links(from as u32, to as u32).into()
     }
 
-    /// Length of the path from router `at` over `mid` to `dest` [links].
+    /// Length of the path from router `at` over `mid` to `dest` \[links\].
     #[inline(always)]
     fn links_over(&self, at: u64, mid: u64, dest: u64) -> u32 {
         self.distance(at, mid) + self.distance(mid, dest)

@@ -109,7 +109,7 @@ fn order(wiring: &Wiring) -> Vec<u32> {
     order
 }
 
-/// For every router: length of the shortest legal paths to `dest` [links]. The first number is for paths up and then down, the second for
+/// For every router: length of the shortest legal paths to `dest` \[links\]. The first number is for paths up and then down, the second for
 /// paths only down.
 fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]>, Refusal> {
     let mut left = vec![[NONE; 2]; order.len()];

@@ -17,7 +17,7 @@ pub struct Fixed {
     wiring: Wiring,
     /// Number of candidate paths of a pair of routers. The minimal path comes first, and then the paths over intermediates.
     pub of_pair: usize,
-    /// Length of the longest path [links].
+    /// Length of the longest path \[links\].
     pub longest: usize,
     /// Number of values that a router posts on the board: one per port, and one more.
     numbers: usize,

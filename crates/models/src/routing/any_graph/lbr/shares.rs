@@ -16,7 +16,7 @@ pub struct Shares<'a> {
     /// `in_use`: mask of the paths that get flits. `count`: number of these paths.
     in_use: u32,
     count: u64,
-    /// Level up to which the paths in use are filled, multiplied by `count` [flits].
+    /// Level up to which the paths in use are filled, multiplied by `count` \[flits\].
     level: u64,
     /// Sum of the weights of all paths.
     sum: u64,
