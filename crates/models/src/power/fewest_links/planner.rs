@@ -218,8 +218,8 @@ impl Line {
         more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
-    /// Approximate size of bursts \[flits\]: variance of the traffic of an epoch, divided by the variance of random packets of one flit. Half
-    /// of this ratio is used, because a ratio up to 2 can be random variation.
+    /// Approximate size of bursts \[flits\]: variance of the traffic of an epoch, divided by the variance of random packets of one flit.
+    /// Half of this ratio is used, because a ratio up to 2 can be random variation.
     pub fn burst(&self, epoch: u64) -> f64 {
         let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
         (0.5 * dispersion).max(1.0)
