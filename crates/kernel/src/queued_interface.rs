@@ -303,7 +303,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.outs[interfaces.channel_of(t)].peer as usize
     }
 
-    /// Accepts the packets that the sources of terminal `t` create now, until a queue has no space.
+    /// Accepts the packets that the sources of terminal `t` create now, as long as the queues of these packets have space.
     #[inline(never)]
     fn fill(
         &mut self,
@@ -331,7 +331,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let queues = &interfaces.queues;
         let own = queues.streams_of(t);
         if own.len() == 1 {
-            // the most frequent case: the terminal has at most one stream
+            // the most frequent case: the terminal has one stream
             let s = own.start;
             return (queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s)).then_some(s);
         }
@@ -394,7 +394,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (queues.queue(t, q).packets < rules.depth).then_some(q)
     }
 
-    /// The lane (group of VCs) of a packet on the injection channel of terminal `t`.
+    /// The lane of a packet on the injection channel of terminal `t`.
     pub(crate) fn lane_of(&self, interfaces: &Interfaces, net: &Net, t: usize, packet: u32) -> u8 {
         let (id, packet) = (interfaces.terminals[t].id, &self.buffers.packets.items[packet as usize]);
         net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
@@ -532,8 +532,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         best.map(|(_, q, vcs)| (q, vcs))
     }
 
-    /// The VCs that the next flit of queue `q` of terminal `t` may use: several for a head, all for other flits, none if the queue cannot
-    /// send now.
+    /// For queue `q` of terminal `t`, which contains a packet: the VCs that a head may use, or all VCs for other flits. `None` if the queue
+    /// cannot send a flit now.
     #[inline(always)]
     fn can_send(
         &self,
@@ -570,7 +570,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (out.is_closed() || out.available_vcs() & vcs != 0).then_some(vcs)
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use. None if the queue at the router for its destination has no
+    /// The VCs that the first packet of queue `q` of terminal `t` may use. No VC if the queue at the router for its destination has no
     /// space.
     fn vcs_of_front(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> u16 {
         let front = interfaces.queues.front(t, q);

@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         requesters.set(input.into());
         out.requested |= 1 << class;
-        // this test ignores the rule of bubbles: the allocation step checks if a ring has enough space
+        // the next allocation step also checks that there is enough space to enter a ring
         let is_open = has_open_vc(net, out, class);
         if !is_open && out.is_closed() {
             self.requests.note_closed(o);

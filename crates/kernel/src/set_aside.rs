@@ -2,7 +2,7 @@
 //!
 //! In two cases a router sends a note (a token) upstream, to the sender of the channel on which a packet arrived. In the first case, the
 //! packet's head is in a normal queue and too many flits wait for its output. In the second case, the packet's queue at the next router is
-//! itself set aside, and is filled above a threshold. After the note, the sender of the channel puts packets that will cross the congested
+//! itself set aside, and is filled up to a threshold. After the note, the sender of the channel puts packets that will cross the congested
 //! output (the root) into a separate queue. Notes travel on a side channel next to the link, as credits do.
 //!
 //! The first packet in a queue that is set aside waits at the receiving router until older packets in other queues of the channel have

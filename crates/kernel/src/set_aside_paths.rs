@@ -121,7 +121,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }
 
-    /// True if the queue at the next router on VC `vc` of output `o` is filled above the threshold for tokens.
+    /// True if the queue at the next router on VC `vc` of output `o` has reached the threshold for tokens.
     fn is_filled(&self, net: &Net, rules: &SetAsideRules, (o, vc): (usize, usize)) -> bool {
         let out = &self.wires.outs[o];
         // a routing may return a hop that does not exist, which has no VC

@@ -2,8 +2,8 @@
 //!
 //! The stage runs one iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
 //! head, and each head accepts one of the VCs that granted it. Heads and output VCs choose in round-robin order, and their pointers move
-//! past the accepted pair. If several VCs grant the same head, the head accepts only one. The others wait for the next step. With wormhole
-//! flow control a head may take a VC even if the VC has no credit.
+//! past the accepted pair. If several VCs grant the same head, the head accepts only one. The other grants are lost until the next step.
+//! With wormhole flow control a head may take a VC even if the VC has no credit.
 
 use crate::block::{Buffers, Fabric, Requests, Wires};
 use crate::net::Net;

@@ -231,7 +231,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.rates.is_some() && self.wires.paces.full[self.buffers.ins[i].router as usize].contains(p)
     }
 
-    /// Records that the first packet of VC `v` of input `i`, which is watched, is discarded.
+    /// Records that the first packet of VC `v` of input `i` is discarded, if it is watched.
     #[cold]
     pub(crate) fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
         let now = self.now;

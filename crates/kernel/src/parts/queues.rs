@@ -82,7 +82,7 @@ pub struct Ready {
     pub created: u64,
     pub flits: u16,
     pub class: u8,
-    /// The lane (group of VCs) that the packet takes on the injection channel.
+    /// The lane that the packet takes on the injection channel.
     pub lane: u8,
     /// If true, the terminal releases the oldest packet in its receive buffer (`KeptList`) when this packet departs.
     pub frees: bool,

@@ -26,7 +26,7 @@ pub(crate) const BALANCED: u32 = NONE - 1;
 /// Value of `Receiver::place` if a stream forwards the flits of the run.
 pub(crate) const THROUGH: u32 = NONE - 1;
 
-/// True if a credit word has a mark, so that it begins or ends a run of credits.
+/// True if a credit word has a mark: it begins a run of credits, or follows the last credit of a run.
 #[inline(always)]
 pub fn is_of_run(word: u32) -> bool {
     word >= ENDS

@@ -17,7 +17,7 @@ weft_units::words! {
         LinkAsleep = "link_asleep",
         /// The link has failed.
         LinkBroken = "link_broken",
-        /// Other packets occupy all VCs that the head may take.
+        /// Other packets hold all VCs that the head may take.
         VcHeld = "vc_held",
         /// The output is reserved for another packet until the tail of that packet has left (`hold_switch`).
         OutputHeld = "output_held",
@@ -55,7 +55,7 @@ pub struct Decision {
     pub rule: &'static str,
     pub candidates: Vec<(Hop, Option<Weighed>)>,
     pub chosen: Hop,
-    /// Coordinates of the intermediate router to which the packet travels next, if any.
+    /// Coordinates of the intermediate to which the packet travels next, if any.
     pub via: Option<u64>,
 }
 

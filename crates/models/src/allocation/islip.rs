@@ -13,8 +13,8 @@
 //! switch allocator.
 //! # Validation
 //! `engine/tests/theory.rs`: with iSLIP, throughput has the head-of-line limit of Hluchyj and Karol. `conformance/src/allocator.rs`: no
-//! flit or request is lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, except two rows for `separable_input_first` and the rows
-//! for information.
+//! packet is lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, except two rows for `separable_input_first` and the rows for
+//! information.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;

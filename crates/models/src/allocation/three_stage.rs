@@ -12,8 +12,8 @@
 //! The other parts of the BlueGene/L router. If a routing chooses the output when a head arrives, stage 1 has no choice: the head requests
 //! only that output.
 //! # Validation
-//! `conformance/src/allocator.rs`: no flit or request is lost; `engine/tests/determinism.rs`: results are the same on any number of
-//! threads. No rows of this allocator are compared with another simulator.
+//! `conformance/src/allocator.rs`: no packet is lost; `engine/tests/determinism.rs`: results are the same on any number of threads. No
+//! comparison with another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

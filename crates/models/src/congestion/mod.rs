@@ -40,7 +40,7 @@ fn flits(site: &LineSite, size: Bits) -> f64 {
     size.0 as f64 / site.flit_bits as f64
 }
 
-/// Refuses a share that is not between 0 and 1.
+/// Refuses a share that is not above 0 and at most 1.
 fn check_share(share: f64, path: &str) -> Result<(), Refusal> {
     if share > 0.0 && share <= 1.0 {
         return Ok(());

@@ -23,11 +23,11 @@
 //! waits for a whole epoch before the next one. Up/down paths over a part of the links are also free of deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
-//! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. For each
-//! router, the policy chooses the links up from which failed links cut off the fewest leaves. Among equal links it chooses the first. The
-//! width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses more links.
-//! Therefore another core above the same routers replaces a core that has failed or has a failed link. If a link of a leaf fails, or a
-//! router between leaves and cores, the tree uses other links up everywhere. As soon as the replacements are on, packets are lost only
+//! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. At each
+//! choice of a link up, the policy takes the links from which failed links cut off the fewest leaves. Among equal links it takes the first.
+//! The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses more
+//! links. Therefore another core above the same routers replaces a core that has failed or has a failed link. If a link of a leaf fails, or
+//! a router between leaves and cores, the tree uses other links up everywhere. As soon as the replacements are on, packets are lost only
 //! between leaves that no up/down path of working links joins. Before the replacements are on, the network discards packets for which no
 //! path is on. Replacements are on at the latest when the change in progress has ended and the time `wake` has passed. Links and routers
 //! that return are used as before the fault.

@@ -1,5 +1,5 @@
-//! Fewest links: in every subnetwork a planner chooses the smallest set of links that carries the traffic between the members. Only these
-//! links are on.
+//! Fewest links: in every subnetwork, a planner finds the smallest set of links that carries the traffic between the members, and keeps
+//! these links on.
 //!
 //! # Source
 //! Ours. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper (Fig. 12) assumes that all links
@@ -67,7 +67,7 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.fewest_links";
 const OFF: DrainFirst = DrainFirst::of(&FewestLinks::OFFERS);
 
-/// In every subnetwork a planner chooses the smallest set of links that carries the traffic between the members. Only these links are on.
+/// In every subnetwork, a planner finds the smallest set of links that carries the traffic between the members, and keeps these links on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FewestLinks {

@@ -9,15 +9,15 @@
 //! idle time is transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of
 //! idle channels, `off` or a mode that the scenario names. `changes`: if the channel carries traffic while it changes its mode. `switch_at`
 //! [bytes or bits]: amount of data that must wait for a channel in the mode `to` before the channel begins its change to the full rate. The
-//! amount is rounded up to whole flits. `break_even` is the smallest amount that leaves as early with the change as without it. Without
+//! amount is rounded up to whole flits. `break_even` is the smallest amount that leaves no later with the change than without it. Without
 //! `switch_at`, the first packet starts the change to the full rate. `power.manages` says if the policy also manages links of terminals.
 //! # Guarantees
 //! The policy never drops a flit. No flit starts on a channel whose mode carries no traffic, or during a change that stops traffic. With
 //! `to: off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic,
 //! this packet does not wait: it crosses at the lower rate until the change has ended. With `switch_at` the packet also crosses at the
-//! lower rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender. These flits wait behind the
-//! packets that hold the channel. If the packets that hold the channel have not left after an idle time, the channel carries traffic again.
-//! After another idle time, the policy checks the channel again.
+//! lower rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender. A change that stops traffic
+//! begins only when the packets that hold the channel have left. If they have not left after an idle time, the channel carries traffic
+//! again. After another idle time, the policy checks the channel again.
 //! # Not modelled
 //! Retraining errors. Credits: they travel on a side channel that is always on and whose energy is not counted.
 //! # Validation
@@ -72,7 +72,7 @@ pub struct IdleTimeout {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// Amount of waiting data at which a channel begins its change to the full rate, if the mode `to` carries traffic. `break_even`: the
-    /// smallest amount that leaves as early with the change as without it. Default: the first packet starts the change.
+    /// smallest amount that leaves no later with the change than without it. Default: the first packet starts the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"break_even", example = &"16KiB")]
     pub switch_at: Option<SwitchAt>,

@@ -6,10 +6,10 @@
 //! choice open, the choice is a parameter or is named below.
 //! # Parameters
 //! `hub`: member of every subnetwork whose links to all others (the star) are never switched off. `high_water`: U_hwm, the utilisation that
-//! a link should not exceed \[share of a link\]. `activation_epoch`, `deactivation_epoch`: times between decisions to switch links on, and
-//! off. `wake` \[time\]: time from the agreement until a link carries flits. `shadow`: time for which a link stays ready before it goes
-//! off. `initial`: links that are on in cycle 0. `algorithm`: form of Algorithm 1 of the paper. `spares`: rule for the links that a router
-//! may switch off. The rule `even` is ours, not the paper's. The rule `even` applies if routers send at least the demand `from`
+//! a link should not exceed \[share of a link\]. `activation_epoch`, `deactivation_epoch` \[time\]: times between decisions to switch links
+//! on, and off. `wake` \[time\]: time from the agreement until a link carries flits. `shadow`: time for which a link stays ready before it
+//! goes off. `initial`: links that are on in cycle 0. `algorithm`: form of Algorithm 1 of the paper. `spares`: rule for the links that a
+//! router may switch off. The rule `even` is ours, not the paper's. The rule `even` applies if routers send at least the demand `from`
 //! \[flits/cycle to each other member\], and fills links up to the share `target` (see `spares.rs`). `utilisation`: direction of a link
 //! whose utilisation counts. `guard`: if the link that was activated last stays on while an inner link is above half the high-water mark.
 //! `deactivate`: if links are switched off at all. `phase`: if the epochs of all routers begin together, or each in a random cycle.
@@ -30,9 +30,8 @@
 //! needs another path to several members, it requests the path to the first such destination of the epoch. A shadow link goes off at the
 //! end of an epoch: the first at which its router begins no other change and waits for no answer. The router at the lower end of a link
 //! sends the link's new state to the other members. Control packets are single flits on a separate VC with strict priority. Control packets
-//! overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the hub. If the
-//! paths over both are cut, they go over any other member. Credits, and the messages "drained" and "awake", travel on the side channel of
-//! the link.
+//! overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the hub. If both
+//! paths are cut, they go over any other member. Credits, and the messages "drained" and "awake", travel on the side channel of the link.
 //!
 //! If an end of a link drains, its agent tests every 4 cycles if it has drained. The loop does not notify the agent of this event, for two
 //! reasons. First, the last condition can be a credit, a withdrawn request or a departing flit. The loop would have to test each credit in
@@ -189,7 +188,7 @@ pub enum Phase {
     /// The epochs of all routers end in the same cycle.
     #[default]
     Together,
-    /// The first epoch of each router ends in a random cycle.
+    /// The first activation epoch of each router ends in a random cycle, at most one epoch after the beginning of the run.
     Random,
 }
 

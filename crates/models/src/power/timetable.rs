@@ -61,7 +61,7 @@ pub struct Row {
     pub classes: Option<LinkClasses>,
     /// Time at which the links begin to go down, in the run or in each period.
     pub from: Time,
-    /// Time at which the links are on again. A time longer than the period ends in the next period.
+    /// Time at which the links are on again. If it is above the period, the row ends in the next period.
     pub until: Time,
 }
 

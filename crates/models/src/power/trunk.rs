@@ -21,8 +21,8 @@
 //! working member. No decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with
 //! which they could alternate for ever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
 //! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. With `forecast`,
-//! the members that the third of several bursts at regular intervals needed wake before the fourth burst. Members that have woken early
-//! stay on until the burst is two windows late.
+//! the members that the third of several bursts at regular intervals needed are on when the fourth burst begins. Members that have woken
+//! early stay on until the burst is two windows late.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel: it also carries credits, is always on, and its energy is not counted.
 //! # Validation

@@ -16,7 +16,8 @@
 //! changing: the policy refuses thresholds with which it could alternate for ever.
 //! # Not modelled
 //! Retraining errors. Lanes of a link that go off or wake: until a change ends, the link has its earlier rate and draws the power of its
-//! earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the time `wake`.
+//! earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the time `wake`
+//! per change.
 //! # Validation
 //! - `power/thresholds/model.rs`: every order of messages between the two ends of a link.
 //! - `engine/tests/models/width.rs`: the states of an idle link in each cycle; the width that a load needs; refusals.

@@ -7,12 +7,12 @@
 //! `dst_coord` follows this abstract.
 //! # Parameters
 //! `queues`: number of queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity
-//! that determines the queue. `next_dim`: the dimension that the packet crosses next, after the router that stores it. Packets that have
-//! reached their router share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the
+//! that determines the queue. `next_dim`: the dimension that the packet crosses next, after the router that stores it. Packets at their
+//! destination router share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the
 //! number of queues.
 //! # Guarantees
-//! With `next_dim` and the default number of queues, packets share a queue only if they cross the same dimension next, or have reached
-//! their router.
+//! With `next_dim` and the default number of queues, packets share a queue only if they cross the same dimension next, or are at their
+//! destination router.
 //! # Not modelled
 //! The routing algorithm of IODET. The scenario chooses a routing, such as dimension order.
 //! # Validation

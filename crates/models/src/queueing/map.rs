@@ -112,7 +112,7 @@ struct Table {
     base: Vec<u32>,
     /// For each output port: the number of the input port to which it leads.
     inputs: Vec<u16>,
-    /// For each terminal: the number of its router's port.
+    /// For each terminal: the number of its port at its router.
     terminals: Vec<u16>,
 }
 

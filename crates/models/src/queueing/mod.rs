@@ -34,7 +34,7 @@ impl QueueingConfig {
     }
 }
 
-/// Largest number of queues that a parameter can request. A channel has only 16 VCs, but only lanes that packets can reach need a VC.
+/// Largest number of queues that a parameter can request. A channel has 16 VCs, but only lanes that packets can reach need a VC.
 const MOST: u32 = 256;
 
 /// Refuses a number of queues that no scheme can have.

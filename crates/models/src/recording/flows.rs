@@ -6,8 +6,8 @@
 //! that destination. Therefore the job of a packet does not determine if the packet belongs to a hot or a cold flow.
 //!
 //! # Parameters
-//! `classes`: for each class its name, and the terminals `from` which and `to` which it sends \[a list, a job, or a group of a pattern\]. A
-//! packet belongs to the first class that it fits, or to `rest` if it fits none.
+//! `classes`: for each class its name, and the sets of terminals `from` and `to` \[a list, a job, or a group of a pattern\]. A packet
+//! belongs to the first class that it fits, or to `rest` if it fits none.
 //!
 //! # Guarantees
 //! Every packet belongs to one class. Therefore the sums over all classes are the totals of the run. Control packets of the power policy
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn energies_are_shared_without_a_rest() {
-        // each of 3 classes has one flit of 10 yJ: they get 3, 3 and 4 yJ
+        // 10 yJ for 3 classes with one flit each: they get 3, 3 and 4 yJ
         let ends = [0, 1, 2, 3].map(|flits| part(10, flits, 3));
         assert_eq!(ends, [0, 3, 6, 10]);
         // a price per flit is divided exactly even if it needs more than 64 bits

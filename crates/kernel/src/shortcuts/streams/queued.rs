@@ -13,7 +13,7 @@ use crate::tally::Tally;
 use weft_api::base::unchecked::Hot;
 
 impl Shortcuts {
-    /// True if a terminal has a stream on channel `o`, or may open one for the `left` remaining flits of a packet.
+    /// True if a terminal has a stream on channel `o`, or may open one for the `left` remaining flits of the only packet that it can send.
     #[inline(always)]
     pub(crate) fn may_stream(&self, o: usize, left: u16) -> bool {
         self.streams.outs.get(o).is_some_and(|sender| left > WORTH || sender.from == TERMINAL)

@@ -1,8 +1,8 @@
 //! Chooses the links up that packets use at given widths: the first ones, or after failures the links that join the most leaves.
 //!
 //! All pods use the same links up. Therefore a plan is a set of choices. A choice is a sequence of numbers of links up, from a leaf
-//! upwards. The cost of a choice is the number of leaves that its failed links cut off. At each router, a choice continues with the
-//! cheapest links up, as many as the level's width. If only other choices join two leaves, the plan also uses the first of these choices.
+//! upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its cheapest links up,
+//! as many as the level's width. If only other choices join two leaves, the plan also uses the first of these choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;

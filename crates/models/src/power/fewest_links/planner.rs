@@ -27,7 +27,7 @@ const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
 /// In a surge, the planner multiplies the measured traffic by this factor, because sources may still wait for links.
 const MORE: f64 = 1.25;
-/// The present links can stay if the wait of packets exceeds the permitted wait by at most this factor.
+/// The present links can stay if the wait of packets is at most this factor times the permitted wait.
 const LOOSE: f64 = 1.1;
 /// The planner changes links only if the change saves at least this share of all links.
 const WORTH: f64 = 0.01;
@@ -46,7 +46,7 @@ pub struct Planner {
 /// A subnetwork: the links between a set of routers that are all neighbours of each other.
 #[derive(Debug, Kept)]
 pub struct Line {
-    /// Index of this subnetwork among the subnetworks of each of its routers (the dimension).
+    /// Index of this subnetwork among the subnetworks of each of its routers.
     #[kept(fixed)]
     d: usize,
     #[kept(fixed)]

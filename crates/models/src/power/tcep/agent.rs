@@ -15,7 +15,7 @@ use weft_api::subnetworks::Views;
 /// A request from another router. This agent answers the request at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
-    /// The need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
+    /// The sender's need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
     pub value: u32,
     /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it arrived.
     pub yours: Option<u8>,

@@ -11,7 +11,7 @@ use weft_api::state::LinkState;
 const DRAIN_LOOK: u64 = 4;
 
 impl Team {
-    /// Called when the timer of output `o` has ended. A waking link is now awake. A draining link is tested if it has drained.
+    /// Called when the timer of output `o` has ended. A waking link is now awake. For a draining link, the agent tests if it has drained.
     pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {

@@ -1,10 +1,10 @@
 //! An end of a link as a state machine. Messages and ends of epochs change its state. The state depends on nothing else. Therefore a test
 //! can explore every state of two ends and of the messages between them (`link_model.rs`).
 //!
-//! Every request gets exactly one answer. After an agreement, the requesting end carries out the change, or withdraws its request. A
-//! withdrawal undoes what the answering end has already begun. An answer also settles all earlier requests to its receiver. Therefore an
-//! end sends its requests after its answers. A link goes dark, or carries flits again, only when both ends have reported that they are
-//! ready. Ends report this on the side channel of the link, which also carries credits.
+//! Every request gets one answer. After an agreement, the requesting end carries out the change, or withdraws its request. A withdrawal
+//! undoes what the answering end has already begun. An answer also settles all earlier requests to its receiver. Therefore an end sends its
+//! requests after its answers. A link goes dark, or carries flits again, only when both ends have reported that they are ready. Ends report
+//! this on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
@@ -116,7 +116,7 @@ impl End {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }
 
-    /// Makes the link active again at once, because a packet needs it. Returns the message to the other end.
+    /// Makes the link active again at once, without the other end's agreement. Returns the message to the other end.
     pub fn reactivate(&mut self) -> Say {
         debug_assert!(self.can_return());
         self.enter(LinkState::On);

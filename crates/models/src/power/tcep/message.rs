@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Deactivate,
     Ack,
     Nack,
-    /// The sender cannot make the change any more to which the receiver has agreed.
+    /// The sender can no longer make the change to which the receiver has agreed.
     Withdraw,
     /// The sender has made the shadow link between the sender and the receiver active again.
     Reactivate,
@@ -185,7 +185,7 @@ impl Team {
         }
     }
 
-    /// Delivers the message to another router at once, without a packet on links.
+    /// Delivers the message to another router without a packet, after two link latencies.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
         let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);

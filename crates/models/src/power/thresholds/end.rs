@@ -62,7 +62,8 @@ impl Say {
     }
 }
 
-/// An action that an end carries out on its channels. `lower level` and `higher level` are one step of [`Ladder`] from the present level.
+/// An action that an end carries out on its channels. The lower and the higher level are one step of [`Ladder`] away from the present
+/// level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// Links above the lower level accept no new packets.

@@ -8,7 +8,7 @@ use std::fmt::Formatter;
 use weft_api::recording::NetworkSite;
 use weft_units::Refusal;
 
-/// Largest number of classes: each terminal has a mask of 16 bits, with a bit per class and one for `rest`.
+/// Largest number of classes: each terminal has a mask of 16 bits with a bit per class.
 const MOST: usize = 15;
 /// Names of two further classes: for packets that fit no other class, and for control packets.
 pub const REST: &str = "rest";

@@ -15,9 +15,10 @@
 //! paths. Weft refuses a network that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16
 //! routers. 24x24 routers need more than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and
 //! in total at most 1 GiB. Faults: a path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads
-//! were measured to 0.03, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. With LASH, a ring of 16 routers carries
-//! 0.40 in 2 layers. With `shortest_path` it carries 0.45 in 8 classes. With LASH, a random graph of 32 routers with 4 links each carries
-//! 0.81 in 3 layers. With `shortest_path` it carries 0.97 in 4 classes. One path per pair of routers therefore balances the load less well.
+//! were measured to within 0.03, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. With LASH, a ring of 16 routers
+//! carries 0.40 in 2 layers. With `shortest_path` it carries 0.45 in 8 classes. With LASH, a random graph of 32 routers with 4 links each
+//! carries 0.81 in 3 layers. With `shortest_path` it carries 0.97 in 4 classes. One path per pair of routers therefore balances the load
+//! less well.
 //! # Not modelled
 //! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old paths could block them).
 //! # Validation

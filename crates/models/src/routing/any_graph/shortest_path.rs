@@ -1,8 +1,8 @@
 //! Shortest paths on any graph. The VC class is the hop index.
 //!
 //! # Source
-//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (VC classes by hop).
-//! CAMINOS has the same as its routing "Shortest" with one VC step per hop.
+//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (VC classes by hop). The
+//! same as the CAMINOS routing "Shortest" with one VC step per hop.
 //! # Parameters
 //! `choice`: rule that selects one of the next hops on shortest paths. `random` draws a hop for each packet at each router; `first` takes
 //! the lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost`

@@ -6,9 +6,9 @@
 //! `minimal`: the routing of both legs. The routing of the legs must choose every hop from the destination only (default: `shortest_path`).
 //! # Guarantees
 //! The intermediate is drawn from all routers with terminals. The intermediate can be the source or the destination. The second leg has
-//! separate VC classes. The second leg has the same number of VC classes as the first. Dependencies have no cycle if those of the legs'
-//! routing have none. Faults are handled as by the routing of the legs. A packet is discarded if its intermediate cannot be reached any
-//! more. If a fault has made the first leg longer, the second leg begins with a higher VC class.
+//! separate VC classes, as many as the first. Dependencies have no cycle if those of the legs' routing have none. Faults are handled as by
+//! the routing of the legs. A packet is discarded if its intermediate cannot be reached any more. If a fault has made the first leg longer,
+//! the second leg begins with a higher VC class.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation

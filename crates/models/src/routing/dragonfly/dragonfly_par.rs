@@ -10,8 +10,8 @@
 //! q. The second decision of a packet compares a global link with local links. If global links are longer than local links, `used_credits`
 //! counts flits in flight on them as a queue. Packets then take detours even at low load. Therefore the default is `history_window`.
 //! # Guarantees
-//! At most two local hops come before the first global hop. With `router`, and an intermediate in the source group, at most three. A packet
-//! that has begun a detour never returns to the minimal path. VC classes rise along the path in the order given above. Therefore
+//! At most two local hops come before the first global hop. With `router` and an intermediate in the source group, it is at most three. A
+//! packet that has begun a detour never returns to the minimal path. VC classes rise along the path in the order given above. Therefore
 //! dependencies have no cycle. A packet that begins a detour after a minimal local hop uses l1 for its next local hop. A minimal packet
 //! uses l0 g0 l2. Local links have 4 VC classes (5 with `router`), and global links have 2. Traffic inside a group takes detours only with
 //! the intermediate `other_group_for_all`.

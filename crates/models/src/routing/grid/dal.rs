@@ -7,11 +7,10 @@
 //! # Parameters
 //! `threshold`: T \[flits\], bias toward minimal hops. `sensor`: definition of the queue q.
 //! # Guarantees
-//! There are two kinds of candidates. The first kind of candidate is the minimal hop in every unaligned dimension. The second kind of
-//! candidate is a hop to a random router in every unaligned dimension in which the packet has not taken a detour. The candidate with the
-//! lowest q * (remaining hops) wins. For a detour, T is added. Among equal minimal hops, a hash decides. A packet makes at most two hops in
-//! each dimension. The VC class of a packet is its hop index. The class rises with each hop. Therefore dependencies have no cycle, and
-//! there is one class for each hop.
+//! There are two kinds of candidates: the minimal hop in every unaligned dimension, and a hop to one random router in every unaligned
+//! dimension in which the packet has not taken a detour. The candidate with the lowest q * (remaining hops) wins. For a detour, T is added.
+//! Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. The VC class of a packet is its hop index.
+//! The class rises with each hop. Therefore dependencies have no cycle, and there is one class for each hop.
 //!
 //! If a power policy switches links of lines (TCEP, Section IV-E), a minimal hop is a candidate only if the direct link is on. (A line is a
 //! set of routers that differ in one coordinate.) A detour then leads over a router that is drawn from those with active links to both

@@ -19,7 +19,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
 //! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches the bounds
 //! under tornado traffic. `engine/tests/stall.rs`: without a dateline, a ring is refused, and stalls if the refusal is overridden. With
-//! `bubble`, it does not stall with buffers for two packets. `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its
+//! `bubble`, the ring does not stall with buffers for two packets. `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its
 //! bubble. No comparison with another simulator for `bubble`. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
 //! `tests/data/golden/booksim.csv`.
 

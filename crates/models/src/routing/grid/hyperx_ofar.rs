@@ -14,7 +14,7 @@
 //! # Guarantees
 //! At each router, a hash selects one of the unaligned dimensions (those in which the packet is not at its destination's coordinate). The
 //! packet prefers this dimension. If its output there is occupied (`trigger`) or has no space, the packet takes an open minimal hop in
-//! another dimension. If no minimal hop is open, and the occupancy of the preferred output is at least Th_min, the packet takes a detour. A
+//! another dimension. If no such hop is open, and the preferred output is occupied with at least Th_min, the packet takes a detour. A
 //! detour is a hop to another router of an unaligned dimension in which the packet has not yet made a detour. The detour is drawn from the
 //! outputs that are open and whose occupancy is at most Th_non-min. If no minimal output has space, the packet enters the ring or continues
 //! in it. A packet enters the ring from its source only with `from_sources`. A packet takes at most one detour in each dimension.
@@ -216,7 +216,7 @@ impl Runtime {
         })
     }
 
-    /// The hop that a head requests, before the injection rule that can delay it at its source.
+    /// The hop that a head requests, without the injection rule that can delay it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let preferred = self.preferred(at, packet);

@@ -143,7 +143,7 @@ mod tests {
         }
         assert_eq!(layers.first_fit(&[3, 0], 1), None);
         assert_eq!(layers.first_fit(&[3, 0], 2), Some(1));
-        // a refused path leaves no dependencies: the second layer accepts 2 before 0, because in it only 3 comes before 0
+        // a refused path leaves no dependencies: in the second layer, still only 3 must come before 0
         assert_eq!(layers.first_fit(&[0, 2, 3, 0], 2), None);
         assert_eq!(layers.first_fit(&[0, 2], 1), Some(0));
         assert_eq!(layers.moved(&[0, 1], 0), 1);

@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         hops
     }
 
-    /// Routers with terminals in a random order, without `from` and `to`. These routers are the candidates for intermediates.
+    /// Draws distinct routers with terminals, without `from` and `to`, as intermediates of the paths of a pair.
     fn mids(&self, hosts: &[u32], from: u32, to: u32) -> Vec<u32> {
         let mut mids: Vec<u32> = Vec::with_capacity(self.detours);
         let wanted = self.detours.min(hosts.len().saturating_sub(2));

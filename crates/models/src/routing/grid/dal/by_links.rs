@@ -1,7 +1,7 @@
 //! DAL under a power policy that publishes the states of the links of each line (routers that differ in one coordinate).
 //!
-//! A packet finishes a detour before it crosses another dimension. Therefore both hops of a detour are in one line. This rule lets the
-//! policy count the detour for the direct link of the line that it replaces.
+//! A packet finishes a detour before it crosses another dimension. Therefore both hops of a detour are in one line, and the policy counts
+//! the detour for the direct link that it replaces.
 
 use super::Runtime;
 use crate::routing::on_grid::Grid;
