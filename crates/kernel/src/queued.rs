@@ -1,4 +1,4 @@
-//! Counts the flits that wait for a channel, for agents, routings and congestion control.
+//! Counts the flits that wait for a channel, for agents and congestion control.
 //!
 //! # Counting method
 //! In many networks the output of a flit is known when the flit arrives at a router, and does not change later. In these networks the
