@@ -1,4 +1,4 @@
-//! Statistics of measured packets by the phase of the load in which they were created.
+//! Statistics of measured packets for each phase of a changing load. A packet counts in the phase of its creation.
 
 use crate::job_tally::histogram;
 use hdrhistogram::Histogram;
@@ -17,7 +17,7 @@ pub struct PhaseTally {
 }
 
 impl PhaseTally {
-    /// `changes`: the cycles after 0 in which the load of some job changes, in order.
+    /// `changes`: the cycles after 0 in which the load of any job changes, in ascending order.
     pub fn new(changes: &[u64]) -> Self {
         if changes.is_empty() {
             return Self::default();
@@ -27,7 +27,7 @@ impl PhaseTally {
         Self { starts, phases }
     }
 
-    /// Counts a measured packet that is delivered.
+    /// Counts a measured packet when it is delivered.
     pub fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
         if let Some(phase) = self.phase(packet) {
             let (sums, histogram) = &mut self.phases[phase];
@@ -36,7 +36,7 @@ impl PhaseTally {
         }
     }
 
-    /// Counts the cycles for which the workload delayed a measured packet.
+    /// Adds the cycles for which the workload delayed the creation of a measured packet.
     pub fn keep_back(&mut self, packet: &Packet, cycles: u64) {
         if let Some(phase) = self.phase(packet) {
             self.phases[phase].0.kept_back += cycles;
@@ -55,7 +55,7 @@ impl PhaseTally {
         }
     }
 
-    /// The statistics of the phase that begins with this cycle, without batches.
+    /// The statistics of the phase that begins in cycle `start`, without those of batches.
     pub fn of(&self, start: u64) -> Option<Measured> {
         let phase = self.starts.binary_search(&start).ok()?;
         let (sums, latency) = self.phases.get(phase)?;

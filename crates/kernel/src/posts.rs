@@ -1,4 +1,4 @@
-//! The numbers that the routers of a block post on the board, where other routers can read them.
+//! Posts the numbers that a routing publishes about the routers of a block on the board, where other routers can read them.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -6,8 +6,8 @@ use weft_api::board::Board;
 use weft_api::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Lets the routers post their numbers in the cycles in which posts are due. `posts`: scratch buffer for the numbers of one
-    /// router.
+    /// Lets each router post its numbers on the board, if this cycle is one in which posts are due. `posts`: scratch buffer for the numbers
+    /// of one router.
     #[inline(always)]
     pub(crate) fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {
         if board.is_due(self.now) {

@@ -1,5 +1,5 @@
-//! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are notified of faults, control
-//! packets, requested links, timers and drained channels, in this order.
+//! Changes the power states of the channels of a block, and calls the agents of the power policy. In each cycle the block notifies the
+//! agents of faults, control packets, requested links, timers and drained channels, in this order.
 
 use crate::block::{Block, Fabric, Interfaces, PolicySide, Reach, Requests, Routers, Wires};
 use crate::facade::Facade;
@@ -14,7 +14,7 @@ use weft_api::state::rate::Pace;
 use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Creates the agents of the policy for this block, and starts them.
+    /// Creates the policy's agents for this block, and starts them.
     pub(crate) fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         let Some(agents) = policy.agents(site) else { return };
@@ -36,8 +36,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Moves channel `o` to another power state on behalf of the policy. A broken channel takes the state when it is repaired. A
-    /// channel to a terminal, which only the policy makes dark, takes the state now.
+    /// Moves channel `o` to another power state at the policy's request. A broken channel takes the state when it is repaired. A channel to
+    /// a terminal takes the state now even if it is broken, because only the policy makes it dark.
     pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.beside.policy.power.wish(o) {
             wish.state = to;
@@ -68,7 +68,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
-    /// Lets heads that wait for channel `o` try again. Returns true if such a head may exist.
+    /// Lets heads that wait for channel `o` request it again. Returns true if a head may have been waiting.
     pub(crate) fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) -> bool {
         let wakes = (&mut self.requests, interfaces);
         look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken)
@@ -76,12 +76,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Lets the agents act on the channels.
+    /// Calls `act` with the agents and the interface through which they change channels.
     pub(crate) fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
         self.with_agents_about(net, None, act);
     }
 
-    /// Lets the agents act on channel `only` if it is given, otherwise on all channels.
+    /// Calls `act` with the agents. The agents may act only on channel `only`, or on all channels if `only` is `None`.
     fn with_agents_about(
         &mut self,
         net: &Net,
@@ -104,14 +104,14 @@ impl PolicySide {
         std::mem::take(&mut self.power.wrote)
     }
 
-    /// True if it is certain that the agents act in cycle `now`, which has just begun.
+    /// True if the agents certainly act in cycle `now`, which has just begun.
     pub fn agents_act(&self, now: u64) -> bool {
         let Power { is_managed, timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = timers.nothing_due(now) && self.control.nothing_due(now);
         *is_managed && !(calm && wanted_back.is_empty() && drained.is_empty() && woken.is_empty())
     }
 
-    /// The next cycle in which the agents act if no packet and no credit arrives; `None` if they act now.
+    /// The next cycle in which the agents act if no packet and no credit arrives before; `None` if they act now.
     pub fn agents_wait_until(&self) -> Option<u64> {
         let Power { timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.control.is_empty();
@@ -128,7 +128,7 @@ impl PolicySide {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Calls the agents for every event that is due in this cycle.
+    /// Calls the agents for each of their events that is due in this cycle.
     #[inline(always)]
     pub(crate) fn manage_power(&mut self, net: &Net) {
         if self.routers.beside.policy.power.is_managed {
@@ -153,7 +153,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Passes the links that packets request to the agents in ascending order. The order of the packets therefore does not matter.
+    /// Notifies the agents of the links that packets request. The links are in ascending order. The result therefore does not depend on the
+    /// order of the packets.
     fn report_wanted_back(&mut self, net: &Net) {
         let power = &mut self.routers.beside.policy.power;
         if power.wanted_back.is_empty() {
@@ -177,7 +178,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.timers.give_back(ended);
     }
 
-    /// Passes the drained channels to the agents in ascending order. Leaves out channels that have been opened again meanwhile.
+    /// Notifies the agents of the channels that have drained, in ascending order. Leaves out channels that an agent has opened again in the
+    /// meantime.
     fn report_drained(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
         let power = &mut beside.policy.power;
@@ -194,8 +196,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.reported = reported;
     }
 
-    /// Notifies the agents of the closed outputs that heads have requested since the last call. An agent may open an output for
-    /// the first of these heads. The other requests for this output are then dropped.
+    /// Notifies the agents of the closed outputs that heads have requested since the last call. An agent may open an output for the first
+    /// head that requests it. Later requests for the same output are then ignored.
     #[inline(always)]
     pub(crate) fn ask_for_closed(&mut self, net: &Net) {
         if !self.routers.fabric.requests.of_closed.is_empty() {
@@ -214,7 +216,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.fabric.requests.of_closed = asked;
     }
 
-    /// Records that a head requests channel `o`, which is closed.
+    /// Notifies the agents that a head requests channel `o`, which is closed. For a broken channel, only records the request.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         if self.routers.fabric.wires.outs[o].gate() == Gate::Broken {
@@ -225,7 +227,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 }
 
-/// Changes the state of channel `o` from cycle `now` on. Only changes by the policy count as transitions.
+/// Changes the state of channel `o` from cycle `now` on. The caller counts transitions, because only changes by the policy are transitions.
 fn set_state<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     (power, recorders): (&mut Power, &mut Recorders),
@@ -244,8 +246,8 @@ fn set_state<const W: usize, const V: usize>(
     recorders.changed(o, from, to, now);
 }
 
-/// Lets heads that wait for channel `o` (`out`) try again. For an injection channel, the terminal tries again and is added to `woken`.
-/// Returns true if a head or terminal waits.
+/// Lets heads that wait for channel `o` (record `out`) request it again. On an injection channel, the terminal is the waiting sender: it
+/// tries again and is added to `woken`. Returns true if a head or terminal was waiting.
 fn look_again<const W: usize, const V: usize>(
     out: &OutputUnit<V>,
     o: usize,

@@ -1,13 +1,13 @@
-//! Counts the flits that wait for a channel.
+//! Counts the flits that wait for a channel, for agents and congestion control.
 //!
 //! # Counting method
-//! In many networks the output of a flit is known when the flit arrives at a router, and never changes. In these networks a subtraction
-//! gives the number of waiting flits of an output: the flits that arrived for it, minus the flits that it sent. Outputs always
-//! count the flits that they send. Routers count the arriving flits if agents or congestion control need the number
-//! ([`Fabric::count_queued`]). So the cost depends on the flits that move, and not on the flits that wait.
+//! In many networks the output of a flit is known when the flit arrives at a router, and does not change later. In these networks the
+//! number of flits that wait for an output is a difference: the flits that arrived for it minus the flits that it sent. Outputs always
+//! count the flits that they send. Routers count the flits that arrive for each output only if agents or congestion control need the number
+//! ([`Fabric::count_queued`]). The cost then depends on the number of moving flits, and not on the number of waiting flits.
 //!
-//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both methods, and
-//! compare the results.
+//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both methods and compare
+//! their results.
 
 use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Wires};
 use crate::net::Net;
@@ -20,9 +20,9 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Number of flits that wait for channel `o`. In a router these are flits of packets with this output: flits in the queues,
-    /// and granted flits that wait behind other flits. Heads without a chosen output do not count. At a terminal the number includes
-    /// the unsent flits of all packets created before this cycle; counting stops at `most`.
+    /// Number of flits that wait for channel `o`. In a router, flits of packets with this output wait in the queues, or wait behind other
+    /// flits after they were granted the switch. A packet does not count while its head has no chosen output. At a terminal, all packets
+    /// created before this cycle count with their unsent flits. The count stops at `most`.
     pub(crate) fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
         let Routers { fabric, beside } = &self.routers;
         let out = &fabric.wires.outs[o];
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// Counts flits that have arrived for output `o` and have left by it in the same cycle.
+    /// Counts flits that arrived for output `o` and left by it in the same cycle.
     pub(crate) fn pass_by(&mut self, o: usize, flits: u32) {
         if let Some(came) = self.came_for.get_mut(o) {
             *came = came.wrapping_add(flits);
@@ -52,20 +52,21 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Starts to count the arriving flits of each output, if this count determines the number of waiting flits. The queues must be empty.
+    /// Starts to count the arriving flits of each output, if the number of waiting flits can be derived from this count. The queues must be
+    /// empty.
     pub(crate) fn count_queued(&mut self, net: &Net) {
         if net.counts_at_once() {
             self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();
         }
     }
 
-    /// True if arriving flits are counted.
+    /// True if routers count arriving flits by output.
     #[inline(always)]
     pub(crate) fn counts_queued(&self) -> bool {
         !self.wires.came_for.is_empty()
     }
 
-    /// Counts the `len` flits of the chunk that starts at `first`, before they are received.
+    /// Counts the `len` flits of a chunk that starts at `first`, before the router receives them.
     #[inline(never)]
     pub(crate) fn count_arrivals(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
@@ -74,7 +75,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Counts a flit before it is received, if arriving flits are counted.
+    /// Counts a flit before the router receives it, if arriving flits are counted.
     pub(crate) fn count_arrival(&mut self, net: &Net, flit: Flit) {
         if !self.counts_queued() {
             return;
@@ -83,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let port = &self.buffers.ins[i];
         let key = match flit {
             Flit { packet: NONE, key: BODY, .. } => self.buffers.segments.items[port.last(v) as usize].key,
-            // a run begins or ends: its flits are counted one by one
+            // a mark that begins or ends a run; the flits of the run are counted one by one
             Flit { packet: NONE, .. } => return,
             Flit { key, .. } => key,
         };
@@ -93,20 +94,20 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl Net {
-    /// True if the route key of each arriving packet names its output at the router.
+    /// True if the route key of each arriving packet determines its output at the router.
     fn names_outputs(&self) -> bool {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// True if each flit counts as waiting from the cycle of its arrival. Then its packet names its output, and a head can always request
-    /// this output.
+    /// True if each flit counts as waiting from the cycle of its arrival. The condition is that its packet names its output and a head can
+    /// always request this output.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
     }
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Number of flits that wait at terminal `t`, up to `most`: flits of its present packet, in the queues of its interface, and in its
+    /// Number of flits that wait at terminal `t`, up to `most`: flits of the packet in transmission, of its interface's queues, and of its
     /// sources.
     fn at_terminal(&self, interfaces: &Interfaces, t: usize, most: u64) -> u64 {
         let (interfaces, now) = (&interfaces, self.now);
@@ -131,8 +132,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         waiting.min(most)
     }
 
-    /// Largest number of flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may start to count at once. If
-    /// each flit counts when it arrives, the growth is the number of flits that arrive at the router.
+    /// Largest number of flits by which `queued_for` can grow in one cycle; `None` if all flits of a queue can start to count at once. If
+    /// each flit counts from its arrival, this number is the largest number of flits that can arrive at the router in a cycle.
     pub(crate) fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) || !net.counts_at_once() {
@@ -145,7 +146,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some((end - base) as u32 * fastest.max(1))
     }
 
-    /// Number of flits, in their queues, of packets that hold a VC of output `o`.
+    /// Number of waiting flits of the packets that hold a VC of output `o`.
     fn of_holders(&self, policy: &PolicySide, o: usize) -> u32 {
         let out = &self.wires.outs[o];
         let (held, base) = (policy.power.held_vcs(o, out), self.requests.routers[out.router as usize].base as usize);
@@ -153,7 +154,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         holders.map(|holder| self.flits_of_head(base + usize::from(holder >> 4), usize::from(holder & 15))).sum()
     }
 
-    /// Number of flits of heads that request output `o`, and of packets behind heads that will request it.
+    /// Number of flits of heads that request output `o`, and of packets that will request it once they become heads of their VCs.
     fn of_others(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let r = self.wires.outs[o].router as usize;
         let base = self.requests.routers[r].base as usize;
@@ -177,8 +178,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         bypass + asking.sum::<u32>()
     }
 
-    /// Number of flits of the first packets of stuck VCs of input `i` (no packet there may request its output), if their route
-    /// keys lead to the output.
+    /// Number of flits of the first packets of stuck VCs of input `i` whose route keys lead to the output. A packet in a stuck VC cannot
+    /// request its output.
     fn of_stuck(&self, net: &Net, i: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         if net.ideal.is_none() {
             return 0;
@@ -193,7 +194,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if self.buffers.ins[i].head[v] == NONE { 0 } else { left(self.buffers.front(i, v)) }
     }
 
-    /// Number of flits of the packets behind that head whose route keys lead to the output.
+    /// Number of flits of the packets behind the first packet of VC `v` of input `i`, if their route keys lead to the output.
     fn behind(&self, i: usize, v: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         let (port, mut sum) = (&self.buffers.ins[i], 0);
         let mut id = port.head[v];
@@ -205,7 +206,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         sum
     }
 
-    /// Number of flits that were granted output `o` and wait for the link behind other flits.
+    /// Number of flits that were granted output `o` and still wait for the link, behind other flits.
     fn granted_to(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let free = cycle_near(self.now, self.next_free(shortcuts, o));
         let wait = free.saturating_sub(self.now + net.router.after_grant);
@@ -219,7 +220,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Number of flits of a packet that have arrived and not left.
+/// Number of flits of a packet that have arrived and have not left.
 fn left(segment: &Segment) -> u32 {
     u32::from(segment.arrived - segment.sent)
 }

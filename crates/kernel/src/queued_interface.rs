@@ -1,8 +1,8 @@
-//! Network interfaces with queues: several packets of a terminal can be ready at the same time.
+//! Network interfaces with queues. Several packets of a terminal can be ready at the same time, one in each queue.
 //!
-//! In each cycle the interface accepts packets from the sources that are due and whose queue has a free place. Then one of its queues
-//! sends a flit. The injection rule selects this queue among the queues that can send. Flits of packets on different VCs may mix on
-//! the injection channel, unless outputs finish a packet before they begin another packet (`RouterRules::hold_switch`).
+//! In each cycle the interface accepts packets from its due sources, if the queue of the packet has space. After that, one queue of the
+//! interface sends a flit. The injection rule (`InjectionRule`) selects this queue among the queues that can send. Flits of packets on
+//! different VCs may alternate on the injection channel, unless outputs must finish a packet before the next (`RouterRules::hold_switch`).
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -22,7 +22,7 @@ impl Interfaces {
         self.busy.set(t);
     }
 
-    /// Calls `sent` of the source of a stream: the interface can accept the next packet.
+    /// Notifies the source of a stream that the interface can accept the next packet.
     fn tell_stream(&mut self, net: &Net, stream: usize, now: u64) {
         let stream = &mut self.queues.streams[stream];
         if net.jobs[usize::from(stream.job)].hears_packets {
@@ -35,7 +35,7 @@ impl Interfaces {
         }
     }
 
-    /// True if terminal `t` has sent the head of some packet but not yet its tail.
+    /// True if a queue of terminal `t` has sent the head of a packet but not yet the tail.
     fn some_queue_is_amid(&self, t: usize) -> bool {
         let (queues, mut bits) = (&self.queues, self.queues.filled[t]);
         while bits != 0 {
@@ -47,14 +47,14 @@ impl Interfaces {
         false
     }
 
-    /// Lets terminal `t`, which can send nothing now, sleep. The terminal wakes when a credit returns, a source is due, or a rate-limited
-    /// queue may send again.
+    /// Marks terminal `t` as sleeping, because it can send nothing now. The terminal wakes when a credit returns, a source is due, or a
+    /// rate-limited queue may send again.
     pub(crate) fn rest(&mut self, t: usize, now: u64) {
         let (mut due, mut is_blocked, mut some_wait) = (NOT_DUE, false, false);
         let queues = &self.queues;
         for stream in &queues.streams[queues.streams_of(t)] {
             some_wait |= stream.pending != NONE;
-            // the queue for the packet of a due source is full; a place becomes free when a packet has left
+            // if a source is due, the queue for its packet is full: the source continues when a packet leaves
             if stream.due > now && stream.pending == NONE {
                 due = due.min(stream.due);
             }
@@ -70,7 +70,7 @@ impl Interfaces {
             }
         }
         if some_wait {
-            // an empty queue may be unable to accept another destination only because of its rate limit
+            // an empty queue can refuse a packet to another destination only because of its rate limit
             let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
         }
@@ -85,7 +85,7 @@ impl Interfaces {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Injects the flits of a cycle.
+    /// Injects flits from the queues of all terminals, for one cycle.
     #[inline(never)]
     pub(crate) fn inject_queued(&mut self, net: &Net, rules: &InterfaceRules) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -108,7 +108,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
             self.interfaces.alarms.release(fabric.now);
         }
-        // true if the next queue in round-robin order always has priority over the other queues
+        // true if round-robin order alone selects the queue that sends
         let by_turns = !net.single && !net.slow.injection && !rules.notifies && rules.rule == InjectionRule::RoundRobin;
         for word in 0..self.interfaces.busy.0.len() {
             let mut bits = self.interfaces.busy.0[word];
@@ -122,8 +122,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends a body flit of the next queue of terminal `t` in round-robin order, if only this order decides and the
-    /// flit can leave. Otherwise does nothing and returns false; `send_queued` handles all cases.
+    /// Sends a body flit of the queue of terminal `t` that is next in round-robin order, if no other rule matters and the flit can leave.
+    /// Otherwise returns false, and `send_queued` handles the terminal.
     #[inline(always)]
     fn sends_body_in_turn(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
@@ -151,7 +151,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         debug_assert_eq!(fabric.next_queue(&self.interfaces, net, rules, t), Some((q, u16::MAX)), "terminal {t}");
         fabric.inject_body(&mut beside.observers, net, o, vc.into(), measured);
-        // SAFETY: for the same reason as above.
+        // SAFETY: the mask of busy terminals contains valid terminal numbers (checked by `assert_numbers`).
         let (terminal, turn) =
             unsafe { (self.interfaces.terminals.hot_mut(t), self.interfaces.queues.turns.hot_mut(t)) };
         (terminal.left, terminal.vc, *turn) = (left - 1, vc, rules.turn_after(q));
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// Accepts the packets that the sources of terminal `t` create, and sends a flit if one of its queues can.
+    /// Accepts the packets that the sources of terminal `t` create. After that, sends a flit if one of the terminal's queues can send.
     pub(crate) fn send_queued(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) {
         let Routers { fabric, beside } = &mut self.routers;
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
@@ -179,7 +179,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of queue `q` of terminal `t`: a head, a tail, or a flit that a rule may delay. A head may use one of `vcs`.
+    /// Sends the next flit of queue `q` of terminal `t`, which is a head, a tail, or a flit that a rule may delay. If the flit is a head,
+    /// it may use one of `vcs`.
     #[inline(never)]
     fn send_first_or_last(
         &mut self,
@@ -238,7 +239,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Called when terminal `t` has sent the head of a packet of queue `q`.
+    /// Called when terminal `t` has sent the head of a packet from queue `q`.
     #[inline(always)]
     fn has_begun(&mut self, net: &Net, (t, q): (usize, usize), (packet, flits): (u32, u16), is_notice: bool) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -265,8 +266,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when terminal `t` begins a packet of queue `q`, whose flow may have a limit. Sets the cycle in which the
-    /// next packet of the queue may begin.
+    /// Called when terminal `t` begins to send a packet from queue `q`. The packet's flow may have a rate limit. Sets the cycle in which
+    /// the limit lets the next packet of the queue begin.
     #[inline(never)]
     fn limit_flow(
         &mut self,
@@ -285,7 +286,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Releases the oldest packet that terminal `t` keeps, and thereby its place in the buffer.
+    /// Releases the oldest received packet that terminal `t` keeps in its buffer, and returns the credits for its space.
     #[inline(never)]
     fn free_kept(&mut self, interfaces: &mut Interfaces, net: &Net, t: usize) {
         let Some(kept) = interfaces.queues.free_oldest(t) else { return };
@@ -296,13 +297,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The output of the router that leads to terminal `t`.
+    /// The router's output that leads to terminal `t`.
     fn ejection_of(&self, interfaces: &Interfaces, t: usize) -> usize {
-        // the injection channel leads to the input port with the same number
+        // this output has the same number as the input port to which the injection channel leads
         self.wires.outs[interfaces.channel_of(t)].peer as usize
     }
 
-    /// Accepts the packets that the sources of terminal `t` create now, as long as their queues have free places.
+    /// Accepts the packets that the sources of terminal `t` create now, as long as the queues of these packets have space.
     #[inline(never)]
     fn fill(
         &mut self,
@@ -324,13 +325,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The stream (part of a source) of terminal `t` that creates the next packet, selected by the injection rule. The stream is due, and
-    /// the queue of its packet has a free place.
+    /// Selects the stream (part of a source) of terminal `t` that creates the next packet. The injection rule decides. The selected stream
+    /// is due, and the queue for its packet has space.
     fn next_stream(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &interfaces.queues;
         let own = queues.streams_of(t);
         if own.len() == 1 {
-            // the most frequent case: at most one stream is due
+            // the most frequent case: the terminal has one stream
             let s = own.start;
             return (queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s)).then_some(s);
         }
@@ -347,7 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// True if the next packet of stream `s` has a free place. The queue of the packet may not be known yet.
+    /// True if the queue for the next packet of stream `s` has space. Also true if this queue is not known before the packet is created.
     fn has_place(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &interfaces.queues;
         let has_room = |q: usize| queues.queue(t, q).packets < rules.depth;
@@ -371,7 +372,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The queue for `packet` of stream `s`; `None` if the queue has no free place now.
+    /// The queue for `packet` of stream `s`; `None` if that queue has no space now.
     fn queue_of(
         &mut self,
         interfaces: &mut Interfaces,
@@ -393,13 +394,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (queues.queue(t, q).packets < rules.depth).then_some(q)
     }
 
-    /// The lane of a packet on the channel from terminal `t`.
+    /// The lane of a packet on the injection channel of terminal `t`.
     pub(crate) fn lane_of(&self, interfaces: &Interfaces, net: &Net, t: usize, packet: u32) -> u8 {
         let (id, packet) = (interfaces.terminals[t].id, &self.buffers.packets.items[packet as usize]);
         net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
     }
 
-    /// The queue for a packet of a message class, if each lane has a separate queue.
+    /// The queue for a packet if terminals have a queue for each message class and lane.
     fn queue_of_lane(
         &self,
         interfaces: &Interfaces,
@@ -443,7 +444,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Gets the packet of stream `s` of terminal `t`, which is due, and creates the packet.
+    /// Gets the next packet from the source of stream `s` of terminal `t`, and creates it. The stream must be due.
     #[inline(never)]
     fn ask(
         &mut self,
@@ -472,7 +473,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some(id)
     }
 
-    /// The queue of terminal `t` that sends the next flit, if a queue can send, and the VCs that a head may use.
+    /// Selects the queue of terminal `t` that sends the next flit, and the VCs that a head may use. `None` if no queue can send.
     #[inline(always)]
     fn next_queue(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<(usize, u16)> {
         let queues = &interfaces.queues;
@@ -483,7 +484,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if filled & (filled - 1) != 0 && (rules.notifies || rules.rule != InjectionRule::RoundRobin) {
             return self.next_by_rule(interfaces, net, rules, t);
         }
-        // at low load there is usually one queue
+        // at low load usually one queue at most contains packets
         let mut bits = filled.rotate_right(turn);
         loop {
             let q = ((turn + bits.trailing_zeros()) % 64) as usize;
@@ -495,7 +496,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The same selection for rules that are not only round robin.
+    /// Selects the queue like `next_queue`, for injection rules other than plain round robin.
     #[inline(never)]
     fn next_by_rule(
         &self,
@@ -531,7 +532,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         best.map(|(_, q, vcs)| (q, vcs))
     }
 
-    /// For queue `q` of terminal `t`, which contains a packet: the VCs that a head may use, or all VCs for other flits; none if the queue
+    /// For queue `q` of terminal `t`, which contains a packet: the VCs that a head may use, or all VCs for other flits. `None` if the queue
     /// cannot send a flit now.
     #[inline(always)]
     fn can_send(
@@ -549,8 +550,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use if it can begin to leave now. The head of the packet may
-    /// request a closed channel, unless another packet must finish first.
+    /// The VCs that the first packet of queue `q` of terminal `t` may use to begin now. The head of the packet may request a closed
+    /// channel, unless another packet must finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,
@@ -569,7 +570,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (out.is_closed() || out.available_vcs() & vcs != 0).then_some(vcs)
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use; none if the queue of its destination has no free places.
+    /// The VCs that the first packet of queue `q` of terminal `t` may use. No VC if the queue at the router for its destination has no
+    /// space.
     fn vcs_of_front(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> u16 {
         let front = interfaces.queues.front(t, q);
         let lane = match &net.set_aside {

@@ -1,5 +1,5 @@
-//! The recordings of a block: each part of a recording is notified of the events that it may record. A run without recordings has no
-//! cost in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
+//! The recordings of a block. Each recorder is notified of the events that it may record. A run without recordings costs no time in the
+//! loop: flags that the loop tests anyway guard deliveries and hops, and other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;
@@ -7,15 +7,15 @@ use weft_api::control::ControlPacket;
 use weft_api::recording::{ControlArrival, PartCrossed, QueueReading, Reading, Recorder};
 use weft_api::state::{ChannelEnd, InputUnit, LinkState, NO_REQUEST, NONE, OutputUnit, Packet};
 
-/// The parts of all recordings in a block, in the order of the scenario.
+/// The recorders of a block, one for each recording, in the order of the scenario.
 #[derive(Debug, Default, Kept)]
 pub struct Recorders {
     #[kept(each)]
     parts: Vec<Part>,
-    /// The counts of every channel when they were last read; empty if no recording takes samples.
+    /// The latest reading of every channel's counters; empty if no recording takes samples.
     #[kept(each)]
     readings: Vec<Reading>,
-    /// Number of flits that wait in every buffer; empty if no recording takes samples of queues.
+    /// Number of flits that wait in each input buffer; empty if no recording takes samples of queues.
     #[kept(scratch)]
     queues: Vec<QueueReading>,
     /// Number of control packets that the block has sent.
@@ -29,12 +29,12 @@ pub struct Part {
     pub hears_deliveries: bool,
     #[kept(fixed)]
     pub hears_paths: bool,
-    /// Cycle of the last sample.
+    /// Cycle of the last sample of this recorder.
     pub sampled: u64,
 }
 
 impl Recorders {
-    /// Creates the recordings for a block with this number of channels and input units.
+    /// Creates the recorders for a block with `channels` channels and `inputs` input units.
     pub fn new(parts: Vec<Part>, channels: usize, inputs: usize) -> Self {
         let samples = parts.iter().any(|part| part.recorder.next_sample() < u64::MAX);
         let readings = vec![Reading::default(); if samples { channels } else { 0 }];
@@ -52,8 +52,8 @@ impl Recorders {
         self.each().for_each(|part| part.changed(channel, from, to, now));
     }
 
-    /// Records that a packet leaves on channel `channel` for its terminal, and is delivered at cycle `at`. `inside`: true if
-    /// this is in the window.
+    /// Records that a packet leaves the network on channel `channel` to its terminal, which receives it completely in cycle `at`. `inside`:
+    /// true if cycle `at` is in the window.
     #[inline(never)]
     pub fn delivered(&mut self, channel: usize, packet: &Packet, at: u64, inside: bool) {
         for part in self.parts.iter_mut().filter(|part| part.hears_deliveries) {
@@ -62,7 +62,7 @@ impl Recorders {
         self.crosses(channel, 0, packet);
     }
 
-    /// Records that all flits of a packet cross a channel on a VC.
+    /// Records that a whole packet (all its flits) crosses a channel on a VC.
     pub fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {
         self.parts
             .iter_mut()
@@ -78,7 +78,7 @@ impl Recorders {
         self.parts.iter_mut().filter(|part| part.hears_paths).for_each(|part| part.recorder.part_crossed(packets));
     }
 
-    /// Records that a control packet leaves. Returns its number if there is a recording.
+    /// Records that a control packet is sent. Returns the number of the packet if there is a recording.
     pub fn control_sent(&mut self, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
         if self.parts.is_empty() {
             return None;
@@ -93,13 +93,13 @@ impl Recorders {
         self.each().for_each(|part| part.control_arrived(arrival));
     }
 
-    /// The cycle of the next sample.
+    /// The cycle of the next sample of any recorder.
     pub fn next_sample(&self) -> u64 {
         self.parts.iter().map(|part| part.recorder.next_sample()).min().unwrap_or(u64::MAX)
     }
 
-    /// Updates the stored counts. This function must be called at least every 2^32 cycles, because the counters of the channels have 32
-    /// bits.
+    /// Adds the flits since the last call to the stored readings of all channels. The engine must call this function at least every 2^32
+    /// cycles, because the counters of the channels have 32 bits.
     pub fn look<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         for (reading, out) in self.readings.iter_mut().zip(outs) {
             reading.flits += u64::from(out.flits.wrapping_sub(reading.flits as u32));
@@ -107,7 +107,7 @@ impl Recorders {
         }
     }
 
-    /// Takes the samples that are due.
+    /// Takes the samples that are due in cycle `now`.
     pub fn sample<const V: usize>(&mut self, outs: &[OutputUnit<V>], buffers: &Buffers<V>, now: u64) {
         self.look(outs);
         self.look_at_queues(buffers);
@@ -131,7 +131,7 @@ impl Recorders {
         self.each().for_each(|part| part.window_ends(now));
     }
 
-    /// Ends the recordings. Takes a last sample, which covers the time since the previous sample, and returns the parts.
+    /// Ends the recordings. Takes a last sample, which covers the time since the previous sample, and returns the recorders.
     pub fn finish<const V: usize>(
         mut self,
         outs: &[OutputUnit<V>],
@@ -175,7 +175,7 @@ fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueR
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Passes packets that have crossed a channel only partly to recordings of paths.
+    /// Passes the packets that have crossed a channel only partly to the recorders that count packets by channel.
     pub(crate) fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
         if !recorders.hear_paths() {
             return;
@@ -196,14 +196,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for (i, input) in self.buffers.ins.iter().enumerate() {
             for (v, &head) in input.head.iter().enumerate().filter(|&(_, &head)| head != NONE) {
                 let segment = &self.buffers.segments.items[head as usize];
-                // a discarded head requests an output but holds no VC
+                // the head of a packet that is being discarded requests an output but holds no VC
                 if segment.sent == 0 || segment.sent == segment.len || input.requests[v] != NO_REQUEST {
                     continue;
                 }
                 let (channel, vc) =
                     (input.base(i) + usize::from(input.output_vc[v] >> 4), (input.output_vc[v] & 15) as u8);
                 let (packet, missing) = match self.wires.outs[channel].kind() {
-                    // the packet counts as part of this router until its tail leaves
+                    // until its tail leaves, a packet for a terminal counts at this router
                     ChannelEnd::Ejection => {
                         (Some(&self.buffers.packets.items[segment.packet as usize]), -i64::from(segment.sent))
                     }

@@ -1,5 +1,5 @@
-//! Requests: a head requests a VC of an output, and a flit whose packet holds a VC requests the switch. The request of a head begins
-//! in [`Fabric::note_request`], or in `choose.rs` if the head has compared open VCs, and ends in [`end_request`].
+//! Requests of flits to the allocators: a head requests a VC of an output, and a flit whose packet holds a VC requests the switch. A head's
+//! request begins in [`Fabric::note_request`], or in `choose.rs` if the head compares open VCs. The request ends in [`end_request`].
 
 use crate::block::{Fabric, Requests};
 use crate::net::Net;
@@ -8,7 +8,7 @@ use weft_api::state::{OutputUnit, matching};
 use weft_api::switch::end_request;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Adds the request of a head of input `i` for a VC of this class at output `p`.
+    /// Adds the request of a head of input `i` for a VC of VC class `class` at output `p`.
     #[inline(always)]
     pub(crate) fn request_vc(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
@@ -19,11 +19,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records that a head of this router and input requests a VC of this class of its routing at output `o`. Returns true if such a VC
-    /// is open.
+    /// Records that a head at `input` of router `router` requests a VC of VC class `class` at output `o`. Returns true if a VC of this
+    /// class is open.
     ///
     /// # Panics
-    /// If `o` is not an output of the router. A routing, possibly from outside of Weft, has returned this output.
+    /// If `o` is not an output of the router. A routing has returned this output, possibly a routing from outside of Weft.
     #[inline(always)]
     pub(crate) fn note_request(&mut self, net: &Net, (o, class): (usize, usize), (router, input): (u32, u16)) -> bool {
         if o >= self.buffers.ins.len() {
@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         requesters.set(input.into());
         out.requested |= 1 << class;
-        // the next step also checks that there is room to enter a ring
+        // the next allocation step also checks that there is enough space to enter a ring
         let is_open = has_open_vc(net, out, class);
         if !is_open && out.is_closed() {
             self.requests.note_closed(o);
@@ -46,7 +46,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         is_open
     }
 
-    /// Ends request `key` of one head of input `i`. The request stays if another head of the same input also requests `key`.
+    /// Ends the request `key` (output and VC class) of one head of input `i`. The request stays if another head of the same input also
+    /// requests `key`.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
@@ -66,7 +67,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Panics: a routing, possibly from outside of Weft, has returned a hop that does not exist.
+/// Panics because a routing, possibly one from outside of Weft, has returned a hop that does not exist.
 #[cold]
 #[inline(never)]
 pub(crate) fn no_such_hop() -> ! {
@@ -74,13 +75,13 @@ pub(crate) fn no_such_hop() -> ! {
 }
 
 impl<const W: usize> Requests<W> {
-    /// Records that a head requests output `o`, which is closed.
+    /// Records that a head requests closed output `o`. The agents of the power policy may open it.
     #[cold]
     fn note_closed(&mut self, o: usize) {
         self.of_closed.push(o as u32);
     }
 
-    /// Adds, for the allocator, the request of a head at router `r` for which a VC of output `p` is open.
+    /// Notifies the VC allocator that a head at router `r` requests output `p`, which has an open VC for it.
     #[inline(always)]
     pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
         // SAFETY: an input stores the number of its router, and the mask has a bit for each router (checked by `assert_numbers`).
@@ -90,7 +91,7 @@ impl<const W: usize> Requests<W> {
         }
     }
 
-    /// Adds, for the allocator, the request of a flit at router `r` whose packet holds a VC of output `p`.
+    /// Notifies the switch allocator that a flit at router `r` requests output `p`, where its packet holds a VC.
     #[inline(always)]
     pub(crate) fn ask_for_switch(&mut self, r: usize, p: usize) {
         // SAFETY: an input stores the number of its router, and the mask has a bit for each router (checked by `assert_numbers`).
@@ -101,7 +102,7 @@ impl<const W: usize> Requests<W> {
     }
 }
 
-/// True if a VC of this class at output `out` is free, and has the credits that a head needs.
+/// True if a VC of VC class `class` at output `out` is free and has enough credits for a head.
 #[inline(always)]
 pub(crate) fn has_open_vc<const V: usize>(net: &Net, out: &OutputUnit<V>, class: usize) -> bool {
     let open = out.available_vcs();

@@ -1,11 +1,12 @@
-//! Queues that are set aside for congested outputs, in the loop.
+//! The loop's work for queues that are set aside for congested outputs.
 //!
-//! A router sends a note over the channel on which a packet arrived in two cases. A head in a normal queue may find many flits ahead of
-//! it at its output. Or the next queue of its packet is a queue that is set aside, and that queue is filled. The sender of the channel
-//! then puts packets that will cross the congested output (the root) into a separate queue. Like credits, notes travel beside the link.
+//! In two cases a router sends a note (a token) upstream, to the sender of the channel on which a packet arrived. In the first case, the
+//! packet's head is in a normal queue and too many flits wait for its output. In the second case, the packet's queue at the next router is
+//! itself set aside, and is filled up to a threshold. After the note, the sender of the channel puts packets that will cross the congested
+//! output (the root) into a separate queue. Notes travel on a side channel next to the link, as credits do.
 //!
-//! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. Therefore packets
-//! of a flow stay in order.
+//! The first packet in a queue that is set aside waits at the receiving router until older packets in other queues of the channel have
+//! left. Therefore the packets of a flow stay in order.
 
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
@@ -16,7 +17,7 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives notes, lets fenced heads (heads that wait for older packets) request their outputs when they may, and frees empty queues.
+    /// Receives notes, and frees empty queues. Fenced heads whose older packets have left request their outputs.
     #[inline(never)]
     pub(crate) fn keep_set_asides(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
         let fabric = &mut self.fabric;
@@ -37,7 +38,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.head_asks(net, i as usize, v.into());
         }
         opened.clear();
-        // queues that have opened in the meantime are handled in the next cycle
+        // heads that were released during this call request their outputs in the next cycle
         opened.append(&mut self.fabric.set_asides.opened);
         self.fabric.set_asides.opened = opened;
         self.fabric.free_empty(interfaces, net, rules);
@@ -47,9 +48,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// The route key of packet `id`, the head of VC `v` of input `i`, with the VC class of its queue at the next router. `None`: the
-    /// packet must wait for older packets in other queues. If a head chooses its output or a member of its trunk, the choice also
-    /// determines the queue.
+    /// The route key of packet `id`, which is first in VC `v` of input `i`. The key names the VC class of the packet's queue at the next
+    /// router. `None` if the packet must wait for older packets in other queues. If the head still has to choose its output or a member of
+    /// a trunk, that choice later determines the queue.
     #[inline(never)]
     pub(crate) fn key_set_aside(
         &mut self,
@@ -79,7 +80,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The VCs of the incoming channel of input `i`.
+    /// The assignment of VCs to queues on the incoming channel of input `i`.
     pub(crate) fn channel_into<'a>(&self, rules: &'a SetAsideRules, i: usize) -> &'a OfChannel {
         if self.buffers.ins[i].class == 0 {
             return rules.from_terminals();
@@ -87,13 +88,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         rules.between(self.set_asides.back[i])
     }
 
-    /// The VCs of channel `o`, which leads to a router.
+    /// The assignment of VCs to queues on channel `o`, which leads to a router.
     fn channel_out<'a>(&self, rules: &'a SetAsideRules, o: usize) -> &'a OfChannel {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) { rules.from_terminals() } else { rules.between(out.class) }
     }
 
-    /// Sends a token to the sender of input `i`.
+    /// Sends a token to the sender of the channel into input `i`.
     fn tell_upstream(&mut self, net: &Net, i: usize, token: Token) {
         if token.because_of != NONE {
             let o = token.because_of as usize;
@@ -106,8 +107,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.send_note(port.is_remote(), upstream, at, Note { port: 0, root: token.root, returns: false });
     }
 
-    /// Sends a note to the other end of a channel. The other end is `port` of this block, or, if `is_cut` is true, another block to which
-    /// channel `port` leads.
+    /// Sends a note to the other end of a channel. If `is_cut` is false, the other end is `port` of this block. Otherwise the other end is
+    /// in another block, to which channel `port` leads.
     fn send_note(&mut self, is_cut: bool, port: u32, at: u64, note: Note) {
         self.set_asides.counts.sent += 1;
         if is_cut {
@@ -118,7 +119,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Returns the notes of this cycle, in an order that does not depend on the division into blocks.
+    /// Returns the notes that arrive in this cycle, in an order that does not depend on the division into blocks.
     fn due_notes(&mut self) -> Vec<Note> {
         let mut due = std::mem::take(&mut self.set_asides.due);
         due.clear();
@@ -140,7 +141,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when a queue of channel `o` has been set aside. Heads that wait for the channel now request the queues of their packets.
+    /// Called when channel `o` has set a queue aside. Each head that waits for the channel now requests the queue of its packet.
     fn sort_heads(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules, o: usize) {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
@@ -175,8 +176,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Updates the counts of the packets in VC `v` of input `i` at the trunk of output `o`. Packets that now have a separate queue are no
-    /// longer counted.
+    /// Called for VC `v` of input `i` when output `o` has set a queue aside. Updates which packets count as waiting for the trunk of `o`.
+    /// Packets for which a separate queue now exists no longer count.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
@@ -192,7 +193,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Frees queues that have been empty for long enough and whose tokens have all returned.
+    /// Frees queues that have been empty for `linger` cycles and whose tokens have all returned.
     fn free_empty(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
         let mut free = std::mem::take(&mut self.set_asides.free);
         let in_use = std::mem::take(&mut self.set_asides.lines.in_use);
@@ -219,7 +220,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.free = free;
     }
 
-    /// True if no packet is in queue `lane` behind channel `o`, and no packet is about to enter it.
+    /// True if queue `lane` behind channel `o` contains no packet and no packet is about to enter it.
     fn is_empty(&self, net: &Net, rules: &SetAsideRules, o: usize, lane: u8) -> bool {
         let out = &self.wires.outs[o];
         let vcs = self.channel_out(rules, o).vcs_of[usize::from(lane)];
@@ -230,7 +231,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !asked && out.free_vcs & vcs == vcs && (0..V).all(home)
     }
 
-    /// Counts the packet of a flit (it may be a head) that has arrived.
+    /// Called when a flit, possibly a head, arrives at a router. For a head, counts its packet.
     #[inline(never)]
     pub(crate) fn note_arrival(&mut self, net: &Net, rules: &SetAsideRules, flit: Flit) {
         if flit.packet == NONE {
@@ -249,8 +250,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.held[i * 16 + v] += 1;
     }
 
-    /// Counts the packet of a head, which has arrived in a normal queue of input `i`, at its output. Packets that choose their output as
-    /// heads are not counted, because routers upstream cannot know if a packet will cross such an output.
+    /// Adds a packet to the count of its output, after its head has arrived in a normal queue of input `i`. A packet whose head chooses its
+    /// output is not counted, because routers upstream cannot know if the packet will cross a congested output.
     fn count_packet(&mut self, net: &Net, i: usize, flit: Flit) {
         let (p, class) = split(flit.key, net.class_bits);
         let o = self.buffers.ins[i].base(i) + p;
@@ -264,8 +265,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.count_at(flit.packet, place);
     }
 
-    /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the
-    /// first packet in each queue that is set aside.
+    /// Called before the router whose ports begin at `base` makes its first `count` moves. Removes the departing packets from the counts,
+    /// and marks the first packet that enters each VC of a queue that is set aside.
     #[inline(never)]
     pub(crate) fn note_departures(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
         for k in 0..count {
@@ -290,8 +291,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         counted && self.set_asides.counted[id as usize] as usize == place
     }
 
-    /// Called when packet `id` no longer waits for the output at which it is counted, or when another output is the reason for
-    /// its wait.
+    /// Removes packet `id` from the count of its output. Called when the packet stops waiting there, or waits because of another output.
     fn count_no_more(&mut self, id: u32) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if packet.flags & COUNTED != 0 {
@@ -301,8 +301,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when flits of packet `id`, the head of VC `v` of input `i`, are discarded. `tail`: true if the tail is among
-    /// them.
+    /// Called when flits of packet `id`, the first of VC `v` of input `i`, are discarded. `tail`: true if the tail is one of them.
     pub(crate) fn note_discard(&mut self, (i, v): (usize, usize), id: u32, tail: bool) {
         self.count_no_more(id);
         if tail {
@@ -310,7 +309,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before packet `id` leaves on VC `vc` of channel `o`. Marks it if it is the first packet there since the queue was set
+    /// Called before packet `id` is sent on VC `vc` of channel `o`. Marks the packet if it is the first on this VC since the queue was set
     /// aside.
     fn mark_if_first(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize), id: u32) {
         let first = self.line_of(rules, o, vc).is_some_and(|line| line.unused >> vc & 1 != 0);
@@ -318,14 +317,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         *flags = if first { *flags | FENCED } else { *flags & !FENCED };
     }
 
-    /// Called when a packet has begun to leave on VC `vc` of channel `o`: the next packet will not be the first.
+    /// Called when the head of a packet has left on VC `vc` of channel `o`. Later packets on this VC are then not the first.
     fn has_begun(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize)) {
         if let Some(line) = self.line_of(rules, o, vc) {
             line.unused &= !(1 << vc);
         }
     }
 
-    /// The queue that is set aside and contains VC `vc` of channel `o`; `None` if the VC belongs to a normal queue.
+    /// The record of the queue that is set aside and contains VC `vc` of channel `o`; `None` if the VC belongs to a normal queue.
     fn line_of(&mut self, rules: &SetAsideRules, o: usize, vc: usize) -> Option<&mut Line> {
         if self.wires.outs[o].is(ChannelEnd::Ejection) || !self.set_asides.lines.any(o) {
             return None;
@@ -336,15 +335,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when packet `id` may begin to leave terminal channel `o` now, on the only VC in `vcs`. Marks the packet like
-    /// `mark_if_first`.
+    /// Called when packet `id` may begin to leave its terminal on channel `o`, on the only VC in `vcs`. Marks the packet if it is the first
+    /// on this VC since the queue was set aside.
     pub(crate) fn mark_from_terminal(&mut self, net: &Net, o: usize, vcs: u16, id: u32) {
         if let Some(rules) = &net.set_aside {
             self.mark_if_first(rules, (o, vcs.trailing_zeros() as usize), id);
         }
     }
 
-    /// Called when a packet has begun to leave terminal channel `o` on VC `vc`.
+    /// Called when a packet has begun to leave its terminal on VC `vc` of channel `o`.
     pub(crate) fn has_left_terminal(&mut self, net: &Net, o: usize, vc: usize) {
         if let Some(rules) = &net.set_aside {
             self.has_begun(rules, (o, vc));

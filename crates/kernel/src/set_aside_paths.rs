@@ -1,8 +1,8 @@
-//! Selects the queue of a packet by the congested outputs on its path.
+//! Selects the queue of a packet from the congested outputs (roots) on its path.
 //!
-//! Only the part of the path that the routing has already decided is known. Each path ends at the terminal of its packet. Therefore a
-//! queue that is set aside for an output to a terminal is useful with every routing. A trunk counts as one congested output. The members
-//! of a trunk have separate queues, so a head that chooses among the members compares these queues.
+//! Only the part of the path that the routing has already chosen is known. The end of each path is known: the terminal of its packet.
+//! Therefore a queue that is set aside for an output to a terminal is useful with every routing. A trunk counts as one congested output.
+//! The outputs of a trunk have separate queues, and a head compares these queues when it chooses among the outputs.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -15,20 +15,20 @@ use weft_api::view::{HopNote, Queues, View};
 use weft_topology::Trunk;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The trunk of output `o` of a router, and the first output of that router.
+    /// The trunk to which output `o` of a router belongs, and the first output of that router.
     fn trunk_of(&self, o: usize) -> (Trunk, usize) {
         let base = self.requests.routers[self.wires.outs[o].router as usize].base as usize;
         (Trunk::at(&self.wires.trunks, o, (o - base) as u16), base)
     }
 
-    /// The first member of the trunk of output `o` of a router. This output identifies the trunk.
+    /// The first output of the trunk that contains output `o`. The number of this first output identifies the trunk.
     pub(crate) fn first_of_trunk(&self, o: usize) -> usize {
         let (trunk, base) = self.trunk_of(o);
         base + usize::from(trunk.first)
     }
 
-    /// The queue of a packet at the far end of channel `o`, which the packet crosses next. The last congested output on its path decides.
-    /// `class`: a VC class of the channel for the packet, on any lane.
+    /// Selects the queue of a packet at the next router, behind channel `o`. The selected queue is the one for the last congested output on
+    /// the packet's path. `class`: a VC class of the channel for the packet, on any lane.
     pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
         if !self.set_asides.lines.any(o) {
             return 0;
@@ -58,15 +58,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         lane
     }
 
-    /// True if a queue is set aside for packet `id` behind some member of the trunk of output `o`.
+    /// True if any member of the trunk of output `o` has set a queue aside for packet `id`.
     pub(crate) fn has_a_queue_ahead(&self, net: &Net, (o, class): (usize, usize), id: u32) -> bool {
         let ((trunk, base), packet) = (self.trunk_of(o), &self.buffers.packets.items[id as usize]);
         let mut members = trunk.members().map(|p| base + usize::from(p));
         members.any(|member| self.lane_ahead(net, (member, class), packet) != 0)
     }
 
-    /// The token for the sender of packet `id`, a head at input `i` with this route key. `None`: its output is not congested, and the
-    /// queue at the next router is not filled. `is_normal`: true if the packet arrived in a normal queue.
+    /// The token to send upstream because of packet `id`, a head at input `i` whose route key is `key`. `None` if its output is not
+    /// congested and its queue at the next router is not filled. `is_normal`: true if the packet arrived in a normal queue.
     pub(crate) fn congested(
         &self,
         net: &Net,
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for o in trunk.members().map(|p| base + usize::from(p)) {
             let lane = self.lane_ahead(net, (o, class), packet);
             has_a_queue |= lane != 0;
-            // a packet in the queue for one output may next enter the queue for another output that is farther away
+            // this queue can be set aside for a different output, which is farther away
             if lane != 0 && self.is_filled(net, rules, (o, self.vc_of(net, o, class + usize::from(lane)))) {
                 return Some(Token { root: self.set_asides.lines.root(o, lane), because_of: o as u32 });
             }
@@ -100,7 +100,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (is_known && full).then_some(Token { root, because_of: NONE })
     }
 
-    /// The token for the sender of input `i`, if a queue for `root` (an output to a terminal) is filled behind some output of the router.
+    /// The token for the sender of input `i`, if an output of the router has set a queue aside for `root` (an output to a terminal) and
+    /// that queue is filled.
     fn filled_for_terminal(&self, net: &Net, rules: &SetAsideRules, i: usize, root: Root) -> Option<Token> {
         let (base, end) = self.inputs_of(self.buffers.ins[i].router as usize);
         (base..end).find_map(|o| {
@@ -115,21 +116,21 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// The only VC in a VC class of output `o`.
+    /// The VC that belongs to a VC class of output `o`. Each class has exactly one.
     pub(crate) fn vc_of(&self, net: &Net, o: usize, class: usize) -> usize {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }
 
-    /// True if the queue at the next router on VC `vc` of output `o` is filled above the threshold for tokens.
+    /// True if the queue at the next router on VC `vc` of output `o` has reached the threshold for tokens.
     fn is_filled(&self, net: &Net, rules: &SetAsideRules, (o, vc): (usize, usize)) -> bool {
         let out = &self.wires.outs[o];
-        // a hop that does not exist has no VC
+        // a routing may return a hop that does not exist, which has no VC
         let stored = out.credits.get(vc).map(|credits| net.links.of(out.class).buffer - credits);
         stored.is_some_and(|flits| u32::from(flits) >= rules.rules.spread)
     }
 
-    /// The route key of packet `id`, a head at input `i`, with the VC class of its queue at the next router. `key`: the route key for the
-    /// normal queue.
+    /// The route key of packet `id`, a head at input `i`. The key names the VC class of the packet's queue at the next router. `key`: the
+    /// route key if the packet stayed in normal queues.
     pub(crate) fn key_on_lane(&self, net: &Net, i: usize, id: u32, key: u16) -> u16 {
         if key == UNDECIDED || net.set_aside.is_none() {
             return key;
@@ -140,8 +141,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key_of(p, class + usize::from(lane), net.class_bits)
     }
 
-    /// Among these outputs of router `r`, the outputs with a queue that is set aside for packet `id`, and that queue. `class`: a
-    /// VC class for the packet. The list is scratch memory; the caller returns it with [`Self::give_back`].
+    /// Selects those of the given outputs of router `r` that have set a queue aside for packet `id`. Returns each with its queue. `class`:
+    /// a VC class that the packet may use. The list is scratch memory; the caller returns it with [`Self::give_back`].
     fn queues_ahead(
         &mut self,
         net: &Net,
@@ -162,8 +163,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.ahead = lanes;
     }
 
-    /// Chooses the best member of the trunk of `hop` at router `r` for packet `id`. The returned hop names the queue of
-    /// the packet.
+    /// Chooses the best member of the trunk of `hop` at router `r` for packet `id`. The returned hop leads into the queue of the packet at
+    /// the next router.
     #[cold]
     #[inline(never)]
     pub(crate) fn member_set_aside(&mut self, net: &Net, r: usize, id: u32, hop: Hop, turn: u32) -> Hop {
@@ -177,8 +178,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         member
     }
 
-    /// The hop that the routing returns in this step for packet `id`, a head at router `r`, and the note of the routing. The hop leads
-    /// into the queue of the packet at the next router.
+    /// Asks the routing for the hop of packet `id`, a head at router `r`, in this step. Returns the hop and the routing's note. The
+    /// returned hop leads into the queue of the packet at the next router.
     #[cold]
     #[inline(never)]
     pub(crate) fn hop_set_aside(&mut self, net: &Net, r: usize, id: u32, turn: u32) -> (Option<Hop>, HopNote) {
@@ -207,16 +208,17 @@ fn first_root(refined: &Refined, router: u32, port: u16) -> Root {
     root_of(router, (place - base) as usize)
 }
 
-/// The output to the terminal of a packet.
+/// The root for the output that leads to the terminal of a packet.
 fn terminal_root(net: &Net, packet: &Packet) -> Root {
     let (router, port) = net.terminal_at[packet.dst as usize];
     root_of(router, port.into())
 }
 
-/// The view that a routing has of a router, for a packet that may use queues that are set aside. The hops lead into normal queues.
+/// The state of a router as a routing sees it, for a packet that may use queues that are set aside. The hops that the routing returns lead
+/// into normal queues.
 struct Sorted<'a, const V: usize> {
     queues: &'a Queues<'a, V>,
-    /// Ports with a queue that is set aside for the packet, and that queue.
+    /// Pairs (port, queue) of the ports that have set a queue aside for the packet.
     lanes: &'a [(u16, u8)],
 }
 

@@ -1,4 +1,4 @@
-//! A view of the queues of a router that records each number that a routing compares in a decision.
+//! A view of a router's queues that records each number that a routing compares when it chooses a hop.
 
 use std::cell::RefCell;
 use weft_api::routing::Hop;
@@ -8,9 +8,9 @@ use weft_api::walk::Cost;
 /// A candidate, and the number by which the routing compared it.
 #[derive(Debug, Clone, Copy)]
 pub enum Weighed {
-    /// Congestion of an output, and the resulting cost: the lowest cost wins.
+    /// A candidate with the congestion of its output and the resulting cost. The lowest cost wins.
     Cost { hop: Hop, cost: Cost, queue: i32, value: i32 },
-    /// Credits of the VCs that a head may take at once: the largest number wins, 0 means closed.
+    /// A candidate with the credits of the VCs that a head may take at once. The largest number wins; 0 means closed.
     Credits { hop: Hop, credits: u32 },
 }
 
@@ -29,7 +29,7 @@ impl<const V: usize> View for Spy<'_, V> {
     weft_api::answers_as!(queues);
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
-        // returns all compared candidates, not only the best
+        // records all members of the trunk that were compared, not only the best
         let credits = |port: u16| Weighed::Credits {
             hop: Hop { port, ..hop },
             credits: self.queues.open_credits(port, hop.class),

@@ -1,8 +1,8 @@
-//! The allocation steps of a cycle: heads take output VCs, and flits cross the switch.
+//! The allocation steps of a cycle. In a step, heads take output VCs and flits cross the switch.
 //!
 //! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch, and takes a free VC of
-//! its class when it crosses. With `vc_realloc` = 1 a head takes the VC first (`vc_allocation.rs`), and requests the switch from the next
-//! step on. A VC can then serve a new packet only in every second step.
+//! its class when it crosses. With `vc_realloc` = 1 a head first takes a VC (`vc_allocation.rs`), and requests the switch from the next
+//! step on. Therefore a VC can serve a new packet only in every second step.
 
 use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
@@ -56,9 +56,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 let router = unsafe { fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.slow.crossing && fabric.waits_for_links(net, r) {
-                    // Heads that choose check again if a flit has moved, because a VC may have become free. (A flit
-                    // that has bypassed does not count. In that case all waiting heads have just chosen an open output,
-                    // so one of them has moved.)
+                    // If a flit has moved, a VC may have become free: heads that choose in every step then check again. (Flits that
+                    // bypassed the allocator do not count. After a bypass, all waiting heads have just chosen an open output, and one of
+                    // these heads has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
                         // SAFETY: `r` comes from `active`, which has a bit for each router (checked by `assert_numbers`).
@@ -69,7 +69,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Moves flits that hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC at the same time.
+    /// Moves flits whose packets hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC at the same
+    /// time.
     #[inline(always)]
     fn cross<const SINGLE: bool>(
         &mut self,
@@ -85,7 +86,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if !heads && outputs.is_empty() {
             return;
         }
-        // with long packets, usually only body flits request the switch
+        // for long packets this is usually false, because only body flits request the switch
         let outputs = if heads { outputs | router.vc_requests } else { outputs };
         let moves = if net.slow.crossing {
             match heads {
@@ -100,8 +101,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The variant for runs with one of these properties: arbiters let the oldest packet win, packets are watched, a routing delay
-    /// follows every packet, or outputs may be full because their link is slow.
+    /// The variant for runs with one of four properties: arbiters prefer the oldest packet, the user watches packets, a routing delay
+    /// follows every packet, or slow links can make outputs full.
     #[inline(never)]
     fn matched_slow_path<const HEADS: bool>(
         &mut self,
@@ -154,15 +155,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// A switch allocator compiled for the loop: one virtual call per allocation step of a router.
+/// A switch allocator compiled for the loop. The loop makes one virtual call per allocation step of a router.
 pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
-    /// Matches heads that may get a VC, and flits that already have a VC. Returns the number of moves.
+    /// Matches inputs with `outputs`: heads that may get a VC, and flits whose packets already have one. Returns the number of moves.
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
-    /// Matches only flits that have a VC.
+    /// Matches inputs with `outputs`: only flits whose packets already have a VC.
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
 }
 
-/// Matches inputs to `outputs` of router `r`; `heads`: true if some head requests a VC. Returns the number of moves.
+/// Lets the allocator match inputs with `outputs` of router `r`. `heads`: true if a head requests a VC. Returns the number of moves.
 #[inline(always)]
 fn matched<const W: usize, const V: usize>(
     fabric: &mut Fabric<W, V>,
@@ -175,7 +176,7 @@ fn matched<const W: usize, const V: usize>(
     if heads { allocator.heads_and_flits(fabric, net, r, outputs) } else { allocator.flits(fabric, net, r, outputs) }
 }
 
-/// An allocator for the steps of a run: `H` is used while heads request VCs of a router, `F` while no head does.
+/// An allocator compiled for two kinds of steps. `H`: heads request VCs of the router. `F`: no head does.
 #[derive(Debug)]
 pub struct Compiled<A, H, F> {
     allocator: A,

@@ -1,4 +1,5 @@
-//! The counts of a block. All counts are integers, so the counts of blocks can be added in any order.
+//! Counts packets, flits and latencies in a block, for the results of a run. All counts are integers. The counts of blocks can therefore be
+//! added in any order with the same result.
 
 use crate::job_tally::Parts;
 use crate::net::Net;
@@ -9,10 +10,10 @@ use weft_api::state::sums::PacketSums;
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
 
-/// Latencies below this number of cycles are counted in an array, not in a histogram.
+/// Latencies below this number of cycles are counted in an array, and longer ones in a histogram.
 const SHORT: usize = 1024;
 
-/// Length of the array of hop counts. The last entry counts all longer paths.
+/// Length of the array of hop counts. The last entry counts all packets with longer paths.
 const HOPS: usize = 64;
 
 /// Creates a histogram for latencies up to 2^32 cycles with 3 significant digits.
@@ -24,32 +25,31 @@ pub fn histogram() -> Histogram<u64> {
 pub struct Tally {
     /// The first cycle of the measured window, and the first cycle after the window.
     pub window: (u64, u64),
-    /// Packets that terminals created in the window, except packets caused by deliveries.
+    /// Packets that terminals created in the window, except packets that a delivery caused.
     pub created: Amount,
     /// Measured packets that were delivered.
     pub delivered: u64,
-    /// Measured packets that were discarded, and the flits of these packets.
+    /// Measured packets that the network discarded, and their flits.
     pub lost: u64,
     pub lost_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
     pub flit_hops: u64,
-    /// Additional cycles in the window that slow links needed until all of a head was on them, compared with the previous
-    /// links.
+    /// Sum over the heads sent in the window: cycles that a slow link needed for the head flit beyond those of the link before it.
     pub serial_cycles: u64,
     #[kept(each)]
     pub batches: Vec<PacketSums>,
     latency: Histogram<u64>,
     network_latency: Histogram<u64>,
-    /// Number of packets for each latency below [`SHORT`] cycles. Most latencies are short, and updating an array costs a
-    /// fraction of updating a histogram.
+    /// Number of packets for each latency below [`SHORT`] cycles. Most latencies are short, and an update of an array is much faster than
+    /// an update of a histogram.
     #[kept(each)]
     short_latency: Box<[u64; SHORT]>,
     #[kept(each)]
     short_network_latency: Box<[u64; SHORT]>,
-    /// Number of packets by number of hops; the last entry counts all longer paths.
+    /// Number of packets for each number of hops. The last entry counts all packets with longer paths.
     pub hop_counts: [u64; HOPS],
-    /// The largest number of links between routers that a measured packet has crossed, if `hop_counts` does not show it.
+    /// The largest number of hops of a measured packet, if it is beyond the end of `hop_counts`.
     longest_path: u32,
     pub parts: Parts,
 }
@@ -92,25 +92,24 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// Counts the additional cycles that a slow link needs for a head that is sent now.
+    /// Adds to `serial_cycles` the additional cycles that a slow link needs for a head sent at `now`.
     #[inline(always)]
     pub fn delayed(&mut self, now: u64, cycles: u64) {
         self.serial_cycles += u64::from(self.inside(now)) * cycles;
     }
 
-    /// The batch of the window in which a measured packet was created. A reply that was created after the window counts
-    /// in the last batch.
+    /// The batch of the window in which a measured packet was created. A reply created after the window counts in the last batch.
     #[inline(always)]
     pub fn batch(&self, net: &Net, created: u64) -> usize {
         ((created.min(self.window.1 - 1) - self.window.0) / net.times.batch) as usize
     }
 
-    /// The largest number of hops that has an entry in `hop_counts` and that a packet had.
+    /// The largest number of hops that a packet had, up to the last entry of `hop_counts`.
     pub fn most_counted(&self) -> usize {
         self.hop_counts.iter().rposition(|&packets| packets > 0).unwrap_or(0)
     }
 
-    /// The largest number of links between routers that a measured packet has crossed.
+    /// The largest number of hops of a measured packet.
     pub fn longest_path(&self) -> u32 {
         self.longest_path.max(self.most_counted() as u32)
     }
@@ -157,7 +156,7 @@ impl Tally {
         }
     }
 
-    /// Counts a packet whose packet latency is not short; its network latency may be short.
+    /// Counts a packet with a packet latency of [`SHORT`] cycles or more. The network latency of the packet can be shorter.
     #[inline(never)]
     fn count_long(&mut self, latency: u64, network: u64) {
         self.latency.saturating_record(latency);

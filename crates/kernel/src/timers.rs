@@ -1,4 +1,5 @@
-//! Timers of the agents of a block: one per channel and one per router. Setting a timer again overrides the earlier setting.
+//! The timers that a block provides to agents of the power policy: one per channel and one per router. If an agent sets a timer again, the
+//! new end replaces the earlier one.
 
 use weft_api::base::kept::Kept;
 use weft_api::base::wheel::Wheel;
@@ -12,14 +13,15 @@ pub struct Timers {
     /// The cycle in which each timer ends.
     #[kept(each)]
     ends: Vec<u64>,
-    /// The cycle in which the calendar wheel next checks each timer: the end of the timer, or earlier if the end is beyond the horizon of
-    /// the wheel.
+    /// The cycle in which the calendar wheel next checks each timer. This cycle is the end of the timer, or a cycle before it if the end is
+    /// beyond the horizon of the wheel.
     #[kept(each)]
     comes_up: Vec<u64>,
     /// Scratch: the timers that end in a cycle.
     #[kept(scratch)]
     ended: Vec<u32>,
-    /// Scratch: for each timer, its period if its ends change nothing while the network is idle; 0 if its next end may change something.
+    /// Scratch: the period of each timer whose ends change nothing while the network is idle; 0 for timers whose next end may change
+    /// something.
     #[kept(scratch)]
     periods: Vec<u64>,
 }
@@ -48,7 +50,7 @@ impl Timers {
         self.comes_up.iter().all(|&at| at == NEVER)
     }
 
-    /// The cycle in which the next timer ends.
+    /// The cycle in which the first of all timers ends.
     pub fn next(&self) -> u64 {
         let set = self.comes_up.iter().zip(&self.ends).filter(|(at, _)| **at != NEVER);
         set.map(|(_, &end)| end).min().unwrap_or(NEVER)
@@ -60,19 +62,20 @@ impl Timers {
         std::mem::take(&mut self.periods)
     }
 
-    /// Sets the periods for `next_effect` and `jump`.
+    /// Stores the periods, for later calls of `next_effect` and `jump`.
     pub fn note_periods(&mut self, periods: Vec<u64>) {
         self.periods = periods;
     }
 
-    /// The next cycle in which a timer ends and this end may change something.
+    /// The next cycle in which a timer ends whose end may change something.
     pub fn next_effect(&self) -> u64 {
         let all = self.comes_up.iter().zip(&self.ends).zip(&self.periods);
         let with_effect = all.filter(|((at, _), period)| **at != NEVER && **period == 0);
         with_effect.map(|((_, &end), _)| end).min().unwrap_or(NEVER)
     }
 
-    /// Moves the clock to cycle `now`. Timers that end before `now` change nothing, and are moved by whole periods.
+    /// Moves the clock to cycle `now`. Timers that would end before `now` must have a period. The ends of these timers move by whole
+    /// periods.
     pub fn jump(&mut self, now: u64) {
         for (end, &period) in self.ends.iter_mut().zip(&self.periods) {
             if period > 0 && *end < now {
@@ -86,7 +89,7 @@ impl Timers {
         }
     }
 
-    /// Sets timer `who` to end at cycle `at`, or in the next cycle if the next cycle is later.
+    /// Sets timer `who` to end in cycle `at`. If `at` is not after `now`, the timer ends in the next cycle.
     pub fn set(&mut self, who: usize, now: u64, at: u64) {
         self.ends[who] = at;
         let at = at.clamp(now + 1, now + self.wheel.horizon() - 1);
@@ -96,13 +99,13 @@ impl Timers {
         }
     }
 
-    /// The timers that end at `now`, in ascending order. The caller returns the list with `give_back`.
+    /// Removes and returns the timers that end in cycle `now`, in ascending order. The caller returns the list with `give_back`.
     pub fn end(&mut self, now: u64) -> Vec<u32> {
         let mut ended = std::mem::take(&mut self.ended);
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {
                 let who = self.wheel.item(chunk, k);
-                // a timer that was set again may have several entries in the wheel; only the entry at `comes_up` counts
+                // after an agent has set a timer again, the wheel may contain several entries for it; only the entry at `comes_up` counts
                 if self.comes_up[who as usize] == now {
                     self.comes_up[who as usize] = NEVER;
                     ended.push(who);
@@ -131,7 +134,7 @@ impl Timers {
 mod tests {
     use super::Timers;
 
-    /// Runs 5000 cycles and returns which timer ended in which cycle. `set` is called whenever a timer ends, and may set timers.
+    /// Simulates 5000 cycles. Returns each end of a timer as (cycle, timer). Calls `set` whenever a timer ends; `set` may set timers.
     fn run(timers: &mut Timers, set: impl Fn(&mut Timers, u32, u64)) -> Vec<(u64, u32)> {
         let mut all = Vec::new();
         for now in 1..5000 {

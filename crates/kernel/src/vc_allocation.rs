@@ -1,8 +1,9 @@
 //! VC allocation as a separate stage before switch allocation (`vc_realloc` = 1).
 //!
 //! The stage runs one iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
-//! head, and every head accepts one VC. Heads and VCs choose round robin, and their pointers move past accepted pairs. If two VCs grant
-//! the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC that has no credit yet.
+//! head, and each head accepts one of the VCs that granted it. Heads and output VCs choose in round-robin order, and their pointers move
+//! past the accepted pair. If several VCs grant the same head, the head accepts only one. The other grants are lost until the next step.
+//! With wormhole flow control a head may take a VC even if the VC has no credit.
 
 use crate::block::{Buffers, Fabric, Requests, Wires};
 use crate::net::Net;
@@ -14,8 +15,8 @@ use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Lets heads of router `r` take VCs. Returns the outputs at which a VC was taken. These heads cross the switch in
-    /// the next step at the earliest.
+    /// Lets heads of router `r` take output VCs. Returns the outputs at which a VC was taken. The heads that took a VC cross the switch at
+    /// the earliest in the next step.
     pub(crate) fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
         let Self { wires, buffers, requests, vc_stage, .. } = self;
         if requests.routers[r].vc_requests.is_empty() {
@@ -24,7 +25,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         take_vcs((wires, buffers), (requests, vc_stage), net, r)
     }
 
-    /// Lets the heads that have taken VCs of these outputs of router `r` cross from now on.
+    /// From now on, heads that took VCs of the outputs `taken` of router `r` may cross the switch.
     pub(crate) fn let_cross(&mut self, r: usize, mut taken: Bits<W>) {
         let router = &mut self.requests.routers[r];
         while let Some(p) = taken.take_first() {
@@ -38,7 +39,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Allocates VCs at every output that heads request. Returns the outputs at which a VC was taken.
+/// Allocates VCs of all outputs of router `r` that heads request. Returns the outputs at which a VC was taken.
 fn take_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
@@ -67,15 +68,15 @@ fn take_vcs<const W: usize, const V: usize>(
             }
         }
         if !again {
-            // the remaining heads wait for a VC or a credit; when a VC or credit returns, the bit is set again
+            // the remaining heads wait for a VC or credit: its return sets the bit again
             requests.routers[r].vc_requests.clear(p);
         }
     }
     touched
 }
 
-/// Runs one iteration between the VCs in `room` of output `p` and the heads that request `class`. Returns true if the next step could
-/// match more VCs and heads.
+/// Runs one iteration between the free VCs `room` of output `p` and the heads that request VC class `class`. Returns true if the next step
+/// could match more VCs with heads.
 fn match_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
@@ -107,7 +108,8 @@ fn match_vcs<const W: usize, const V: usize>(
     !requests.requesters[slot].is_empty() && wires.outs[base + p].free_vcs & room != 0
 }
 
-/// Among the heads that request `class` of output `p`, the first head at or after `turn` (input * V + VC), as (input, VC).
+/// The first head, at or after `turn` in round-robin order, that requests VC class `class` of output `p`. Heads are numbered input * V +
+/// VC; the result is (input, VC).
 fn next_head<const W: usize, const V: usize>(
     buffers: &Buffers<V>,
     requests: &Requests<W>,

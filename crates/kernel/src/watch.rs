@@ -1,8 +1,8 @@
-//! Watched packets: each block records the events of the watched packets that are in it.
+//! Records the events of the packets that the user watches. Each block records the events inside it.
 //!
-//! A run without watched packets has almost no additional cost. The calls are on one branch per cycle, and on branches that the loop
-//! already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). Each block stores its own records;
-//! `journey.rs` joins them.
+//! A run without watched packets has almost no additional cost. The loop makes the calls on one branch per cycle, and on branches that it
+//! already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). `journey.rs` joins the records of all
+//! blocks.
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
@@ -17,7 +17,7 @@ use weft_api::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WAT
 use weft_api::view::View;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Records that packet `id` has reached the head of the source queue of terminal `t`.
+    /// Records that packet `id` has become the first of the source queue of terminal `t`.
     pub(crate) fn watch_creation(&mut self, observers: &mut Observers, net: &Net, t: usize, id: u32, measured: bool) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if !observers.watch.wants(packet, measured, self.now) {
@@ -33,17 +33,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         observers.watch.births.push(birth);
     }
 
-    /// Records that the head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
+    /// Records the injection of packet `id`, which terminal `t` sends now. In cycle `left` its whole head is on the link.
     pub(crate) fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
         let Watch { pending, births, .. } = &mut observers.watch;
-        // after the head has left, the index of the packet may belong to another packet
+        // after injection, another packet may have the index `id`
         let is_it = |birth: &Birth| (birth.terminal, birth.id, birth.injected) == (t, id, None);
         if let Some(&n) = pending.iter().find(|&&n| is_it(&births[n])) {
             births[n].left = Some(left);
         }
     }
 
-    /// Records that packet `id` has become the head of VC `v` of input `i`, with route key `key`.
+    /// Records that packet `id`, with route key `key`, has become the first of VC `v` of input `i`.
     pub(crate) fn watch_front(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, id: u32, key: u16) {
         let packet = self.buffers.packets.items[id as usize];
         if packet.flags & WATCHED == 0 {
@@ -54,7 +54,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let decision = asks.then(|| self.decide(net, port.router as usize, &packet));
         let live = observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false));
         if let Some(&Live { stay, .. }) = live {
-            // the head requests again
+            // the head has a record for this stay and requests an output again
             decision.into_iter().for_each(|decision| observers.watch.stays[stay].decide(decision));
             return;
         }
@@ -78,7 +78,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// Records the decision that `route_here` is about to make, from the same queues.
+    /// Records the decision that `route_here` will make next from the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.requests.routers[r], *packet);
         let queues = queues_at!(self, net, r);
@@ -87,7 +87,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let chosen = self.routing.at_head_watched(here, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
-            // the routing compared nothing: no detour to its random intermediate is needed, or it chooses no intermediate
+            // the routing compared nothing: it chooses no intermediate, or its random intermediate needs no detour
             (net.routing.rule_without_queues(), vec![(chosen, None)])
         } else {
             (net.routing.rule(), compared)
@@ -95,7 +95,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
-    /// Records that the head of VC `v` of input `i` has changed its choice. `turn` decides ties.
+    /// Records that the head of VC `v` of input `i`, which chooses in every step, has made a new choice. `turn`: the number by which the
+    /// routing decides ties.
     pub(crate) fn watch_choice(
         &mut self,
         observers: &mut Observers,
@@ -130,14 +131,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before the allocation of a cycle. Records which packets have left their source, and the reasons for which heads wait.
+    /// Called in each cycle before allocation. Records which packets have left their source, and the reasons for which heads wait.
     pub(crate) fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         let Watch { pending, births, .. } = watch;
         pending.retain(|&n| !self.has_left(interfaces, &mut births[n]));
         self.watch_heads(policy, net, watch);
     }
 
-    /// Called after the last cycle. Ends all open waits, including those of routers that skipped cycles.
+    /// Called after the last cycle. Ends all waits that continue, including those of routers that skipped cycles.
     pub(crate) fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         self.watch_heads(policy, net, watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
@@ -156,7 +157,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         watch.looked = self.now;
     }
 
-    /// Records the injection of head and tail. Returns true after the tail.
+    /// Records the injection of a watched packet's head and tail. Returns true when the tail has left.
     fn has_left(&self, interfaces: &Interfaces, birth: &mut Birth) -> bool {
         let terminal = &interfaces.terminals[birth.terminal];
         let queued = interfaces.queues.each > 0;
@@ -178,8 +179,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !sends
     }
 
-    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or why another head may be preferred. `None` if the head
-    /// has no request yet.
+    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or because of which the allocator may prefer another head.
+    /// `None` if the head does not request an output yet.
     fn reason(&self, policy: &PolicySide, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);
@@ -225,12 +226,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some((reason, p as u32))
     }
 
-    /// True if output `p` of the router of input `i` has reached its limit of flits that wait for the link.
+    /// True if the number of flits that wait for the link of output `p` has reached its limit, at the router of input `i`.
     fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
         net.rates.is_some() && self.wires.paces.full[self.buffers.ins[i].router as usize].contains(p)
     }
 
-    /// Records that the packet at the head of VC `v` of input `i` is discarded.
+    /// Records that the first packet of VC `v` of input `i` is discarded, if it is watched.
     #[cold]
     pub(crate) fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
         let now = self.now;
@@ -240,7 +241,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before the first `count` moves of router `r` are carried out.
+    /// Called before router `r` makes its first `count` moves.
     pub(crate) fn watch_moves(&mut self, observers: &mut Observers, net: &Net, r: usize, count: usize) {
         let mut watch = std::mem::take(&mut observers.watch);
         let base = self.requests.routers[r].base as usize;
@@ -272,8 +273,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Two flags: true if a watched packet waits in the queues of its terminal, and true if its tail has not left. After its head has
-/// left for another block, its index may belong to another packet. From then on the entry of the packet in a queue is read.
+/// Returns two flags: true if a watched packet waits in the queues of its terminal, and true if its tail has not left. Once the packet's
+/// head has left for another block, another packet may have its index. After the departure of the head, the function reads the packet's
+/// entry in the queue instead.
 fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     let (t, id, ready) = (birth.terminal, birth.id, &queues.ready.items);
     let own = &queues.of[t * queues.each..(t + 1) * queues.each];
@@ -290,7 +292,7 @@ fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
         if pending || waiting.is_some() {
             return (true, true);
         }
-        // the packet may have entered a queue and begun to leave in the same cycle
+        // the packet can enter its queue and begin to leave in the same cycle
         let begins = |first: &Ready, left: u16| first.packet == id && left + 1 == first.flits;
         let begun = |queue: &&Queue| queue.is_amid() && begins(&ready[queue.first as usize], queue.left);
         birth.entry = birth.entry.or_else(|| own.iter().find(begun).map(|queue| queue.first));
@@ -298,7 +300,7 @@ fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     (false, own.iter().any(|queue| queue.is_amid() && Some(queue.first) == birth.entry))
 }
 
-/// The decision about the hop at `router`, which the packet will reach next; `None` if the decision depends on queues.
+/// The routing's decision about the hop at `router`, which the packet reaches next; `None` if the decision depends on queues.
 fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<Decision> {
     let (at, mut after) = (net.coords[router as usize], *packet);
     let chosen = net.routing.next(at, &mut after, net.seed)?;

@@ -7,8 +7,8 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
 use weft_api::workload::NOT_DUE;
 
-/// Largest number of packets per queue for which memory is reserved. A deeper queue allocates memory while it grows: for a depth of
-/// 65,535 at 4,096 terminals, the reserved memory would be 34 GB.
+/// Largest number of packets per queue for which memory is reserved. A deeper queue allocates memory while it grows. At a depth of 65,535,
+/// reserving all memory would take 34 GB for 4,096 terminals.
 const RESERVED: u16 = 256;
 
 /// The rules that apply to all network interfaces of a run.
@@ -20,18 +20,19 @@ pub struct InterfaceRules {
     pub queues: usize,
     /// Largest number of packets in a queue.
     pub depth: u16,
-    /// Rate limit of each queue.
+    /// Rate limit of each queue; `None` without a limit.
     pub rates: Vec<Option<Rate>>,
-    /// Number of lanes of an injection channel; 1 without a queueing scheme.
+    /// Number of lanes (groups of VCs) of an injection channel; 1 without a queueing scheme.
     pub lanes: u8,
-    /// True if terminals notify the sources of marked packets, and have a separate queue for these notifications.
+    /// True if terminals notify the sources of packets that have congestion marks. Each terminal then has a separate queue for these
+    /// notifications.
     pub notifies: bool,
-    /// Indexed by message class and lane: the VCs of an injection channel that such packets may use.
+    /// Indexed by message class * `lanes` + lane: the VCs of an injection channel that packets of this class and lane may use.
     pub vcs_of: Vec<u16>,
 }
 
 impl InterfaceRules {
-    /// True if queues accept packets in advance, so that the source need not wait until earlier packets have left.
+    /// True if sources may put packets into their queue while earlier packets wait there.
     pub fn takes_early(&self) -> bool {
         match self.queueing {
             Queueing::One | Queueing::PerClass => false,
@@ -39,75 +40,75 @@ impl InterfaceRules {
         }
     }
 
-    /// The queue after queue `q` in round-robin order, among the queues for packets of sources.
+    /// The queue that follows queue `q` in round-robin order. The queue for notifications has no place in this order.
     #[inline(always)]
     pub fn turn_after(&self, q: usize) -> u8 {
         if q + 1 == self.queues { 0 } else { (q + 1) as u8 }
     }
 
-    /// The VCs of an injection channel for packets of message class `class` on lane `lane`.
+    /// The VCs of an injection channel that packets of message class `class` on lane `lane` may use.
     pub fn vcs(&self, class: u8, lane: u8) -> u16 {
         self.vcs_of[usize::from(class) * usize::from(self.lanes) + usize::from(lane)]
     }
 }
 
-/// A part of a source at a terminal: it creates the packets of one message class.
+/// The part of a source that creates packets of one message class at one terminal.
 #[derive(Debug, Clone, Kept)]
 pub struct Stream {
-    /// The cycle in which the loop next calls the source for a packet of this part.
+    /// The cycle in which the loop next asks the source for a packet of this part.
     pub due: u64,
-    /// A packet that waits for a place in its queue, or `NONE`.
+    /// A created packet that waits for space in its queue, or `NONE`.
     pub pending: u32,
     #[kept(fixed)]
     pub job: u16,
-    /// Index of the part among the parts of its job in this block.
+    /// Index of this part among the parts of the same job in this block.
     #[kept(fixed)]
     pub source: u32,
     #[kept(fixed)]
     pub class: u8,
-    /// True if this part creates the replies of the source.
+    /// True if the packets of this part are replies to received packets.
     #[kept(fixed)]
     pub replies: bool,
 }
 
-/// A packet that is ready to leave.
+/// A packet in a queue of a network interface, ready for injection.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Ready {
     pub packet: u32,
-    /// The next packet in the queue, or `NONE`.
+    /// The next packet in the same queue, or `NONE`.
     pub next: u32,
     /// The part of a source that created the packet.
     pub stream: u32,
     pub created: u64,
     pub flits: u16,
     pub class: u8,
-    /// The lane of the packet on the channel from the terminal.
+    /// The lane that the packet takes on the injection channel.
     pub lane: u8,
-    /// If true, the departure of this packet lets the terminal release the oldest packet that it keeps.
+    /// If true, the terminal releases the oldest packet in its receive buffer (`KeptList`) when this packet departs.
     pub frees: bool,
 }
 
 /// A queue of a network interface.
 #[derive(Debug, Clone, Kept)]
 pub struct Queue {
-    /// The destination of its packets, if terminals have a queue per destination; `NONE` if the queue is unassigned.
+    /// The destination of all packets in this queue, if each queue is for one destination; `NONE` if the queue is unassigned.
     pub to: u32,
     /// Indices in `Queues::ready` of the first and the last packet; `NONE` if the queue is empty.
     pub first: u32,
     pub last: u32,
     pub packets: u16,
-    /// Number of flits of the first packet that have not been injected.
+    /// Number of flits of the first packet that still have to be injected.
     pub left: u16,
     /// VC of the first packet; `u8::MAX` until the head of the packet has left.
     pub vc: u8,
-    /// First cycle in which the next packet may begin to leave.
+    /// First cycle in which the rate limit lets the next packet begin to leave.
     pub opens: u64,
-    /// Remainder of the time that earlier packets have used [parts of a cycle]: `Rate::flits` parts are one cycle.
+    /// Time beyond `opens` for which the rate limit still delays packets, as a fraction of a cycle: `Rate::flits` units are one cycle.
     pub owed: u32,
     pub rate: Option<Rate>,
 }
 
-/// A packet that has reached its terminal and keeps its place in the terminal's buffer.
+/// A packet that has reached its terminal but still occupies space in the terminal's buffer.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Keeps {
     pub next: u32,
@@ -115,7 +116,7 @@ pub struct Keeps {
     pub vc: u8,
 }
 
-/// The packets that a terminal keeps, the oldest first: indices in `Queues::kept`.
+/// The packets that still occupy the buffer of a terminal, the oldest first, as indices in `Queues::kept`.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct KeptList {
     pub first: u32,
@@ -128,23 +129,24 @@ pub struct Queues {
     /// Number of queues of a terminal.
     #[kept(fixed)]
     pub each: usize,
-    /// Number of queues of a terminal for packets of sources. A further queue may be for notifications.
+    /// Number of queues of a terminal for packets of sources. If terminals send notifications, they have one more queue for them.
     #[kept(fixed)]
     pub of_sources: usize,
-    /// For each terminal: its first stream; then one more entry for the end.
+    /// For each terminal: index of its first stream. One more entry marks the end of the last terminal's streams.
     #[kept(fixed)]
     pub first_stream: Vec<u32>,
     #[kept(each)]
     pub streams: Vec<Stream>,
     #[kept(each)]
     pub of: Vec<Queue>,
-    /// For each terminal, a bit for each queue that has a packet.
+    /// For each terminal, a mask with one bit per queue: set if the queue has a packet.
     #[kept(each)]
     pub filled: Vec<u64>,
-    /// For each terminal: number of flits of the packets in its queues. Flits of the first packets that have already left are included.
+    /// For each terminal: total number of flits of the packets in its queues. Flits of the first packet of a queue count even if they have
+    /// already left.
     #[kept(each)]
     pub flits: Vec<u64>,
-    /// For each terminal: the next queue in round-robin order.
+    /// For each terminal: the queue that sends next in round-robin order.
     #[kept(each)]
     pub turns: Vec<u8>,
     pub ready: Pool<Ready>,
@@ -158,12 +160,13 @@ impl Queue {
         Self { to: NONE, first: NONE, last: NONE, packets: 0, left: 0, vc: u8::MAX, opens: 0, owed: 0, rate }
     }
 
-    /// True if the head of the first packet has left, and its tail has not.
+    /// True if the first packet of the queue has sent its head but not its tail.
     pub fn is_amid(&self) -> bool {
         self.vc != u8::MAX
     }
 
-    /// Called when a packet of `flits` flits begins to leave in cycle `now`. Sets the first cycle in which the next packet may begin.
+    /// Called when a packet of `flits` flits begins to leave in cycle `now`. Uses the rate limit to set the first cycle in which the next
+    /// packet may begin.
     pub fn begin(&mut self, now: u64, flits: u16) {
         let Some(rate) = self.rate else { return };
         let parts = u64::from(flits) * u64::from(rate.cycles()) + u64::from(self.owed);
@@ -173,14 +176,14 @@ impl Queue {
 }
 
 impl Stream {
-    /// True if this part creates a packet in cycle `now` or has a packet that waits.
+    /// True if this part creates a packet in cycle `now` or has a packet that waits for its queue.
     pub fn is_due(&self, now: u64) -> bool {
         self.pending != NONE || self.due <= now
     }
 }
 
 impl Queues {
-    /// Creates the queues for terminals with these streams.
+    /// Creates the queues of all terminals of a block. `streams`: the streams of each terminal.
     pub fn new(streams: Vec<Vec<Stream>>, rules: &InterfaceRules, keeps: bool) -> Self {
         let terminals = streams.len();
         let mut first_stream = vec![0];
@@ -205,22 +208,22 @@ impl Queues {
         }
     }
 
-    /// The streams of terminal `t`.
+    /// Index range of the streams of terminal `t`.
     pub fn streams_of(&self, t: usize) -> std::ops::Range<usize> {
         self.first_stream[t] as usize..self.first_stream[t + 1] as usize
     }
 
-    /// True if some stream of terminal `t` creates a packet in cycle `now` or has a packet that waits.
+    /// True if a stream of terminal `t` creates a packet in cycle `now` or has a packet that waits for its queue.
     #[inline(always)]
     pub(crate) fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
         // SAFETY: the loop uses valid terminal numbers, and the list of first streams has one more item than there are terminals (checked
         // by `assert_numbers`).
         let (first, end) = unsafe { (*self.first_stream.hot(t), *self.first_stream.hot(t + 1)) };
-        // SAFETY: these are valid stream numbers (checked by `assert_numbers`).
+        // SAFETY: `first..end` are valid stream numbers (checked by `assert_numbers`).
         (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
     }
 
-    /// True if all indices in the queues refer to records. `terminals`: number of terminals of the block.
+    /// True if all indices that the queues store are valid. `terminals`: number of terminals of the block.
     pub fn numbers_are_right(&self, terminals: usize) -> bool {
         let are_complete = || {
             let lengths = [self.filled.len(), self.turns.len(), self.flits.len(), self.first_stream.len() - 1];
@@ -246,7 +249,7 @@ impl Queues {
         &self.of[t * self.each..t * self.each + self.of_sources]
     }
 
-    /// Index of queue `q` of terminal `t`.
+    /// Index in `Queues::of` of queue `q` of terminal `t`.
     pub fn place(&self, t: usize, q: usize) -> usize {
         t * self.each + q
     }
@@ -258,11 +261,11 @@ impl Queues {
         unsafe { self.of.hot(self.place(t, q)) }
     }
 
-    /// The same queue, as a mutable reference.
+    /// Queue `q` of terminal `t`, as a mutable reference.
     #[inline(always)]
     pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
         let place = self.place(t, q);
-        // SAFETY: for the same reason as above.
+        // SAFETY: the loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
         unsafe { self.of.hot_mut(place) }
     }
 
@@ -283,7 +286,7 @@ impl Queues {
         queue.packets += 1;
     }
 
-    /// Removes and returns the first packet of queue `q` of terminal `t`, whose tail has left.
+    /// Removes the first packet of queue `q` of terminal `t` after its tail has left. Returns the removed packet.
     pub fn leave(&mut self, t: usize, q: usize) -> Ready {
         let place = self.place(t, q);
         let queue = &mut self.of[place];
@@ -302,13 +305,13 @@ impl Queues {
         ready
     }
 
-    /// The first packet of queue `q` of terminal `t`, which is not empty.
+    /// The first packet of queue `q` of terminal `t`. The queue must not be empty.
     pub fn front(&self, t: usize, q: usize) -> &Ready {
         &self.ready.items[self.of[self.place(t, q)].first as usize]
     }
 
-    /// The queue of terminal `t` for packets to `to`: the queue that already contains such packets, otherwise a free queue. `None` if no
-    /// queue is free in cycle `now`.
+    /// Returns the queue of terminal `t` for packets to destination `to`: the queue that already contains such packets, otherwise a free
+    /// queue. `None` if no queue is free in cycle `now`.
     pub fn to_destination(&mut self, t: usize, to: u32, now: u64) -> Option<usize> {
         let queues = &mut self.of[t * self.each..t * self.each + self.of_sources];
         let free = |queue: &Queue| queue.packets == 0 && queue.opens <= now;
@@ -320,21 +323,21 @@ impl Queues {
         Some(q)
     }
 
-    /// Number of packets that wait at terminal `t` and have not begun to leave.
+    /// Number of packets in the queues of terminal `t` that have not begun to leave.
     pub fn waiting(&self, t: usize) -> u64 {
         let queues = &self.of[t * self.each..(t + 1) * self.each];
         let queued: u64 = queues.iter().map(|queue| u64::from(queue.packets) - u64::from(queue.is_amid())).sum();
         queued + self.streams[self.streams_of(t)].iter().filter(|stream| stream.pending != NONE).count() as u64
     }
 
-    /// Number of flits of the packets in the queues of terminal `t` that have not left.
+    /// Number of flits in the queues of terminal `t` that have not left.
     pub fn flits_of(&self, t: usize) -> u64 {
         let queues = self.of[t * self.each..(t + 1) * self.each].iter().filter(|queue| queue.first != NONE);
         let gone = queues.map(|queue| u64::from(self.ready.items[queue.first as usize].flits - queue.left));
         self.flits[t] - gone.sum::<u64>()
     }
 
-    /// Records that a packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
+    /// Records that a delivered packet of `flits` flits still occupies space on VC `vc` of the buffer of terminal `t`.
     pub fn keep(&mut self, t: usize, vc: u8, flits: u16) {
         let id = self.kept.add(Keeps { next: NONE, flits, vc });
         let list = &mut self.keeps[t];
@@ -346,7 +349,7 @@ impl Queues {
         list.last = id;
     }
 
-    /// Releases the oldest packet that terminal `t` keeps.
+    /// Releases the buffer space of the oldest packet that terminal `t` keeps.
     pub fn free_oldest(&mut self, t: usize) -> Option<Keeps> {
         let list = &mut self.keeps[t];
         let id = list.first;
@@ -385,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_limited_queue_begins_packets_at_the_exact_rate() {
-        // 3 flits in 8 cycles: 3 packets of 1 flit begin in every 8 cycles, in cycles 0, 2, 5, 8
+        // a rate of 3 flits in 8 cycles: packets of 1 flit begin in cycles 0, 2, 5, 8, which is 3 packets in every 8 cycles
         let mut queue = Queue::new(Some(Rate::new(3, 8, "rate").unwrap()));
         let mut starts = Vec::new();
         for now in 0..24 {

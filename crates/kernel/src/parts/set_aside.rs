@@ -1,42 +1,43 @@
-//! Queues that are set aside for congested outputs: the queues of each output, and the tokens that routers send upstream.
+//! Records of the queues that a channel sets aside for congested outputs, and of the tokens that routers send upstream to request such
+//! queues.
 //!
-//! A channel has a number of queues that can be set aside in each VC class. The sender of the channel assigns these queues to roots,
-//! which are congested outputs (`Lines`). The receiver sends a token that names a root to the sender (`Tokens`). The number of tokens is
-//! limited to the number of queues, so the sender has a queue for each token. The sender returns a token under two conditions. The queue
-//! of the token has been empty for a while, and the tokens that the sender's own router sent upstream because of this queue have all
-//! returned.
+//! In each VC class, a channel has a fixed number of queues that can be set aside. The sender of the channel assigns each of these queues
+//! to a root, which is a congested output (`Lines`). The receiver of the channel sends a token to the sender. The token names the root that
+//! needs a queue (`Tokens`). A receiver has at most one token per queue in use, so the sender always has a queue for an arriving token. The
+//! sender returns a token when two conditions are true. The queue assigned to the token has been empty for some time. All tokens that the
+//! sender's router sent upstream because of this queue have returned.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
 use weft_api::queueing::{SetAside, SetAsideCount};
 use weft_api::state::NONE;
 
-/// An output of a router: router << 16 | port. A trunk is identified by its first member.
+/// Number of a router's output: router << 16 | port. The outputs of a trunk share the number of the first of them.
 pub type Root = u64;
 
-/// Value of a free queue: it is assigned to no root.
+/// Value of `Line::root` and `Token::root` for a free entry.
 const NOBODY: Root = Root::MAX;
 
-/// The rules for all channels of a run.
+/// The rules for queues that are set aside, for all channels of a run.
 #[derive(Debug)]
 pub struct SetAsideRules {
     pub rules: SetAside,
-    /// For each link class; the last item is for the channels from terminals.
+    /// Indexed by link class; the last item is for the channels from terminals.
     pub channels: Vec<OfChannel>,
 }
 
-/// The assignment of the VCs of a channel to lanes.
+/// The assignment of the VCs of a channel to lanes (groups of VCs, one for each queue).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OfChannel {
-    /// For each VC: its lane, and all VCs of the same VC class of the routing and the same message classes.
+    /// For each VC: its lane, and the group of all VCs with the same VC class of the routing and the same message classes.
     pub lane_of: [u8; 16],
     pub group_of: [u16; 16],
-    /// For each lane: its VCs.
+    /// For each lane: the VCs that belong to it.
     pub vcs_of: [u16; 16],
 }
 
 impl OfChannel {
-    /// Adds the VCs of a lane. `group`: the VCs of all lanes of the same VC class of the routing and the same message classes.
+    /// Assigns VCs to a lane. `group`: the VCs of all lanes with the same VC class of the routing and the same message classes.
     pub fn add(&mut self, vcs: u16, lane: u8, group: u16) {
         self.vcs_of[usize::from(lane)] |= vcs;
         for vc in (0..16).filter(|vc| vcs >> vc & 1 != 0) {
@@ -46,22 +47,22 @@ impl OfChannel {
 }
 
 impl SetAsideRules {
-    /// The VCs of channels of a link class between routers.
+    /// The assignment of VCs to lanes on channels between routers, for link class `class`.
     pub fn between(&self, class: u8) -> &OfChannel {
         &self.channels[usize::from(class)]
     }
 
-    /// The VCs of channels from terminals.
+    /// The assignment of VCs to lanes on channels from terminals.
     pub fn from_terminals(&self) -> &OfChannel {
         &self.channels[self.channels.len() - 1]
     }
 }
 
-/// A queue of a channel that can be set aside, from the view of its sender.
+/// The sender's record of a queue of a channel that can be set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Line {
     pub root: Root,
-    /// Number of tokens sent upstream because of this queue that have not returned.
+    /// Number of tokens that the sender's router sent upstream because of this queue and that have not returned.
     pub tokens: u32,
     /// VCs on which no packet of this queue has been sent yet.
     pub unused: u16,
@@ -77,17 +78,17 @@ impl Line {
     }
 }
 
-/// The queues of the channels of a block that can be set aside. Each channel has the same number of such queues.
+/// The sender's records of the queues that can be set aside, for all channels of a block. Each channel has the same number of such queues.
 #[derive(Debug, Default, Kept)]
 pub struct Lines {
     #[kept(fixed)]
     each: usize,
     #[kept(each)]
     all: Vec<Line>,
-    /// For each channel: number of queues that are set aside at present.
+    /// For each channel: number of its queues that are set aside at present.
     #[kept(each)]
     count: Vec<u8>,
-    /// Pairs (channel, queue) that are set aside, in the order in which they were set aside.
+    /// Pairs (channel, queue) of the queues that are set aside, in the order of their assignment.
     pub in_use: Vec<(u32, u8)>,
 }
 
@@ -96,12 +97,12 @@ impl Lines {
         Self { each, all: vec![Line::FREE; each * channels], count: vec![0; channels], in_use: Vec::new() }
     }
 
-    /// The queues of channel `o`. The first has number 1.
+    /// The queues of channel `o` that can be set aside. The queues have the lane numbers from 1 on.
     fn of(&self, o: usize) -> &[Line] {
         &self.all[o * self.each..(o + 1) * self.each]
     }
 
-    /// True if channel `o` has a queue that is set aside.
+    /// True if at least one queue of channel `o` is set aside.
     #[inline(always)]
     pub fn any(&self, o: usize) -> bool {
         self.count[o] != 0
@@ -112,20 +113,20 @@ impl Lines {
         self.of(o)[usize::from(lane) - 1].root
     }
 
-    /// Queue `lane` of channel `o`.
+    /// The record of queue `lane` of channel `o`.
     pub fn at(&mut self, o: usize, lane: u8) -> &mut Line {
         &mut self.all[o * self.each + usize::from(lane) - 1]
     }
 
-    /// The queue of channel `o` that is set aside for `root` (1 or higher); 0 if `root` has no queue.
+    /// Number (from 1) of the queue of channel `o` that is set aside for `root`; 0 if `root` has no queue.
     pub fn lane(&self, o: usize, root: Root) -> u8 {
         self.of(o).iter().position(|line| line.root == root).map_or(0, |k| k as u8 + 1)
     }
 
-    /// Called when a token for `root` reaches the sender of channel `o` in cycle `now`. Assigns a queue to `root`.
+    /// Called when a token for `root` reaches the sender of channel `o`, in cycle `now`. Assigns a free queue to `root`.
     ///
     /// # Panics
-    /// If all queues are set aside: the receiver then sent more tokens than there are queues.
+    /// If all queues are set aside. The receiver has then sent more tokens than there are queues.
     pub fn assign(&mut self, o: usize, root: Root, now: u64) {
         let free = self.of(o).iter().position(Line::is_free).expect("a queue for each token");
         self.all[o * self.each + free] = Line { root, tokens: 0, unused: u16::MAX, used: now };
@@ -133,7 +134,7 @@ impl Lines {
         self.in_use.push((o as u32, free as u8 + 1));
     }
 
-    /// Frees queue `lane` of channel `o`. Returns the root for which the token must be returned.
+    /// Frees queue `lane` of channel `o`. Returns the root of the queue, whose token the sender must return.
     pub fn release(&mut self, o: usize, lane: u8) -> Root {
         self.count[o] -= 1;
         self.in_use.retain(|&line| line != (o as u32, lane));
@@ -141,15 +142,15 @@ impl Lines {
     }
 }
 
-/// A token that the receiver of a channel has sent.
+/// The receiver's record of a token that it sent to the sender of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Token {
     pub root: Root,
-    /// The output of the receiver's router with the queue that caused the token; `NONE` if the root is an output of that router.
+    /// The output of the receiver's router whose queue caused the token; `NONE` if the root is itself an output of that router.
     pub because_of: u32,
 }
 
-/// The tokens that the receivers of a block have sent. Each input has the same number of entries.
+/// The tokens that the receivers of a block have sent and that have not returned. Each input has the same number of entries, one per queue.
 #[derive(Debug, Default, Kept)]
 pub struct Tokens {
     #[kept(fixed)]
@@ -158,7 +159,7 @@ pub struct Tokens {
     all: Vec<Token>,
 }
 
-/// The result of a request to send a token for a root to the sender of a channel.
+/// Tells if a token for a root was sent to the sender of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Now,
@@ -178,7 +179,7 @@ impl Tokens {
         &mut self.all[i * self.each..(i + 1) * self.each]
     }
 
-    /// Sends a token for a root to the sender of input `i`, unless the sender already has one or has no free queue.
+    /// Sends a token to the sender of input `i`. Sends none if the sender already has a token for this root, or has no free queue.
     pub fn give(&mut self, i: usize, token: Token) -> Given {
         let of = self.of(i);
         if of.iter().any(|given| given.root == token.root) {
@@ -189,68 +190,68 @@ impl Tokens {
         Given::Now
     }
 
-    /// Removes the token for `root` at input `i`. Returns the output with the queue that caused the token, or `NONE`.
+    /// Removes the token for `root` at input `i`. Returns the output whose queue caused the token, or `NONE`.
     ///
     /// # Panics
-    /// If no token for `root` was sent.
+    /// If input `i` has no token for `root`.
     pub fn take_back(&mut self, i: usize, root: Root) -> u32 {
         let given = self.of(i).iter_mut().find(|given| given.root == root).expect("a token that was given");
         std::mem::replace(given, Self::FREE).because_of
     }
 
-    /// Number of tokens that have not returned.
+    /// Number of tokens of the block that have not returned.
     pub fn out(&self) -> u64 {
         self.all.iter().filter(|token| token.root != NOBODY).count() as u64
     }
 }
 
-/// A message between the two ends of a channel.
+/// A message between the two ends of a channel: a token that is sent or returned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Note {
-    /// For a token that is sent: the output that receives it. For a token that returns: the input to which it returns.
+    /// For a token that is sent upstream: the output that receives the token. For a token that returns: the input that receives it.
     pub port: u32,
     pub root: Root,
     pub returns: bool,
 }
 
-/// A packet in a queue that is set aside, which waits for older packets in other queues of its channel (a fenced packet).
+/// A packet in a queue that is set aside, while it waits for older packets in other queues of its channel (a fenced packet).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Fence {
     pub input: u32,
     pub vc: u8,
-    /// For each VC: number of packets that arrived before this packet and have not left.
+    /// For each VC: number of packets that arrived before this packet and are still there.
     pub before: [u16; 16],
 }
 
-/// The data of a block for queues that are set aside; empty without such queues.
+/// The data of a block about queues that are set aside; empty if no queue can be set aside.
 #[derive(Debug, Kept)]
 pub struct SetAsides {
     pub lines: Lines,
     pub tokens: Tokens,
-    /// For each output: number of flits of packets in normal queues of its router that request the output and whose head has not left.
-    /// Packets for which a queue is set aside are not counted, because they wait for another output. All members of a trunk are counted
-    /// together, at the first member.
+    /// For each output: number of flits of the packets that request the output, are in a normal queue, and have not sent their head. A
+    /// packet for which a queue is set aside is not counted, because it waits for another output. All flits for a trunk are counted at the
+    /// first of its outputs.
     #[kept(each)]
     pub waiting: Vec<u32>,
-    /// For each packet of the block: the output at which the packet is counted, if any.
+    /// For each packet of the block: the output in `waiting` at which the packet is counted, if any.
     pub counted: Vec<u32>,
-    /// Scratch: outputs for which a queue is set aside for a packet, and that queue.
+    /// Scratch: pairs (output, queue) of the outputs with a queue that is set aside for the packet.
     #[kept(scratch)]
     pub ahead: Vec<(u16, u8)>,
     /// Scratch: queues that become free in this cycle.
     #[kept(scratch)]
     pub free: Vec<(usize, u8)>,
-    /// Scratch: the notes of this cycle.
+    /// Scratch: the notes that arrive in this cycle.
     #[kept(scratch)]
     pub due: Vec<Note>,
-    /// Indexed by input * 16 + VC: number of packets whose head has arrived and whose tail has not left.
+    /// Indexed by input * 16 + VC: number of packets in the VC whose head has arrived and whose tail has not left.
     #[kept(each)]
     pub held: Vec<u16>,
-    /// For each input: VCs whose head is fenced (waits for older packets in other queues).
+    /// For each input: mask of the VCs whose head is fenced (waits for older packets in other queues).
     #[kept(each)]
     pub fenced: Vec<u16>,
     pub fences: Vec<Fence>,
-    /// Heads (input, VC) that may request an output from the next cycle on.
+    /// Heads (input, VC) that are no longer fenced and may request an output from the next cycle on.
     pub opened: Vec<(u32, u8)>,
     pub notes: Wheel<Note, 16>,
     pub counts: SetAsideCount,
@@ -306,8 +307,8 @@ impl SetAsides {
         self.counted[id] = o as u32;
     }
 
-    /// Called when the first packet of its VC class has arrived in a queue that is set aside, VC `v` of input `i`. The packet must wait
-    /// for the packets in other VCs of its `group`.
+    /// Called when the first packet of its VC class has arrived in VC `v` of input `i`, whose queue is set aside. If the other VCs of
+    /// `group` contain packets, the new packet must wait for them.
     pub fn fence(&mut self, (i, v): (usize, usize), group: u16) -> bool {
         let mut before = [0; 16];
         let others = (0..16).filter(|&other| other != v && group >> other & 1 != 0);
@@ -349,17 +350,18 @@ mod tests {
     const ROOTS: [Root; 3] = [1, 2, 3];
     const QUEUES: usize = 2;
 
-    /// Model of two routers and a terminal: the second router sends tokens to the first router, and the first router sends tokens to the
-    /// terminal.
+    /// Test model of two routers and a terminal. The second router sends tokens to the first router, and the first router sends tokens to
+    /// the terminal.
     #[derive(Clone)]
     struct Pair {
-        /// Queues of the channels: channel 0 leads from the first router to the second, channel 1 from the terminal to the first router.
+        /// Queues of the channels. Channel 0 leads from the first router to the second. Channel 1 leads from the terminal to the first
+        /// router.
         lines: Lines,
         /// Tokens sent by the second router (input 0) and by the first router (input 1).
         tokens: Tokens,
-        /// For each channel and queue, true if the queue contains packets.
+        /// For each channel and queue: true if the queue contains packets.
         filled: [[bool; QUEUES]; 2],
-        /// Notes in flight: for each channel the notes upstream and the notes downstream, in order.
+        /// Notes in flight on each channel in order: those sent upstream, and those sent downstream.
         up: [VecDeque<Root>; 2],
         down: [VecDeque<Root>; 2],
     }
@@ -405,7 +407,7 @@ mod tests {
             Some(self)
         }
 
-        /// All states that can follow this state.
+        /// All states that can directly follow this state.
         fn next(&self) -> Vec<Self> {
             let mut all = Vec::new();
             let mut add = |then: &dyn Fn(&mut Self) -> bool| {
@@ -454,8 +456,8 @@ mod tests {
             all
         }
 
-        /// Each token is assigned to a queue of its root or is in flight. A queue that contains a packet is set aside. No root
-        /// has two queues.
+        /// Each token is assigned to a queue of its root or is in flight. A queue that contains a packet is set aside. No root has two
+        /// queues on a channel.
         fn check(&self) {
             for channel in 0..2 {
                 let given = self.tokens.all[channel * QUEUES..(channel + 1) * QUEUES].iter().map(|token| token.root);
@@ -487,8 +489,8 @@ mod tests {
         }
     }
 
-    /// Visits all states of two routers and a terminal with 2 queues on each channel and 3 congested outputs. Notes of different channels
-    /// may arrive in any order. From each state all tokens can return without a further congested output.
+    /// Visits all states of two routers and a terminal with 2 queues on each channel and 3 congested outputs. Notes on different channels
+    /// may arrive in any order. From each state, all tokens can return if no further output becomes congested.
     #[test]
     fn two_routers_never_lose_a_queue_or_a_token() {
         let (mut seen, mut open) = (BTreeSet::new(), vec![Pair::new()]);
@@ -497,7 +499,7 @@ mod tests {
         while let Some(state) = open.pop() {
             state.check();
             states += 1;
-            // when the last packets leave, notes arrive, and empty queues become free, in any order, the final state is idle
+            // the last packets leave, notes arrive and empty queues become free in any order: the final state is always idle
             let mut settling = state.clone();
             while !settling.is_idle() {
                 let before = settling.clone();

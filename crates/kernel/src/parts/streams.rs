@@ -1,73 +1,73 @@
-//! The data of the runs and streams of a block. `shortcuts/streams.rs` defines both terms and has the code that moves their
-//! flits.
+//! The records of the runs and streams of a block: long packets whose body flits move without an event per flit. `shortcuts/streams.rs`
+//! defines the two terms and has the code that moves the flits.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::NONE;
 
-/// Smallest length of a long packet [flits]. Streams are used in networks with long packets. At load 0.3 of a butterfly, streams
-/// cost more than moving flits one by one for packets of 8 flits, and cost less for packets of 12 flits.
+/// Smallest length of a long packet [flits]. Streams are used only in networks with long packets. Measured for a butterfly at load 0.3:
+/// streams make the simulation slower for packets of 8 flits, and faster for packets of 12 flits.
 pub const LONG_PACKET: u32 = 12;
 
-/// A stream opens only if more than this number of flits will follow. Short packets in a network with long packets therefore move
-/// flit by flit.
+/// A stream opens only if more than this number of flits of the packet will follow. Short packets in a network with long packets therefore
+/// move flit by flit.
 pub(crate) const WORTH: u16 = 8;
 
-/// Largest number of outputs for which an output number and a credit mark fit into one word.
+/// Largest number of outputs of a block for which an output number and a credit mark fit into one word.
 pub const MAX_OUTPUTS: u64 = (ENDS >> 4) as u64;
 
-/// Mark of the first credit of a run; `ENDS` marks the event after the last credit of a run.
+/// Mark of a credit word for the first credit of a run. `ENDS` marks the event after the last credit of a run.
 pub const BEGINS: u32 = 1 << 31;
 pub(crate) const ENDS: u32 = 1 << 30;
 
 /// Value of `Sender::from` for a stream that a terminal has opened.
 pub(crate) const TERMINAL: u32 = NONE - 1;
-/// Value of `Sender::credits`: the stream spends exactly the credits that return.
+/// Value of `Sender::credits` if the stream spends exactly one credit for each credit that returns.
 pub(crate) const BALANCED: u32 = NONE - 1;
-/// Value of `Receiver::place`: a stream takes the flits of the run.
+/// Value of `Receiver::place` if a stream forwards the flits of the run.
 pub(crate) const THROUGH: u32 = NONE - 1;
 
-/// True if a credit is marked as part of a run.
+/// True if a credit word has a mark: it begins a run of credits, or follows the last credit of a run.
 #[inline(always)]
 pub fn is_of_run(word: u32) -> bool {
     word >= ENDS
 }
 
-/// The output for which a credit returns, marked or not.
+/// The output for which a credit word returns a credit. Ignores marks.
 #[inline(always)]
 pub fn output(word: u32) -> usize {
     ((word & !(BEGINS | ENDS)) >> 4) as usize
 }
 
-/// The data of a channel on the sender's side.
+/// The data that the sender of a channel stores about its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub(crate) struct Sender {
-    /// The first cycle of the stream whose flits are not settled (counted) yet.
+    /// The first cycle whose flits of the stream are not settled (counted) yet.
     pub(crate) since: u64,
-    /// The cycle in which the last run has ended at the far end. The next run begins later.
+    /// The cycle in which the last run of flits ended at the receiver. The next run must begin later.
     pub(crate) ended: u64,
     /// Cycles from the switch traversal of a flit to its arrival.
     pub(crate) delay: u32,
-    /// Origin of the stream: input * 16 + VC, or [`TERMINAL`]; `NONE` without a stream.
+    /// Input VC from which the stream takes its flits (input * 16 + VC), or [`TERMINAL`]; `NONE` without a stream.
     pub(crate) from: u32,
-    /// Index in `Streams::spending`, if the output is in that list.
+    /// Index in `Streams::spending`, if the output is in that list; otherwise `NONE`.
     pub(crate) place: u32,
-    /// Index in `Streams::returning` of the returning run of credits, or [`BALANCED`]; `NONE` without such a run.
+    /// Index in `Streams::returning` of the run of credits that returns, or [`BALANCED`]; `NONE` if no run of credits returns.
     pub(crate) credits: u32,
     /// VC of the stream, and VC of the run of credits.
     pub(crate) vc: u8,
     pub(crate) credit_vc: u8,
 }
 
-/// The data of a channel on the receiver's side.
+/// The data that the receiver of a channel stores about the incoming run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub(crate) struct Receiver {
-    /// The first cycle after the end of the last stream.
+    /// The first cycle after the end of the last stream from this input.
     pub(crate) closed: u64,
-    /// Index in `Streams::incoming` of the incoming run, or [`THROUGH`]; `NONE` without a run.
+    /// Index in `Streams::incoming` of the run that arrives, or [`THROUGH`]; `NONE` if no run arrives.
     pub(crate) place: u32,
-    /// The output by which the stream leaves.
+    /// The output to which the stream forwards the flits.
     pub(crate) out: u32,
-    /// VC of the run.
+    /// VC of the incoming run.
     pub(crate) vc: u8,
 }
 
@@ -78,19 +78,20 @@ pub struct Streams {
     pub(crate) outs: Vec<Sender>,
     #[kept(each)]
     pub(crate) ins: Vec<Receiver>,
-    /// Work lists for each cycle. `incoming`: inputs that receive a run flit by flit. `returning`: outputs that count the credits of a
-    /// run. `spending`: outputs whose stream spends credits. `sources`: injection channels with a stream.
+    /// The channels to process in each cycle, in four lists. `incoming`: inputs that receive a run flit by flit. `returning`: outputs to
+    /// which a run of credits returns, counted credit by credit. `spending`: outputs whose stream spends credits. `sources`: injection
+    /// channels with a stream that a terminal has opened.
     pub(crate) incoming: Vec<u32>,
     pub(crate) returning: Vec<u32>,
     pub(crate) spending: Vec<u32>,
     pub(crate) sources: Vec<u32>,
-    /// The first cycle in which streams have not moved their flits yet, and the first cycle in which runs have not been
+    /// `next`: the first cycle in which streams have not moved their flits yet. `received`: the first cycle in which runs have not been
     /// received yet.
     pub(crate) next: u64,
     pub(crate) received: u64,
 }
 
-/// Memory that a channel needs for its streams \[bytes\], if packets have at most `longest` flits.
+/// Memory that each channel needs for streams \[bytes\], if the longest packet has `longest` flits.
 pub fn bytes_per_channel(longest: u32) -> u64 {
     let of_both_ends = size_of::<Sender>() + size_of::<Receiver>() + 4 * size_of::<u32>();
     if longest >= LONG_PACKET { of_both_ends as u64 } else { 0 }
@@ -100,7 +101,7 @@ impl Sender {
     pub(crate) const IDLE: Self =
         Self { since: 0, ended: 0, delay: 0, from: NONE, place: NONE, credits: NONE, vc: 0, credit_vc: 0 };
 
-    /// A stream on VC `vc` whose flits are counted from cycle `since` on.
+    /// Creates the record of a stream on VC `vc`. The flits of the stream are counted from cycle `since` on.
     pub(crate) fn new(from: u32, vc: usize, since: u64, delay: u64) -> Self {
         Self { since, delay: delay as u32, from, vc: vc as u8, ..Self::IDLE }
     }
@@ -113,7 +114,7 @@ impl Streams {
         u32::from(self.outs.get(o).filter(flows).is_some() && self.received > self.next.max(now))
     }
 
-    /// The streams of a block with this number of inputs and outputs.
+    /// Creates the records for a block with `ins` inputs and `outs` outputs.
     pub fn new(ins: usize, outs: usize) -> Self {
         Self {
             outs: vec![Sender::IDLE; outs],
@@ -133,7 +134,7 @@ impl Streams {
         !self.outs.is_empty()
     }
 
-    /// True if a cycle without events needs no work.
+    /// True if streams cause no work in a cycle without events.
     pub fn are_quiet(&self) -> bool {
         self.incoming.is_empty() && self.returning.is_empty() && self.spending.is_empty() && self.sources.is_empty()
     }
@@ -169,7 +170,8 @@ impl Streams {
         self.outs.iter().filter(|sender| sender.from != NONE).map(|sender| sender.delay as usize).sum()
     }
 
-    /// A copy for comparison: times are relative to `now`, and the order of the lists is ignored. All streams must be settled.
+    /// A copy for comparing two states. The times of the copy are relative to `now`, and the copy ignores the order of the lists. All
+    /// streams must be settled.
     pub fn by_distance(&self, now: u64) -> Self {
         let list = |place: u32| if place < THROUGH { 0 } else { place };
         let outs = self.outs.iter().map(|&sender| Sender {
@@ -187,7 +189,8 @@ impl Streams {
         Self { outs: outs.collect(), ins: ins.collect(), ..Self::default() }
     }
 
-    /// Moves the time forward by `cycles`. The flits of these cycles are counted elsewhere.
+    /// Moves all stored times forward by `cycles`, for a jump in which the same cycles repeat. The caller counts the flits of the skipped
+    /// cycles.
     pub fn delay(&mut self, cycles: u64) {
         for sender in &mut self.outs {
             (sender.since, sender.ended) = (sender.since + cycles, sender.ended + cycles);
@@ -195,7 +198,7 @@ impl Streams {
         self.ins.iter_mut().for_each(|receiver| receiver.closed += cycles);
     }
 
-    /// Opens the stream of output `o`. Returns true if a run of credits returns while the stream spends credits.
+    /// Opens the stream of output `o`. Returns true if the stream spends credits while a run of credits returns.
     #[inline(always)]
     pub(crate) fn open(&mut self, o: usize, stream: Sender) -> bool {
         let sender = &mut self.outs[o];
@@ -250,7 +253,8 @@ impl Streams {
     }
 }
 
-/// Removes the item at an index from a list. Returns the item that was moved to this index, if any.
+/// Removes the item at an index from a list. Returns the item that was moved to this index, if any, so that the caller can update its
+/// stored index.
 #[inline(always)]
 fn remove(list: &mut Vec<u32>, place: usize) -> Option<usize> {
     list.swap_remove(place);

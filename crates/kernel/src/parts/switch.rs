@@ -1,4 +1,4 @@
-//! The memory of the switch allocator: the matching of a step, and the flits that cross the switch in this step.
+//! The working memory of the switch allocator: its matching of inputs with outputs, and the flits that cross the switch in this step.
 
 use weft_api::agents::Departure;
 use weft_api::base::arrays::PerPort;
@@ -6,19 +6,19 @@ use weft_api::base::bits::Bits;
 use weft_api::base::kept::Kept;
 use weft_api::state::Move;
 
-/// Scratch memory of the switch allocator. The contents are valid for one step of a router.
+/// Scratch memory of the switch allocator. The contents are valid for one allocation step of a router.
 #[derive(Debug, Kept)]
 pub struct Switch<const W: usize> {
-    /// Outputs that granted each input.
+    /// For each input: the outputs that granted it.
     #[kept(scratch)]
     grants: PerPort<Bits<W>, W>,
-    /// The output that each input would accept.
+    /// For each input: the output that it would accept.
     #[kept(scratch)]
     offers: PerPort<u16, W>,
     /// The flits that cross in this step.
     #[kept(scratch)]
     moves: PerPort<Move, W>,
-    /// The departing flits, in the form in which they are passed to the agents.
+    /// The flits that cross, as records for the agents of the power policy.
     #[kept(scratch)]
     departures: Vec<Departure>,
 }
@@ -34,29 +34,29 @@ impl<const W: usize> Switch<W> {
         }
     }
 
-    /// The memory for the allocator: grants, offers and moves.
+    /// The arrays that the allocator fills: grants, offers and moves.
     #[inline(always)]
     pub(crate) fn scratch(&mut self) -> (&mut PerPort<Bits<W>, W>, &mut PerPort<u16, W>, &mut PerPort<Move, W>) {
         (&mut self.grants, &mut self.offers, &mut self.moves)
     }
 
-    /// The first `count` moves, as entered by the allocator.
+    /// The first `count` moves of this step, as the allocator entered them.
     #[inline(always)]
     pub(crate) fn moves(&self, count: usize) -> &[Move] {
         self.moves.first(count)
     }
 
-    /// Returns move `k`.
+    /// Returns move `k` of this step.
     ///
     /// # Safety
     /// The allocator must have entered more than `k` moves.
     #[inline(always)]
     pub(crate) unsafe fn moved(&self, k: usize) -> Move {
-        // SAFETY: a router has more ports than moves, and the list has room for all.
+        // SAFETY: a router makes at most one move per port in a step, and the list has space for a move of each port.
         unsafe { *self.moves.hot(k) }
     }
 
-    /// The first `count` moves, converted into departures.
+    /// Converts the first `count` moves into departures, for the agents of the power policy.
     pub(crate) fn departures(&mut self, count: usize, of: impl Fn(&Move) -> Departure) -> &[Departure] {
         self.departures.clear();
         self.departures.extend(self.moves.first(count).iter().map(of));

@@ -1,22 +1,24 @@
-//! The memory of VC allocation as a separate stage (`vc_allocation.rs`), including the round-robin pointers of output VCs and input VCs.
+//! The memory of VC allocation if it is a separate stage (`vc_allocation.rs`): grants, and the round-robin pointers of input VCs and output
+//! VCs.
 
 use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::pick16;
 use weft_api::base::kept::Kept;
 
-/// Round-robin pointers of the VCs, and the grants of a step. Empty if VC allocation is not a separate stage.
+/// Round-robin pointers of the VCs, and the grants of a step. Empty if the router allocates VC and switch in one stage.
 #[derive(Debug, Kept)]
 pub struct VcStage<const W: usize> {
-    /// For each output VC (output * V + VC): the next input VC in round-robin order (input * V + VC).
+    /// For each output VC (index: output * V + VC): the input VC with the highest priority (input * V + VC). The pointer moves round-robin.
     #[kept(each)]
     turns: Vec<u16>,
-    /// For each input VC (input * V + VC): the next output VC in round-robin order (output << 4 | VC).
+    /// For each input VC (index: input * V + VC): the output VC with the highest priority (output << 4 | VC). The pointer moves
+    /// round-robin.
     #[kept(each)]
     accepts: Vec<u16>,
     /// For each input VC of a router: the output VCs that granted it in this step.
     #[kept(each)]
     grants: Vec<u16>,
-    /// For each output of a router: the VCs taken in this step, which may send from the next step on.
+    /// For each output of a router: mask of the VCs that heads took in this step. These heads may send from the next step on.
     taken: PerPort<u16, W>,
     /// Largest number of ports of a router.
     #[kept(fixed)]
@@ -30,7 +32,7 @@ impl<const W: usize> VcStage<W> {
         Self { turns: of_block.clone(), accepts: of_block, grants: of_router, taken: PerPort::new(0), radix }
     }
 
-    /// For VC `vc` of output `o`: the next input VC (input * V + VC) in round-robin order.
+    /// The input VC (input * V + VC) with the highest round-robin priority at VC `vc` of output `o`.
     pub(crate) fn turn<const V: usize>(&self, (o, vc): (usize, usize)) -> u16 {
         self.turns[o * V + vc]
     }
@@ -40,17 +42,17 @@ impl<const W: usize> VcStage<W> {
         self.grants[i * V + v] |= 1 << vc;
     }
 
-    /// Removes and returns the grants to VC `v` of input `i` of the router.
+    /// Removes and returns the mask of output VCs that granted VC `v` of input `i` of the router.
     pub(crate) fn take_grants<const V: usize>(&mut self, (i, v): (usize, usize)) -> u16 {
         std::mem::take(&mut self.grants[i * V + v])
     }
 
-    /// VC `v` of input `i` accepts one of `vcs` of output `p`. Input and output belong to the router whose ports begin at `base`. Returns
-    /// the accepted VC. Moves the round-robin pointers of the output VC and of the input VC past each other.
+    /// VC `v` of input `i` accepts one of `vcs` of output `p`. `base` is the first port of their router. Returns the accepted VC. Moves the
+    /// round-robin pointers of the output VC and of the input VC past each other.
     pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
         let turn = &mut self.accepts[(base + i) * V + v];
-        // The pointer counts the VCs of all outputs. If it points to another output, it is before or after all of `vcs`, so the lowest VC
-        // is chosen. Therefore, with random outputs, low VCs fill first, as in BookSim.
+        // The round-robin pointer of an input VC runs over the VCs of all outputs. A pointer to another output is before or after all of
+        // `vcs`. The lowest of `vcs` is chosen then. If a routing chooses outputs at random, low VCs therefore fill first, as in BookSim.
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         self.turns[(base + p) * V + usize::from(vc)] = ((i * V + v + 1) % (self.radix * V)) as u16;
@@ -58,12 +60,12 @@ impl<const W: usize> VcStage<W> {
         vc
     }
 
-    /// Removes and returns the set of VCs of output `p` of the router that heads have taken in this step.
+    /// Removes and returns the mask of the VCs of output `p` that heads have taken in this step.
     pub(crate) fn settle(&mut self, p: usize) -> u16 {
         std::mem::take(&mut self.taken[p])
     }
 
-    /// The pointers and grants, for comparing two states.
+    /// The pointers and grants. The engine compares them to detect a repeated state.
     pub(crate) fn state(&self) -> [&[u16]; 3] {
         [&self.turns, &self.accepts, &self.grants]
     }

@@ -1,4 +1,4 @@
-//! Records of the events of watched packets.
+//! Records of the events of the packets that the user watches.
 
 use crate::spy::Weighed;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use weft_api::routing::Hop;
 use weft_api::spec::Watched;
 use weft_api::state::Packet;
 
-/// Number of choices that are stored for a head that chooses in every step: the first choices and the last one.
+/// Number of stored choices of a head that chooses again in every step: the first 63 choices and the last one.
 pub const CHOICES: usize = 64;
 
 weft_units::words! {
@@ -23,11 +23,11 @@ weft_units::words! {
         OutputHeld = "output_held",
         /// The number of flits that wait for the link has reached its limit, because the link is slower than the switch.
         LinkFull = "link_full",
-        /// The next buffer has no free place.
+        /// The buffer at the other end of the link has no space.
         NoCredit = "no_credit",
         /// Another head was granted the VC.
         LostVc = "lost_vc",
-        /// Another input was granted the output, or another VC of the same input was granted the switch.
+        /// The allocator granted the output to another input, or granted the switch to another VC of the same input.
         LostSwitch = "lost_switch",
     }
 }
@@ -38,7 +38,7 @@ impl Serialize for Reason {
     }
 }
 
-/// A time span in which the head waits for output `port`, from one cycle to another (exclusive).
+/// A time span in which the head waits for output `port`. The span excludes `to_cycle`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Wait {
     pub reason: Reason,
@@ -47,7 +47,7 @@ pub struct Wait {
     pub to_cycle: u64,
 }
 
-/// The choice of a hop, with the compared candidates.
+/// The routing's choice of a hop, with the candidates that it compared.
 #[derive(Debug, Clone)]
 pub struct Decision {
     /// The cycle of the choice. A choice that does not depend on queues is made before the packet arrives at the router.
@@ -55,31 +55,30 @@ pub struct Decision {
     pub rule: &'static str,
     pub candidates: Vec<(Hop, Option<Weighed>)>,
     pub chosen: Hop,
-    /// Coordinates of the intermediate to which the packet travels next.
+    /// Coordinates of the intermediate to which the packet travels next, if any.
     pub via: Option<u64>,
 }
 
-/// The data of a watched packet at its source.
+/// The record of a watched packet at its source terminal.
 #[derive(Debug, Clone)]
 pub struct Birth {
     pub packet: Packet,
     /// The cycle in which the packet reached the head of the source queue.
     pub first: u64,
     pub injected: Option<u64>,
-    /// The cycle in which all of the head is on the terminal's link, if the rate of that link is limited; otherwise this is the injection
-    /// cycle.
+    /// The cycle in which the whole head flit is on the terminal's link, if that link has a limited rate; otherwise the injection cycle.
     pub left: Option<u64>,
     pub vc: u8,
     pub tail_injected: Option<u64>,
-    /// The decision about the hop at its first router, if the decision does not depend on queues.
+    /// The decision about the hop from the first router, if the decision does not depend on queues.
     pub ahead: Option<Decision>,
     pub terminal: usize,
     pub id: u32,
-    /// Index of its entry in a queue of the terminal, if the terminal has queues.
+    /// Index of the packet in a queue of the terminal, if terminals have queues.
     pub entry: Option<u32>,
 }
 
-/// The stay of the packet in a router, from the cycle in which it became the head of its VC.
+/// The stay of a watched packet in a router, from the cycle in which the packet became the first of its VC.
 #[derive(Debug, Clone)]
 pub struct Stay {
     pub name: (u32, u32),
@@ -87,24 +86,24 @@ pub struct Stay {
     pub router: u32,
     pub front: u64,
     pub decisions: Vec<Decision>,
-    /// Number of choices that were not stored.
+    /// Number of choices that were not stored, because more than [`CHOICES`] were made.
     pub dropped: u32,
     pub waits: Vec<Wait>,
-    /// True if the last item of `waits` has not ended.
+    /// True if the wait in the last item of `waits` continues.
     pub waiting: bool,
     pub vc_taken: Option<u64>,
     /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
     /// first cycle on the link.
     pub output: Option<(u16, u8)>,
     pub head: Option<(u64, u64)>,
-    /// First cycle in which the head could be on the link if no other flits waited before it.
+    /// First cycle in which the head would be on the link if no other flits waited for the link.
     pub head_if_free: u64,
     pub tail: Option<(u64, u64)>,
-    /// The decision about the hop at the next router, if the decision does not depend on queues.
+    /// The decision about the hop from the next router, if the decision does not depend on queues.
     pub ahead: Option<Decision>,
 }
 
-/// A watched packet at the head of VC `v` of input `i`.
+/// A watched packet that is first in VC `v` of input `i`.
 #[derive(Debug)]
 pub struct Live {
     pub i: usize,
@@ -119,10 +118,10 @@ pub struct Watch {
     pub wanted: Watched,
     pub births: Vec<Birth>,
     pub stays: Vec<Stay>,
-    /// Indices of `births` whose tail has not been injected yet.
+    /// Indices in `births` of the packets whose tail has not been injected yet.
     pub pending: Vec<usize>,
     pub live: Vec<Live>,
-    /// The last cycle in which the heads were examined. Nothing has changed since then.
+    /// The last cycle in which the heads of watched packets were examined. No head has changed since then.
     pub looked: u64,
 }
 
@@ -135,8 +134,8 @@ impl Watch {
         Self { wanted, ..Self::default() }
     }
 
-    /// True if no watched packet is at the head of a VC. While such a packet exists, every cycle is examined, because the reason for
-    /// its wait may change in a cycle without moves.
+    /// True if no watched packet is the first of a VC. While one is, every cycle is examined, because the reason for its wait can change
+    /// even if no flit moves.
     pub fn is_idle(&self) -> bool {
         self.live.is_empty()
     }
@@ -145,7 +144,7 @@ impl Watch {
         match &self.wanted {
             Watched::Nobody => false,
             Watched::Packets(names) => names.binary_search(&(packet.src, packet.seq)).is_ok(),
-            // accepts all packets of one cycle, so that the same packets are watched for any number of blocks
+            // accepts all packets of the cycle in which number `n` is reached: the same packets are then watched for any number of blocks
             Watched::First(n) => {
                 measured && (self.births.len() < *n || self.births.last().is_some_and(|last| last.first == now))
             }
@@ -164,7 +163,7 @@ impl Stay {
 
     pub fn waits_for(&mut self, reason: Reason, port: u32, now: u64) {
         if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
-            // nothing changed in the cycles that were skipped
+            // the engine skipped the cycles since then because nothing changed in them
             last.to_cycle = now;
             if (last.reason, last.port) == (reason, port) {
                 last.to_cycle = now + 1;
@@ -185,8 +184,8 @@ impl Stay {
         self.waiting = false;
     }
 
-    /// Called when the head took a VC in cycle `taken`. Until then it waited for the reasons that were recorded before. If the router has
-    /// skipped cycles since then, the head has been waiting for a credit of that VC.
+    /// Called after a head took a VC in cycle `taken`. Until cycle `taken` the head waited for the reasons that were recorded before. If
+    /// the router has skipped cycles since then, the head waits for a credit of that VC.
     pub fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
         self.stops_waiting(taken);
         self.vc_taken = Some(taken);

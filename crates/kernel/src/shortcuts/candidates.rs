@@ -1,18 +1,19 @@
-//! Candidates of heads that choose in every step: the loop itself compares their credits, instead of calling the routing in every step.
+//! A shortcut for heads that choose in every step: the loop itself compares the credits of their candidates, and does not call the routing
+//! in every step.
 //!
 //! # When it applies
 //!
-//! The shortcut applies if the routing compares only credits (`Needs::compares_credits_of`), and no links form trunks. The routing
-//! returns the candidates once per head, as a mask of ports. The comparison is in `choose.rs`.
+//! The shortcut applies if the routing compares only credits (`Needs::compares_credits_of`), and no links form trunks. The routing returns
+//! the candidates once per head, as a mask of output ports. `choose.rs` compares them.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The result is the choice that the routing would make. Debug builds also call the routing, and compare.
+//! The choice of the loop is always the choice that the routing would make. Debug builds also call the routing and compare the two choices.
 
 use super::Shortcut;
 use super::facts::Facts;
 
-/// The shortcut described in the header of this file.
+/// Marker type for the shortcut that the header of this file describes.
 pub struct Candidates;
 
 impl Shortcut for Candidates {

@@ -8,39 +8,40 @@ pub struct Facts<'a> {
     pub needs: &'a Needs,
     /// True if parallel links of the network form trunks.
     pub trunks: bool,
-    /// Each head needs work that other runs do not need ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
+    /// True if each head needs work that other runs do not need ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
     pub slow_heads: bool,
-    /// `hold_switch`: an output finishes a packet before it begins another packet. `vc_realloc`: VCs are allocated in a separate stage.
+    /// `hold_switch`: an output sends all flits of a packet before it begins another packet. `vc_realloc`: VCs are allocated in a separate
+    /// stage.
     pub hold_switch: bool,
     pub vc_realloc: bool,
-    /// `paced_links`: some links have a limited rate. `fast_links`: flits of one packet may arrive in the same cycle.
+    /// `paced_links`: some links have a limited rate. `fast_links`: a link can deliver several flits of a packet in one cycle.
     pub paced_links: bool,
     pub fast_links: bool,
-    /// VCs may be closed to the next head for a while.
+    /// True if an output can close a VC to the next head for some time.
     pub closes_vcs: bool,
-    /// Packets are watched, or links and routers fail.
+    /// `watches`: the user watches packets. `faults`: links or routers fail.
     pub watches: bool,
     pub faults: bool,
     /// Length of the longest packet [flits].
     pub longest: u32,
     /// Number of outputs in the network.
     pub outputs: u64,
-    /// The network is larger than the cache.
+    /// True if the records of the network do not fit into the cache.
     pub is_large: bool,
-    /// Network interfaces have queues, so that flits of several packets may mix on an injection channel.
+    /// True if network interfaces have queues. Flits of several packets may then alternate on an injection channel.
     pub queues: bool,
-    /// Packets may keep their places in the buffers of terminals.
+    /// True if received packets may still occupy the buffers of terminals after their delivery.
     pub keeps: bool,
-    /// Packets are marked when they leave an output, depending on the number of flits that wait for it.
+    /// True if packets get congestion marks when they leave an output, depending on the number of flits that wait for it.
     pub marks: bool,
-    /// Queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
+    /// True if queues can be set aside for congested outputs, or an ideal map has queues in addition to the VCs.
     pub maps_queues: bool,
-    /// VC classes are finer than those of the routing: message classes have separate VCs, or a queueing scheme has lanes.
+    /// True if VC classes are finer than those of the routing, because message classes have separate VCs or a queueing scheme has lanes.
     pub classes_apart: bool,
 }
 
 impl Facts<'_> {
-    /// Heads choose their output in every allocation step.
+    /// True if heads choose their output in every allocation step.
     pub fn chooses(&self) -> bool {
         self.needs.decides == Decides::EachStep || self.trunks
     }

@@ -1,18 +1,19 @@
-//! Idle time: cycles in which nothing happens are skipped.
+//! A shortcut for idle time: the loop skips cycles in which nothing happens.
 //!
 //! # When it applies
 //!
-//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. A quiet block skips the
-//! cycles before its next event. A block is *idle* if nothing is in flight: it has no packet, credit, control packet or note about queues
-//! set aside, and senders know of every free place. Only a source, a timer of agents or a fault can end this state. A timer cannot end it
-//! if the agent declares that the end of the timer changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their
-//! calendar wheels do not cause events before they are due. Therefore an idle network skips any number of cycles at once
-//! (`engine/src/network/idle.rs`).
+//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. A quiet block skips the cycles
+//! before its next event. A block is *idle* if nothing is in flight: no packet, credit, control packet, or note about queues set aside. All
+//! credits have then returned. Only a source, a timer of an agent or a fault can end this state. A timer does not end the state if the
+//! agent declares that the end of the timer changes nothing (`Agents::rests`). Sources and timers can lie beyond the horizon of their
+//! calendar wheels. Sources and timers beyond the horizon do not cause events before they are due. Therefore an idle network skips any
+//! number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The result is the state that the plain loop would have after the skipped cycles. Nothing is left to settle. The posts of the
-//! cycles just before an event are made one by one, so the board has the same contents as in the plain loop.
+//! The result is the state that the plain loop would have after the skipped cycles. No records need an update after the skipped cycles. If
+//! routers post numbers on the board, the posts just before an event are made cycle by cycle. The board therefore equals that of the plain
+//! loop.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -21,7 +22,7 @@ use crate::net::Net;
 use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
 
-/// The shortcut described in the header of this file.
+/// Marker type for the shortcut that the header of this file describes.
 pub struct IdleTime;
 
 impl Shortcut for IdleTime {
@@ -43,7 +44,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && fabric.set_asides.are_quiet()
     }
 
-    /// The first cycle from now on, before `until`, in which an event is due; `until` if there is no such event. The block must be quiet.
+    /// The first cycle from now on in which an event is due; `until` if no event is due before that cycle. The block must be quiet.
     #[inline]
     pub(crate) fn next_event(&self, net: &Net, until: u64) -> u64 {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
@@ -77,7 +78,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.reach.routers.fabric.buffers.packets.in_use() > 0
     }
 
-    /// True if nothing is in flight, and the agents wait for nothing except timers.
+    /// True if nothing is in flight, and agents wait only for timers.
     pub(crate) fn nothing_is_under_way(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         self.is_quiet()
@@ -94,11 +95,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && beside.observers.watch.is_idle()
     }
 
-    /// The first cycle in which a source without a packet may create a packet, or in which sources act; `u64::MAX` if there is none.
-    /// Packets caused by later deliveries are not included.
+    /// The first cycle in which a source without a packet may create one, or in which sources act; `u64::MAX` if there is no such cycle.
+    /// Does not include packets that later deliveries will cause.
     pub(crate) fn next_created(&self) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
-        // a terminal with queues that checks its sources in this cycle has no alarm; `rest` sets one
+        // a terminal with queues that checks its sources in this cycle has no alarm yet: `rest` sets the alarm
         if interfaces.queues.each > 0 && !interfaces.busy.is_empty() {
             return fabric.now;
         }
@@ -106,7 +107,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE).min(interfaces.next_act)
     }
 
-    /// The first cycle from now on in which an idle block has work; all earlier cycles are skipped at once.
+    /// The first cycle from now on in which an idle block has work. The engine skips all earlier cycles at once.
     pub(crate) fn idle_until(&mut self, net: &Net) -> u64 {
         let mut until =
             self.next_created().min(self.reach.routers.beside.policy.faults.next(self.reach.routers.fabric.now));
@@ -114,7 +115,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             until = until.min(self.next_effect_of_timers(net));
         }
         let Some(board) = &net.common.board else { return until };
-        // the posts of the cycles just before that cycle are made one by one
+        // leaves time to make the posts just before that cycle one by one
         let links_are_free = self
             .reach
             .routers
@@ -126,7 +127,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if links_are_free { until.saturating_sub(board.kept_for()) } else { self.reach.routers.fabric.now }
     }
 
-    /// The next cycle in which the end of a timer may change something, as declared by the agents.
+    /// The next cycle in which the end of a timer can change something, according to the agents.
     fn next_effect_of_timers(&mut self, net: &Net) -> u64 {
         let mut periods = self.reach.routers.beside.policy.power.timers.periods();
         self.reach.with_agents(net, |agents, channels| {
@@ -137,19 +138,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.reach.routers.beside.policy.power.timers.next_effect()
     }
 
-    /// Moves the clock of an idle block, which has no earlier work, to cycle `now`.
+    /// Moves the clock of an idle block to cycle `now`. The block must have no work before that cycle.
     pub(crate) fn jump(&mut self, net: &Net, now: u64) {
         self.reach.routers.beside.policy.power.timers.jump(now);
         self.sleep_on(net, now);
     }
 
-    /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due earlier.
+    /// Moves the clock to cycle `now`. Sets new alarms for sources that are not due yet. No source may be due before `now`.
     pub(crate) fn sleep_on(&mut self, net: &Net, now: u64) {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.reach;
         let mut asleep = interfaces.alarms.take_all();
         fabric.now = now;
         if net.alarms_lapse {
-            // deliveries have made some alarms void, and terminals may have several alarms
+            // some alarms were replaced after deliveries, so a terminal can occur several times
             asleep.sort_unstable();
             asleep.dedup();
             asleep.retain(|&t| interfaces.is_idle(t as usize));

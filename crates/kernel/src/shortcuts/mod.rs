@@ -1,5 +1,5 @@
-//! Shortcuts: less work for the same result. The loop works completely without them. `profile.rs` lists them, and is the only file that
-//! decides which of them a run uses.
+//! Shortcuts of the loop: each skips work and gives the same result. The loop also works without any shortcut. `profile.rs` lists the
+//! shortcuts, and is the only file that decides which of them a run uses.
 
 mod candidates;
 pub mod facts;
@@ -18,24 +18,24 @@ use facts::Facts;
 pub use state::Shortcuts;
 use weft_api::agents::Probes;
 
-/// A shortcut: less work for the same result.
+/// A shortcut of the loop, which skips work and gives the same result.
 ///
 /// The loop calls each shortcut in a different way, so the trait has only the functions that all shortcuts share.
 pub trait Shortcut {
     /// Description of the work that the shortcut skips.
     const SKIPS: &'static str;
-    /// Another shortcut that this shortcut requires.
+    /// Another shortcut without which this shortcut cannot be used.
     const NEEDS: Option<Kind> = None;
 
-    /// True if a run with these properties has the same results with the shortcut and is faster.
+    /// True if the shortcut leaves the results of a run with these properties unchanged and makes the run faster.
     fn applies(facts: &Facts) -> bool;
 
-    /// True if the shortcut also applies in a block whose agents are notified of these events.
+    /// True if the shortcut is also correct in a block whose agents are notified of the events `_probes`.
     fn goes_beside(_probes: Probes) -> bool {
         true
     }
 
-    /// Adds the skipped work to the records of a block, which then equal those of the plain loop. This function is called before any code
-    /// outside of the loop reads the records. It does nothing for shortcuts whose records are always equal.
+    /// Adds the skipped work to the records of a block, so that they equal the records of the plain loop. Called before any code outside of
+    /// the loop reads the records. Does nothing for a shortcut that keeps the records equal in every cycle.
     fn settle<const W: usize, const V: usize>(_block: &mut Block<W, V>, _net: &Net) {}
 }

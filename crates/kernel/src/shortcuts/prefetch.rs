@@ -1,7 +1,7 @@
-//! Prefetches the records that the loop is about to read, if a network is larger than the cache (`Kind::Prefetch`).
+//! Prefetches the records that the loop will read next, if a network is larger than the cache (`Kind::Prefetch`).
 //!
-//! Each phase processes a list: events of a calendar wheel, routers, or moves. The records that the list refers to are prefetched
-//! first, and then the records to which these refer. In this way many memory accesses overlap.
+//! Each phase of the loop processes a list: events of a calendar wheel, routers, or moves. For each list, the loop first prefetches the
+//! records to which its items refer, then the records to which those records refer. In this way many memory accesses overlap.
 
 use super::facts::Facts;
 use super::{Shortcut, Shortcuts};
@@ -16,7 +16,7 @@ use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, UNDECIDED, matching};
 use weft_api::workload::JobSources;
 use weft_units::prefetch::{prefetch, prefetch_first_line};
 
-/// The shortcut described in the header of this file.
+/// Marker type for the shortcut that the header of this file describes.
 pub struct Prefetch;
 
 impl Shortcut for Prefetch {
@@ -28,8 +28,8 @@ impl Shortcut for Prefetch {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Prefetches for the flits of a chunk, which are received next: first their input units, then the outputs that their heads will
-    /// request.
+    /// Prefetches records for the flits of a chunk, which the block receives next: first their input units, then the outputs that their
+    /// heads will request.
     #[inline(never)]
     pub(crate) fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
         let flits = self.wires.flits.items(first, len);
@@ -64,9 +64,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches for a flit that may bypass the allocator, shortly before the flit is processed. Earlier flits may have
-    /// removed the records of `bring_for_flits` from the nearest cache. Therefore these records are prefetched again, together with the
-    /// records that change when the flit crosses.
+    /// Prefetches records for a flit that may bypass the allocator, shortly before the loop processes the flit. The records of
+    /// `bring_for_flits` may have left the nearest cache while the loop processed earlier flits. Therefore these records are prefetched
+    /// again, together with the records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches for the alarms of a chunk: first their terminals, then the injection channels and clocks of the terminals.
+    /// Prefetches records for the alarms of a chunk: first their terminals, then the terminals' injection channels and sources' clocks.
     #[inline(never)]
     pub(crate) fn bring_for_alarms(&self, interfaces: &Interfaces, (first, len): (u32, usize)) {
         let alarms = interfaces.alarms.items(first, len);
@@ -97,8 +97,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches for router `r` and the routers after it; `rest` has a bit for each, from number `first` on. For the router
-    /// after the next router: its outputs. For the next router: the inputs that request its outputs. For router `r`: the
+    /// Prefetches records for router `r` and the routers after it. `rest` has a bit for each of these routers, from number `first` on. For
+    /// the second router after `r`: its outputs. For the router after `r`: the inputs that request its outputs. For router `r` itself: the
     /// packets that may leave.
     #[inline(never)]
     pub(crate) fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
@@ -142,7 +142,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// Calls `each` with every input of router `r` whose heads request an allocatable output, and with the requested route key.
+    /// Calls `each` for every request at the allocatable outputs of router `r`, with the input and the requested route key.
     #[inline(always)]
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
@@ -169,8 +169,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
-    /// Prefetches the packets of the first `count` moves of the router whose ports begin at `base`. One-flit packets were
-    /// prefetched together with their heads.
+    /// Prefetches the packets of the first `count` moves of the router whose ports begin at `base`. One-flit packets were already
+    /// prefetched with their heads.
     #[inline(never)]
     pub(crate) fn bring_for_moves(&self, base: usize, count: usize) {
         for m in self.switch.moves(count) {
@@ -180,8 +180,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Prefetches the output units for the credits of a chunk. A mark (`streams.rs`) makes an output number too large; prefetching beyond the
-/// list of outputs has no effect.
+/// Prefetches the output units for the credits of a chunk. An output number with a mark (`streams.rs`) is beyond the list of outputs.
+/// Prefetching beyond the list has no effect.
 #[inline(never)]
 pub fn bring_for_credits<const V: usize>(outs: &[OutputUnit<V>], words: &[u32]) {
     words.iter().for_each(|word| prefetch(outs, (word >> 4) as usize));

@@ -1,5 +1,5 @@
-//! Only this file decides which shortcuts a block uses. The shortcut for steady flows of the whole network is also off if the policy
-//! has an overseer, or if the agents of some block are notified of each flit.
+//! Decides which shortcuts a block uses. No other file makes this decision. The shortcut for steady flows of the whole network is also off
+//! if the policy has an overseer, or if the agents of some block are notified of each flit.
 //!
 //! | uncontended | streams | steady | where |
 //! |---|---|---|---|
@@ -29,7 +29,7 @@ macro_rules! dispatch {
                 match self { $(Self::$kind => <super::$module::$shortcut>::SKIPS,)+ }
             }
 
-            /// Another shortcut that this shortcut requires.
+            /// Another shortcut without which this shortcut cannot be used.
             pub fn needs(self) -> Option<Self> {
                 match self { $(Self::$kind => <super::$module::$shortcut>::NEEDS,)+ }
             }
@@ -57,7 +57,7 @@ impl Profile {
         all.among(Set::of(|kind| kind.applies(facts)))
     }
 
-    /// The same profile for a block with agents. Events of which the agents are notified may not be skipped.
+    /// The profile for a block with agents that are notified of the events `probes`. Excludes the shortcuts that skip such events.
     #[must_use]
     pub fn beside(self, probes: Probes) -> Self {
         self.among(Set::of(|kind| kind.goes_beside(probes)))
@@ -65,7 +65,7 @@ impl Profile {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Lets the shortcuts add the skipped work to the records.
+    /// Lets each shortcut add its skipped work to the records of the block.
     pub(crate) fn settle(&mut self, net: &Net) {
         let profile = self.reach.routers.beside.shortcuts.profile;
         Kind::ALL.iter().filter(|&&kind| profile.has(kind)).for_each(|kind| kind.settle(self, net));
@@ -79,7 +79,7 @@ mod tests {
     use crate::shortcuts::streams;
     use weft_api::routing::{Decides, Needs};
 
-    /// Facts of one-flit packets whose routing computes each hop one router ahead, on a small network.
+    /// Properties of a run with one-flit packets on a small network, whose routing computes each hop one router ahead.
     fn facts(needs: &Needs, longest: u32) -> Facts<'_> {
         Facts {
             needs,
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// For a run: true if uncontended flits bypass the allocator; if they do so in streams; and if steady flows are skipped.
+    /// The row of the table for a run: if uncontended flits bypass the allocator, if they form streams, and if steady flows are skipped.
     fn row(facts: &Facts, probes: Probes) -> [bool; 3] {
         let profile = Profile::of(facts).beside(probes);
         [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
@@ -113,12 +113,12 @@ mod tests {
     const UNCONTENDED: [bool; 2] = [true, false];
     const STREAMS: [bool; 2] = [true, true];
 
-    /// The row of the table for flits that cross in this way.
+    /// The row of the table for a crossing (uncontended, streams) and the use of steady flows.
     fn at(crossing: [bool; 2], steady: bool) -> [bool; 3] {
         [crossing[0], crossing[1], steady]
     }
 
-    /// Tests the rows of the table above, and the events for agents that move a block from one row to another.
+    /// Tests each row of the table above, and the events for agents that move a block from one row to another.
     #[test]
     fn every_row_of_the_table_is_chosen() {
         let (ahead, at_head) = (Needs::default(), Needs { decides: Decides::AtHead, ..Needs::default() });

@@ -1,4 +1,4 @@
-//! The shortcuts that a block uses, and their state.
+//! The shortcuts that a block uses, and the data that they store.
 
 use crate::parts::bypass::{BypassFlit, BypassTrial};
 use crate::parts::profile::{Arrival, Kind, Profile};
@@ -6,10 +6,10 @@ use crate::parts::streams::Streams;
 use weft_api::agents::Probes;
 use weft_api::base::kept::Kept;
 
-/// The shortcuts of a block. Only the files of this folder read the data on skipped work; other files call methods.
+/// The shortcuts of a block. Only files of this folder read its data about skipped work. Other files call its methods.
 #[derive(Debug, Kept)]
 pub struct Shortcuts {
-    /// `Net::shortcuts`, except the shortcuts that would skip events for agents.
+    /// `Net::shortcuts` without the shortcuts that would skip events of which this block's agents are notified.
     #[kept(fixed)]
     pub(super) profile: Profile,
     /// Sequences of uncontended body flits of a packet; used only if packets are long.
@@ -17,15 +17,15 @@ pub struct Shortcuts {
     /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]
     pub(super) bypass_flits: Vec<BypassFlit>,
-    /// Scratch: true if agents act in this cycle before routers allocate. Then choosing heads that may bypass the allocator
-    /// choose after the agents have acted.
+    /// Scratch: true if agents act in this cycle before routers allocate. If agents act before routers allocate, choosing heads that may
+    /// bypass the allocator choose after the agents have acted.
     #[kept(scratch)]
     pub(super) chooses_late: bool,
     pub(super) bypass_trial: BypassTrial,
 }
 
 impl Shortcuts {
-    /// The shortcuts of a block before it has agents. `inputs` and `outputs`: its input and output units.
+    /// The shortcuts of a block before it has agents. `inputs` and `outputs`: numbers of its input units and output units.
     pub(crate) fn new(profile: Profile, inputs: usize, outputs: usize) -> Self {
         Self {
             profile,
@@ -36,7 +36,7 @@ impl Shortcuts {
         }
     }
 
-    /// Removes all shortcuts except those that are compatible with agents that are notified of these events.
+    /// Turns off the shortcuts that would skip events of which the agents are notified.
     pub(crate) fn go_beside(&mut self, probes: Probes) {
         self.profile = self.profile.beside(probes);
         if !self.profile.has(Kind::Streams) {
@@ -67,18 +67,18 @@ impl Shortcuts {
         self.profile.arrival(self.bypass_trial.heads_try, choose)
     }
 
-    /// True if arriving heads may bypass the allocator in this part of the trial.
+    /// True if arriving heads may bypass the allocator at present. A repeated trial finds out if the bypass saves time.
     #[inline(always)]
     pub(crate) fn heads_try_to_bypass(&self) -> bool {
         self.bypass_trial.heads_try
     }
 
-    /// Number of flits that have crossed uncontended since the present part of the trial began.
+    /// Number of flits that have crossed without contention in the current part of the trial.
     pub fn crossed_uncontended(&self) -> u64 {
         self.bypass_trial.crossed
     }
 
-    /// Lets heads try to bypass the allocator in all cycles (for tests).
+    /// Lets heads try to bypass the allocator in all cycles, without a trial (for tests).
     pub fn try_to_bypass_without_end(&mut self) {
         self.bypass_trial = BypassTrial::without_end();
     }
@@ -95,7 +95,7 @@ impl Shortcuts {
         &self.bypass_flits
     }
 
-    /// Decides if heads try to bypass the allocator from this cycle on.
+    /// Decides if heads try to bypass the allocator from this cycle on, according to the trial.
     #[inline(always)]
     pub(crate) fn decide_on_bypass(&mut self, now: u64) {
         if self.profile.has(Kind::Uncontended) {
@@ -103,7 +103,7 @@ impl Shortcuts {
         }
     }
 
-    /// Records if agents act in this cycle before routers allocate.
+    /// Records if agents act in this cycle before the routers allocate.
     #[inline(always)]
     pub(crate) fn choose_late_if(&mut self, agents_act: bool) {
         self.chooses_late = agents_act;

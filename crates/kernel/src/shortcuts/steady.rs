@@ -1,20 +1,20 @@
-//! Steady flows of body flits: a block whose state repeats itself is advanced by many periods at once.
+//! A shortcut for steady flows of body flits: when the state of a block repeats, the loop skips many periods at once.
 //!
-//! A long message is mostly body flits, one behind the other. While only body flits and their credits move, the next events depend only
-//! on the state of the network, with times relative to the present cycle. If the state equals the state some cycles earlier, except for
-//! counts of flits, the period in between repeats. The period repeats until the last flit of a packet arrives or leaves its source.
-//! [`Snapshot`] compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
+//! A long message consists mostly of body flits, which follow each other. While only body flits and their credits move, the next events
+//! depend only on the state, with times relative to the present cycle. If the state equals an earlier state, except for counts of flits,
+//! the period between the two states repeats. The period repeats until the last flit of a packet arrives or leaves its source. [`Snapshot`]
+//! compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
 //!
 //! # When it applies
 //!
-//! The shortcut applies if `profile.rs` allows it: no model is notified of flits, and the next events depend only on this state. Agents
-//! may wait for timers, and channels may be paced if no change of their rate is pending.
+//! The shortcut applies if `profile.rs` allows it: no model is notified of flits, and the next events depend only on the compared state.
+//! Agents may wait for timers. Channels may have limited rates if no change of a rate is pending.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The result is the state that the plain loop would have some periods later, including all counts: nothing is left to settle. The
-//! skipped time ends, at the latest, in a cycle in which a timer of agents ends. If the agents change only timers in that cycle, the same
-//! flow continues afterwards.
+//! The result is the state that the plain loop would have after the skipped periods, including all counts. No records need an update. The
+//! skipped time ends at the latest in a cycle in which a timer of an agent ends. If the agents change only timers in that cycle, the flow
+//! continues with the same period.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -27,13 +27,13 @@ use weft_api::sensor::Sensor;
 use weft_api::state::rate::Pace;
 use weft_api::state::{BODY, Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
 
-/// The shortcut described in the header of this file.
+/// Marker type for the shortcut that the header of this file describes.
 pub struct SteadyFlows;
 
 impl Shortcut for SteadyFlows {
     const SKIPS: &'static str = "periods in which only body flits and their credits move";
 
-    /// True if future events depend only on the state that is compared.
+    /// True if future events depend only on the state that [`Snapshot`] compares.
     fn applies(facts: &Facts) -> bool {
         let nobody_looks = facts.needs.posts.is_none() && facts.needs.sensor != Some(Sensor::HistoryWindow);
         let nobody_acts = !facts.maps_queues && !facts.closes_vcs && !facts.watches && !facts.faults;
@@ -45,10 +45,10 @@ impl Shortcut for SteadyFlows {
     }
 }
 
-/// Smallest number of unsent flits that a source must have of its packet to make the search for a period worthwhile.
+/// Smallest number of unsent flits of a source's packet for which the search for a period is worthwhile.
 const WORTH: u16 = 64;
 
-/// The state of a block before some cycle, limited to the parts that body flits and credits change.
+/// The state of a block before a cycle, without the parts that body flits and credits cannot change.
 #[derive(Debug)]
 pub struct Snapshot<const W: usize, const V: usize> {
     at: u64,
@@ -63,7 +63,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     /// Routers and terminals that have work to do.
     active: Vec<u64>,
     busy: Vec<u64>,
-    /// Events, as the number of cycles until each event and the event, in order.
+    /// Events in order, each with the number of cycles until it is due.
     flits: Vec<(u64, Flit)>,
     credits: Vec<(u64, u32)>,
     vc_stage: [Vec<u16>; 3],
@@ -71,7 +71,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     counts: Counts,
 }
 
-/// The counts of body flits in a block.
+/// The numbers of body flits that a block has moved.
 #[derive(Debug, Clone, Copy)]
 struct Counts {
     flit_hops: u64,
@@ -79,10 +79,11 @@ struct Counts {
     accepted: u64,
 }
 
-/// The counts that one period adds in a block.
+/// The numbers of body flits that a block moves in one period.
 #[derive(Debug)]
 pub struct Flow {
-    /// Lists of (index, flits): flits that arrive at a segment and leave it; flits that leave an output; flits that a terminal injects.
+    /// Lists of (index, flits). `segments`: arrivals and departures at a packet's segment. `outs`: departures from an output. `terminals`:
+    /// injected flits.
     segments: Vec<(u32, u16)>,
     outs: Vec<(u32, u32)>,
     terminals: Vec<(u32, u16)>,
@@ -101,9 +102,9 @@ impl Flow {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The number of flits in flight, and the smallest number of unsent flits that a source still has of its packet (`u16::MAX` if no
-    /// source has a packet). `None` if anything other than body flits and credits is in flight, or if too few flits are left for a
-    /// worthwhile search.
+    /// The number of flits in flight, and the smallest number of flits that a source still has to send of its packet (`u16::MAX` if no
+    /// source has a packet). `None` if anything other than body flits and credits is in flight, or if too few flits remain for a worthwhile
+    /// search.
     pub(crate) fn flows(&self) -> Option<(usize, u16)> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let mut flits = beside.shortcuts.streams.flits_under_way();
@@ -118,7 +119,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (!more && left >= WORTH).then_some((flits, left))
     }
 
-    /// Copies the state before this cycle.
+    /// Copies the state of the block before this cycle.
     pub(crate) fn snapshot(&self) -> Snapshot<W, V> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         Snapshot {
@@ -149,7 +150,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Counts { flit_hops, injected, accepted: self.reach.routers.beside.observers.tally.accepted_flits }
     }
 
-    /// The flits that have moved since `then`, if the present state equals the state at `then`.
+    /// The flits that have moved since `then`, if the present state repeats that of `then`; otherwise `None`.
     pub(crate) fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let is_same = fabric.wires.flits.by_distance(fabric.now) == then.flits
@@ -203,7 +204,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Some(Flow { segments, outs, terminals, counts })
     }
 
-    /// Number of periods for which this flow is certain: during these periods no tail arrives or leaves its source.
+    /// Number of periods for which the flow certainly repeats: no tail arrives or leaves its source in these periods.
     pub(crate) fn periods_left(&self, flow: &Flow) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let to_come = flow.segments.iter().map(|&(id, came)| {
@@ -215,13 +216,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         to_come.chain(to_inject).min().map_or(0, u64::from)
     }
 
-    /// The largest number of cycles for which flits that were granted before occupy the link of an output of this flow.
+    /// The largest number of cycles for which flits granted earlier still occupy the link of an output of this flow.
     pub(crate) fn longest_wait(&self, flow: &Flow) -> u64 {
         let fabric = &self.reach.routers.fabric;
         flow.outs.iter().map(|&(o, _)| busy(&fabric.wires.outs[o as usize], fabric.now)).max().unwrap_or(0)
     }
 
-    /// Advances the flow by this number of periods, which last `cycles` cycles in total.
+    /// Advances the block by `periods` periods of the flow, which last `cycles` cycles in total.
     pub(crate) fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         for &(id, came) in &flow.segments {
@@ -232,7 +233,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(o, sent) in &flow.outs {
             let out = &mut fabric.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
-            // the link of an output that sends no flit is free, otherwise the state would not have repeated
+            // if an output sends no flit in the period, its link is free: otherwise the state would not have repeated
             out.next_free = out.next_free.wrapping_add(cycles as u32);
             fabric.wires.pass_by(o as usize, sent.wrapping_mul(periods as u32));
         }

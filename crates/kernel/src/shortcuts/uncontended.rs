@@ -1,20 +1,21 @@
-//! Uncontended flits bypass the allocator: every allocator would let them cross.
+//! A shortcut for uncontended flits: they bypass the allocator, because every allocator would let them cross.
 //!
 //! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit requests its output or
-//! leaves its input, and it has an output VC with a credit. For a body flit or tail this is the VC that its packet holds, for a head a VC
-//! that is open to it. Most flits meet these conditions. All others are left to the allocator. A head that chooses in every step
-//! (`choose.rs`) chooses before uncontended flits cross. This head must find the state of the first step. Therefore no flit bypasses in a
-//! router before all heads of that router have chosen. An uncontended body flit may be the first flit of a stream (`streams.rs`).
+//! leaves its input. The flit has an output VC with a credit. For a body flit or tail, this VC is the one that its packet holds. For a
+//! head, it is a VC that is open to the head. Most flits meet the two conditions. The allocator handles all other flits. If heads choose in
+//! every step (`choose.rs`), an arriving head chooses before uncontended flits cross. An arriving head must choose from the state that it
+//! would find in the first allocation step. Therefore no flit bypasses in a router before all heads of that router have chosen. An
+//! uncontended body flit may be the first flit of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
-//! The shortcut applies if no model depends on the order in which flits leave a router (`profile.rs` decides this). Paced outputs
-//! (`pace.rs`) are left to the allocator. Outputs that a policy has closed are also left to it: when a head requests a closed output, the
-//! agents must find the same counts as without this shortcut.
+//! The shortcut applies if no model depends on the order in which flits leave a router (`profile.rs` decides this). The allocator handles
+//! flits for outputs with a limited rate (`pace.rs`). The allocator also handles outputs that a policy has closed. When a head requests a
+//! closed output, the agents must find the same counts as without this shortcut.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! Nothing is left to settle: each flit that crosses leaves the same state as with the allocator.
+//! No records need an update: each flit that bypasses the allocator leaves the same state as with the allocator.
 
 use crate::block::{Fabric, Observers, Reach, Routers};
 use crate::depart::{Crossing, free_vc};
@@ -35,20 +36,20 @@ use weft_api::state::{
 };
 use weft_api::state::{port_and_vc, split};
 
-/// The shortcut described in the header of this file.
+/// Marker type for the shortcut that the header of this file describes.
 pub struct Uncontended;
 
 impl Shortcut for Uncontended {
     const SKIPS: &'static str = "the allocator, for flits for which nobody else competes";
 
-    /// True if no model reads the queues while flits leave, or needs more work for each flit.
+    /// True if no model reads the queues while flits leave, and no model needs additional work for each flit.
     fn applies(facts: &Facts) -> bool {
         let heads_see_no_moves = if facts.slow_heads {
             false
         } else if facts.chooses() {
-            // At least one of the heads that have chosen and did not bypass must leave in the first step, otherwise their router would
-            // sleep too early. So no head may have chosen an output that is reserved for another packet, is full, or lacks the room to
-            // enter a ring.
+            // If heads have chosen and did not bypass, at least one of them must leave in the first step. Otherwise their router would
+            // sleep too early. Therefore no head may choose an output that can be reserved for another packet, can be full, or can lack the
+            // space to enter a ring.
             let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
             any_can_leave && !facts.needs.sees_grants && !facts.needs.reads_group
         } else {
@@ -67,15 +68,15 @@ impl Shortcut for Uncontended {
     }
 }
 
-/// The key of a body flit and the mark of its credit, for a flit that is outside of runs or the first flit of a run.
+/// The key of a body flit that does not belong to a run, and the mark of its credit. [`FIRST_OF_RUN`] is the same for the first flit of a
+/// run.
 const IN_NO_RUN: (u16, u32) = (BODY, 0);
 pub(super) const FIRST_OF_RUN: (u16, u32) = (RUN_BEGINS, streams::BEGINS);
 
 /// Prefetch distance [flits].
 const AHEAD: usize = 12;
 
-/// Moves the round-robin pointers for a flit of VC `v` of input unit `i` that crosses to output unit `o`, in the same way as an
-/// allocator.
+/// Moves the round-robin pointers as an allocator does, for a flit that crosses from VC `v` of input unit `i` to output unit `o`.
 #[inline(always)]
 fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, (i, v): (usize, usize), o: usize) {
     (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u16 + 1);
@@ -83,8 +84,8 @@ fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, 
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends the uncontended flits of this cycle, and leaves the other flits to the allocator. `STREAMS`: an uncontended body flit may
-    /// open a stream. `CHOOSE`: heads choose in every step.
+    /// Sends the uncontended flits of this cycle, and passes the others to the allocator. `STREAMS`: an uncontended body flit may open a
+    /// stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub(crate) fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(
         &mut self,
@@ -120,9 +121,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Lets the head that has arrived at VC `v` of input `i` in this cycle choose its output as it would in the first step. `key`: its
-    /// route key. All credits of the cycle have arrived, and no flit has left a router yet. If agents act before that step, the head
-    /// waits for them. Returns true if the head may bypass.
+    /// Lets the head that arrived at VC `v` of input `i` in this cycle choose its output, as it would in the first allocation step. `key`:
+    /// the head's route key. Called when all credits of the cycle have arrived and no flit has left a router yet. If agents act before the
+    /// allocation step, the head waits until they have acted. Returns true if the head may bypass.
     #[inline(always)]
     pub(crate) fn let_choose_alone(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> bool {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
@@ -137,8 +138,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before agents act. Heads that may bypass and have already chosen cancel their requests, and choose after the
-    /// agents have acted. Therefore the agents find the same requests as in the plain loop.
+    /// Called before agents act. Heads that may bypass the allocator and have already chosen cancel their requests. The heads choose again
+    /// after the agents have acted. Therefore the agents find the same requests as without this shortcut.
     #[inline(never)]
     pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         shortcuts.chooses_late = true;
@@ -150,8 +151,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Lets heads that may bypass choose after the agents have acted. Heads without an open VC are left to the first
-    /// step.
+    /// Lets the heads that may bypass the allocator choose, after the agents have acted. A head without an open VC chooses in the first
+    /// allocation step instead.
     #[inline(never)]
     fn choose_for_fresh(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         let mut kept = 0;
@@ -169,8 +170,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         shortcuts.bypass_flits.truncate(kept);
     }
 
-    /// Lets such a head choose an output, and request the output if one of its VCs is open. Otherwise returns false, and the head
-    /// chooses in the first step.
+    /// Lets the head `flit`, which may bypass the allocator, choose an output. The head requests the output if one of its VCs is open.
+    /// Otherwise returns false, and the head chooses in the first allocation step.
     #[inline(always)]
     fn choose_for_bypass(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
         let (i, v) = port_and_vc::<V>(flit.at);
@@ -195,8 +196,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the head of a packet of any length. (If this function and `send_uncontended_tail` were inlined, fewer registers would be
-    /// left for the code for body flits.)
+    /// Handles the head of a packet of any length. (Not inlined, like `send_uncontended_tail`, to leave more registers for the code for
+    /// body flits.)
     #[inline(never)]
     fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, flit: BypassFlit, earliest: u64) {
         self.send_if_uncontended_head::<false, CHOOSE>(net, flit, earliest);
@@ -232,7 +233,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if heads of router `r` still must choose in the first step of this cycle. Then no flit may leave the router before that step.
+    /// True if a head of router `r` must still choose in the first step of this cycle. If so, no flit may leave the router before that
+    /// step.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
         // SAFETY: an input stores the valid number of its router (checked by `assert_numbers`).
@@ -240,8 +242,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
-    /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. The head keeps its choice in the first step of this
-    /// cycle, if no head of its router chooses in that step. The head chooses again afterwards.
+    /// Called for a head of VC `v` of input `i` that has chosen but did not bypass the allocator. The head keeps its choice in the first
+    /// step of this cycle if no other head of its router chooses in that step. In later steps the head chooses again.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
         let r = self.buffers.ins[i].router as usize;
@@ -289,8 +291,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if, among the VCs of input `i` (which is `port`), no VC other than `v` may send a flit or take an output VC now. None of the
-    /// other VCs has a flit that may bypass.
+    /// True if no VC of input `i` other than `v` may send a flit or take an output VC now. `port` is the record of the input. The caller
+    /// ensures that no other VC of the input has a flit that may bypass the allocator.
     #[inline(always)]
     fn is_input_uncontended(&self, port: &InputUnit<V>, i: usize, v: usize) -> bool {
         let mut others = occupied(&port.head) & !(1 << v);
@@ -310,8 +312,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// VCs of output `o` that are open to the head of VC `v` of input `i`. Returns none if another flit may leave by this output or from
-    /// this input now.
+    /// VCs of output `o` that are open to the head of VC `v` of input `i`. Returns none if another flit may use this output or leave this
+    /// input now.
     #[inline(always)]
     fn room_for_uncontended_head<const SINGLE: bool>(
         &self,
@@ -344,7 +346,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Moves a head across the switch to one of the VCs in `room` of its output. The VC is selected round robin.
+    /// Moves a head across the switch to one of the VCs in `room` of its output. The VC is selected in round-robin order.
     #[inline(always)]
     fn send_uncontended_head<const SINGLE: bool>(
         &mut self,
@@ -394,8 +396,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.flit_hops += 1;
     }
 
-    /// Moves a tail, the only flit of its VC, to VC `vc` of its output. The packet of the tail then leaves both VCs. No other head waits
-    /// for the output.
+    /// Moves a tail, which is the only flit of its VC, across the switch to VC `vc` of its output. The packet of the tail then frees both
+    /// VCs. Called only if no head waits for the output.
     #[inline(never)]
     fn send_uncontended_tail(&mut self, net: &Net, flit: BypassFlit, vc: usize, earliest: u64) {
         let (i, v, o) = flit.places::<V>();
@@ -421,8 +423,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Moves the only flit of VC `v` of input `i`, a body flit, to VC `vc` of output port `p`. Returns the cycle of its
-    /// arrival. `marks`: flags that tell if a run begins with the flit and if a run begins with its credit.
+    /// Moves a body flit, which is the only flit of VC `v` of input `i`, across the switch to VC `vc` of output port `p`. Returns the cycle
+    /// in which the flit arrives at the other end of the channel. `marks`: tells if a run begins with the flit, and if a run begins with
+    /// its credit.
     #[inline(always)]
     pub(crate) fn send_uncontended(
         &mut self,

@@ -1,19 +1,19 @@
-//! iSLIP: each free output grants one input, and each input accepts one grant. Pointers move only past a grant that is accepted in
-//! the first iteration.
+//! iSLIP: each free output grants one input, and each input accepts one grant. The round-robin pointers move only past grants that are
+//! accepted in the first iteration.
 //!
 //! # Source
 //! N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7(2), 1999.
 //! # Parameters
 //! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
-//! flit waits, and its VC has a credit. Arbiters are round robin, or by age.
+//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a flit
+//! waits, and its VC has credit for it. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! Wavefront and maximum-size allocators; speculation. VC allocation in a separate stage is always one iteration of iSLIP, whatever
-//! the switch allocator.
+//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
+//! switch allocator.
 //! # Validation
-//! `engine/tests/theory.rs`: iSLIP has the head-of-line limit of Hluchyj and Karol. `conformance/src/allocator.rs`: nothing is
-//! lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, except two rows for `separable_input_first` and the rows for
+//! `engine/tests/theory.rs`: with iSLIP, throughput has the head-of-line limit of Hluchyj and Karol. `conformance/src/allocator.rs`: no
+//! packet is lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, except two rows for `separable_input_first` and the rows for
 //! information.
 
 use super::output_first::{Pointers, output_first};
@@ -44,7 +44,7 @@ impl AllocatorModel for Islip {
     }
 }
 
-// SAFETY: `output_first` returns its number of moves, and leaves out matched inputs and outputs.
+// SAFETY: `output_first` returns the number of moves that it entered, and leaves out matched inputs and outputs.
 unsafe impl Allocator for Islip {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(

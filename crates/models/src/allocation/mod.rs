@@ -1,8 +1,8 @@
-//! Switch allocators decide which flits cross the switch in an allocation step. Each allocator is one file, and one line here.
+//! Switch allocators decide which flits cross the switch in an allocation step. Each allocator is one file, and has one line in this file.
 
 weft_units::registry! {
-    /// Every switch allocator. All have arbiters that are round robin or choose by age. An iteration matches inputs and outputs
-    /// that are still free.
+    /// Every switch allocator. Arbiters of allocators choose round robin or by the age of packets. Each iteration matches inputs and
+    /// outputs that are still free.
     pub enum AllocatorConfig as AllocatorModel, with examples, given to UseAllocator by Compiler, open to AddedAllocator:
     "islip" => islip::Islip,
     "separable_input_first" => separable_input_first::SeparableInputFirst,
@@ -21,7 +21,7 @@ impl Default for AllocatorConfig {
 }
 
 impl AllocatorConfig {
-    /// Rounds of matching per allocation step.
+    /// Rounds of matching per allocation step, which the scenario sets for the allocator.
     pub fn iterations(&self) -> u8 {
         self.model().iterations()
     }

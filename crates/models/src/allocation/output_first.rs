@@ -1,11 +1,11 @@
-//! Output-first matching, which `islip` and `separable_output_first` share.
+//! Output-first matching, which the allocators `islip` and `separable_output_first` use.
 
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
 use weft_api::switch_step::SwitchStep;
 
-/// Conditions under which the pointers of arbiters move.
+/// The condition under which the round-robin pointers of arbiters move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pointers {
     /// Pointers move past each grant of an output, and past each grant that an input accepts.
@@ -26,10 +26,10 @@ impl Pointers {
     }
 }
 
-/// Separable, output first: each output grants one input, then each input accepts one grant. Returns the number of moves.
+/// Matches outputs first: each output grants one input, then each input accepts one grant. Returns the number of moves.
 ///
 /// # Safety
-/// `outputs` are ports of the router.
+/// All `outputs` must be ports of the router.
 #[inline(always)]
 pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
     ports: &mut Ports<'_, W, V, S>,
@@ -37,29 +37,30 @@ pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
     pointers: Pointers,
     iterations: u8,
 ) -> usize {
-    // SAFETY: the caller guarantees it, and `grant` gives an offer to each input that it returns.
+    // SAFETY: the caller guarantees that `outputs` are ports of the router, and `grant` gives an offer to each input that it returns.
     let (mut matched, mut moves) = unsafe {
         let matched = grant(ports, outputs, Bits::default(), pointers);
         (matched, accept(ports, matched, &mut outputs, pointers, 0))
     };
     let pointers = pointers.after_first_iteration();
     for _ in 1..iterations {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         let granted = unsafe { grant(ports, outputs, matched, pointers) };
         if granted.is_empty() {
             break;
         }
-        // SAFETY: as above.
+        // SAFETY: `grant` gives an offer of one of the router's outputs to each input that it returns.
         moves = unsafe { accept(ports, granted, &mut outputs, pointers, moves) };
         matched = matched | granted;
     }
     moves
 }
 
-/// Lets each input in `granted` accept its offer, and removes the accepted output from `outputs`. Returns the number of moves so far.
+/// Lets each input in `granted` accept its offer, and removes the accepted output from `outputs`. Returns `moves` plus the number of new
+/// moves.
 ///
 /// # Safety
-/// `granted` are inputs of the router, and each has an offer of one of the router's outputs.
+/// All inputs in `granted` must be inputs of the router, and each must have an offer of one of the router's outputs.
 #[inline(always)]
 unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     ports: &mut Ports<'_, W, V, S>,
@@ -86,11 +87,11 @@ unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Lets each output in `outputs` grant one input that is not in `matched`. An input with several offers keeps the best offer.
-/// Returns the inputs with a grant.
+/// Lets each output in `outputs` grant an input that is not in `matched`. An input with several offers stores the best one. Returns the
+/// inputs with a grant.
 ///
 /// # Safety
-/// `outputs` are ports of the router.
+/// All `outputs` must be ports of the router.
 #[inline(always)]
 unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
     ports: &mut Ports<'_, W, V, S>,
@@ -120,7 +121,7 @@ unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
             let mut both = Bits::default();
             both.set(p);
             both.set(usize::from(ports.offers[i]));
-            // SAFETY: both ports come from masks of the router.
+            // SAFETY: both ports are in masks of the router's ports.
             best = unsafe { ports.pick_output(i, both) };
         }
         ports.offers[i] = best as u16;

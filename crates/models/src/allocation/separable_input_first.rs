@@ -1,4 +1,5 @@
-//! Separable, input first: each input chooses one of its requests, then each output chooses one input. Pointers move past every winner.
+//! A separable allocator that matches inputs first: each input chooses one of its requests, then each output chooses one input. The
+//! round-robin pointers move past every winner.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
@@ -6,13 +7,13 @@
 //! # Parameters
 //! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
-//! flit waits, and its VC has a credit. Arbiters are round robin, or by age.
+//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a flit
+//! waits, and its VC has credit for it. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! Wavefront and maximum-size allocators; speculation. VC allocation in a separate stage is always one iteration of iSLIP, whatever
-//! the switch allocator.
+//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
+//! switch allocator.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
+//! `conformance/src/allocator.rs`: no packet is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ impl AllocatorModel for SeparableInputFirst {
     }
 }
 
-// SAFETY: `input_first` counts its moves, and leaves out matched inputs and outputs.
+// SAFETY: `input_first` returns the number of moves that it entered, and leaves out matched inputs and outputs.
 unsafe impl Allocator for SeparableInputFirst {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
@@ -54,10 +55,10 @@ unsafe impl Allocator for SeparableInputFirst {
     }
 }
 
-/// Separable, input first: each input chooses one of its requests, then each output chooses one input. Returns the number of moves.
+/// Matches inputs first: each input chooses one of its requests, then each output chooses one input. Returns the number of moves.
 ///
 /// # Safety
-/// `outputs` are ports of the router.
+/// All `outputs` must be ports of the router.
 #[inline(always)]
 unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
     ports: &mut Ports<'_, W, V, S>,
@@ -66,7 +67,8 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
 ) -> usize {
     let (mut matched, mut moves) = (Bits::<W>::default(), 0);
     for _ in 0..iterations {
-        // `grants` first collects the outputs that each input may send to, then the inputs that chose each output
+        // `grants` first stores, for each input, the outputs to which it may send. Later it stores, for each output, the inputs that chose
+        // it.
         let mut asking = Bits::<W>::default();
         let mut choices = PerPort::<u16, W>::new(0);
         let mut pending = outputs;
@@ -89,7 +91,7 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
         let mut inputs = asking;
         while let Some(i) = inputs.take_first() {
             let may = std::mem::take(&mut ports.grants[i]);
-            // SAFETY: both ports come from masks of the router.
+            // SAFETY: both ports are in masks of the router's ports.
             choices[i] = unsafe { ports.pick_output(i, may) } as u16;
         }
         let mut chosen = Bits::<W>::default();
@@ -106,7 +108,7 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
             ports.ins[i].rr_out = p as u16 + 1;
             matched.set(i);
             outputs.clear(p);
-            // SAFETY: as above, and the input is one of the inputs that requested this output.
+            // SAFETY: input `i` requested output `p`, so both are ports of the router.
             unsafe { ports.enter(p, i, moves) };
             moves += 1;
         }

@@ -1,4 +1,5 @@
-//! Separable, output first: each output chooses one input, then each input chooses one output. Pointers move past every choice.
+//! A separable allocator that matches outputs first: each output chooses one input, then each input chooses one output. The round-robin
+//! pointers move past every choice.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
@@ -6,13 +7,13 @@
 //! # Parameters
 //! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
-//! flit waits, and its VC has a credit. Arbiters are round robin, or by age.
+//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a flit
+//! waits, and its VC has credit for it. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! Wavefront and maximum-size allocators; speculation. VC allocation in a separate stage is always one iteration of iSLIP, whatever
-//! the switch allocator.
+//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
+//! switch allocator.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost. No comparison with another simulator.
+//! `conformance/src/allocator.rs`: no packet is lost. No comparison with another simulator.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;
@@ -41,7 +42,7 @@ impl AllocatorModel for SeparableOutputFirst {
     }
 }
 
-// SAFETY: `output_first` counts its moves, and leaves out matched inputs and outputs.
+// SAFETY: `output_first` returns the number of moves that it entered, and leaves out matched inputs and outputs.
 unsafe impl Allocator for SeparableOutputFirst {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(

@@ -1,17 +1,19 @@
-//! The three-stage allocator. Stage 1 (`choose`): every head chooses an output. Stage 2: every input picks one of its VCs that may
-//! send. Stage 3: every output chooses one of the inputs that picked it. The allocator makes one pass, without iterations.
+//! The three-stage allocator of BlueGene/L. Stage 1 (`choose`): every head chooses an output. Stage 2: every input picks one of its VCs
+//! that may send. Stage 3: every output chooses one of the inputs whose picked VC leads to it. The allocator makes one pass, without
+//! iterations.
 //!
 //! # Source
 //! BlueGene/L: N. R. Adiga et al., "Blue Gene/L torus interconnection network", IBM J. R&D 49(2/3), 2005.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Every input and every output is matched at most once per allocation step. Arbiters are round robin, or by age.
+//! Every input and every output is matched at most once per allocation step. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! The rest of the BlueGene/L router. If a routing decides at the arrival of a head, the head requests only that output.
+//! The other parts of the BlueGene/L router. If a routing chooses the output when a head arrives, stage 1 has no choice: the head requests
+//! only that output.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: results are the same on any number of threads.
-//! No comparison with another simulator.
+//! `conformance/src/allocator.rs`: no packet is lost; `engine/tests/determinism.rs`: results are the same on any number of threads. No
+//! comparison with another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +36,7 @@ impl AllocatorModel for ThreeStage {
     }
 }
 
-// SAFETY: `two_stages` enters one move for each output that it takes out of a mask, and each input picks one output.
+// SAFETY: `two_stages` removes an output from its mask for each move that it enters, and each input picks one output.
 unsafe impl Allocator for ThreeStage {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
@@ -47,10 +49,10 @@ unsafe impl Allocator for ThreeStage {
     }
 }
 
-/// Stages 2 and 3. Returns the number of moves.
+/// Runs stages 2 and 3. Returns the number of moves.
 ///
 /// # Safety
-/// `outputs` are ports of the router.
+/// All `outputs` must be ports of the router.
 #[inline(always)]
 unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
     ports: &mut Ports<'_, W, V, S>,
@@ -79,14 +81,14 @@ unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
         let turn = usize::from(ports.outs[p].rr_in);
         let i = if S::BY_AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
         ports.outs[p].rr_in = i as u16 + 1;
-        // SAFETY: both ports come from masks of the router.
+        // SAFETY: both ports are in masks of the router's ports.
         unsafe { ports.cross_from(p, i, picks[i], moves) };
         moves += 1;
     }
     moves
 }
 
-/// VCs of input `i` that could send a flit to one of these outputs now. Buffers at the far end may be full for the other VCs.
+/// VCs of input `i` that can send a flit to one of `outputs` now. Leaves out VCs whose buffer at the other end of the link is full.
 fn sendable<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     i: usize,
@@ -97,7 +99,7 @@ fn sendable<const W: usize, const V: usize, S: SwitchStep>(
     for v in 0..V {
         let key = *port.requests.at(v);
         let may = if key == NO_REQUEST {
-            // an empty queue still has the output VC that it held last
+            // `output_vc` of an empty queue is the output VC that its last packet held
             let (p, vc) = (usize::from(*port.output_vc.at(v) >> 4), usize::from(*port.output_vc.at(v) & 15));
             let out = &ports.outs[p];
             outputs.contains(p)
@@ -117,24 +119,24 @@ fn sendable<const W: usize, const V: usize, S: SwitchStep>(
 
 /// The next VC of `vcs` in round-robin order at input `i`.
 fn pick_vc<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, vcs: u16) -> u8 {
-    // SAFETY: the input comes from a mask of the router, and the VCs are its own.
+    // SAFETY: the input is in a mask of the router's ports, and `vcs` are VCs of this input.
     if S::BY_AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }
 }
 
-/// The output port that VC `v` of input `i` requests, or holds.
+/// The output port that the packet in VC `v` of input `i` requests, or on which it holds a VC.
 fn output_of<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, v: u8) -> usize {
     let port = &ports.ins[i];
     let key = *port.requests.at(v as usize);
     if key == NO_REQUEST { usize::from(*port.output_vc.at(v as usize) >> 4) } else { ports.common.port(key) }
 }
 
-/// Among `rivals`, the input with the oldest packet in its picked VC. Equal ages are decided round robin.
+/// The input in `rivals` whose picked VC has the oldest packet. Inputs with packets of equal age are chosen round robin.
 fn oldest_pick<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     rivals: Bits<W>,
     picks: &PerPort<u8, W>,
     turn: usize,
 ) -> usize {
-    // SAFETY: the inputs come from a mask of the router, and each has picked one of its VCs.
+    // SAFETY: the inputs are in a mask of the router's ports, and each has picked one of its VCs.
     ports.least(rivals, turn, |i| unsafe { ports.age(i, picks[i]) })
 }

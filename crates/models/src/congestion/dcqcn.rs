@@ -1,29 +1,32 @@
-//! DCQCN: routers set ECN marks with a probability that rises with the queue length. A notified source cuts its rate, and recovers by a
-//! timer and a byte counter.
+//! DCQCN: routers set ECN marks with a probability that rises with the queue length. A notified source cuts its rate. After the cut, the
+//! rate recovers with a timer and a byte counter.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with the parameters of Y. Zhu et al.,
 //! "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, at 40 Gb/s.
 //! # Parameters
-//! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. The probability of a mark rises
-//! to `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: a receiver notifies the source of a flow at most
-//! once in this time. `gain`: g. `alpha_timer` \[time\]: alpha shrinks by g after this time without a notification. `rise_timer`
-//! \[time\], `rise_bytes` \[bytes\]: a flow recovers by one step after each of them. `fast_recovery`: F. The target of a flow stays as
-//! it is before step F of either counter. `increase` \[bandwidth\]: added to the target with each step from F on. `hyper_increase`
-//! \[bandwidth\]: added instead from step F of both counters on, once for each step of the slower counter above F - 1. Default:
-//! `increase` is added as before. `least_rate` \[bandwidth\]: no flow is slower.
+//! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. The probability of a mark rises to
+//! `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: shortest time between two notifications of a receiver to
+//! the source of a flow. `gain`: g, the gain of the estimate alpha. `alpha_timer` \[time\]: time without a notification after which alpha
+//! shrinks by the factor 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step each time this time
+//! has passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. Before step F of either
+//! counter, the target rate of a flow does not change. `increase` \[bandwidth\]: the amount by which the target rate rises with each step
+//! from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both counters have reached F. This amount is added once for each
+//! step of the slower counter above F - 1. Default: the target rate continues to rise by `increase`. `least_rate` \[bandwidth\]: lowest
+//! rate of a flow.
 //! # Guarantees
-//! The cut uses alpha before its update. A flow is free again when its rate is within a thousandth of the line rate. The next
-//! notification of a free flow begins with alpha 1. The gap behind a packet follows from the flow's rate when the packet began.
+//! A rate cut uses the value of alpha before its update. A flow has no rate limit again when its rate is within a thousandth of the line
+//! rate. For a flow without a rate limit, the next notification starts with alpha = 1. The gap after a packet depends on the rate of its
+//! flow when the packet began.
 //! # Not modelled
-//! Priority of notifications: notifications wait in the queues of other packets. Pause frames. Notifications that a failed router
-//! discards are not sent again.
+//! Priority of notifications over other packets: they wait in the same queues. Pause frames. Notifications that a failed router discards
+//! are not sent again.
 //! # Validation
-//! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: rates at the fixed point of the fluid model
-//! for 2, 4 and 10 sources. If each mark is notified, the queue for 4 sources is that of the fluid model. Fair shares of 2, 8 and 32
-//! sources. With one notification in 50 us, the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB long. The model has 20.2, 41.8 and
-//! 122.6 KB, because it ignores that marks within 50 us after a cut have no effect. The rates of 10 sources oscillate. 32 sources use 94.4
-//! % of the bottleneck.
+//! `conformance/src/congestion.rs`: bounds of rates, conservation of packets, and faults. `engine/tests/congestion.rs`: with 2, 4 and 10
+//! sources, rates are at the fixed point of the fluid model. If every mark causes a notification, the queue for 4 sources is as long as in
+//! the fluid model. The same file tests fair shares of 2, 8 and 32 sources. With one notification in 50 us, the queues of 2, 4 and 10
+//! sources are 26.3, 55.1 and 67.2 KB long. The fluid model predicts 20.2, 41.8 and 122.6 KB. The fluid model ignores that marks within 50
+//! us after a cut have no effect. The rates of 10 sources oscillate. 32 sources together use 94.4 % of the bottleneck.
 
 use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;
@@ -145,7 +148,8 @@ impl CongestionModel for Dcqcn {
 /// The parameters of the congestion control, in cycles and flits.
 #[derive(Debug)]
 struct Rates {
-    /// Queue lengths at which the probability of a mark begins to rise and stops rising, and the probability at the second length.
+    /// (from, to, probability): queue lengths [flits] between which the probability of a mark rises from 0, and the probability at the
+    /// second length.
     ramp: (f64, f64, f64),
     interval: u64,
     gain: f64,
@@ -160,7 +164,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Handles the timers that are due up to cycle `now`.
+    /// Handles the timers of a flow that end up to cycle `now`.
     fn advance(&self, flow: &mut FlowMemory, now: u64) {
         while flow.decays_at <= now {
             flow.share *= 1.0 - self.gain;
@@ -173,7 +177,7 @@ impl Rates {
         }
     }
 
-    /// Handles a recovery step.
+    /// Raises the rate of a flow by one recovery step.
     fn rise(&self, flow: &mut FlowMemory) {
         let (fewer, more) = (flow.by_time.min(flow.by_size), flow.by_time.max(flow.by_size));
         if more >= self.fast_recovery {
@@ -186,7 +190,7 @@ impl Rates {
         flow.rate = (flow.rate + flow.target) / 2.0;
     }
 
-    /// Whether the rate of the flow is within a thousandth of the rate of its line.
+    /// True if the flow needs no rate limit, because its rate is within a thousandth of the line rate.
     fn is_free(&self, flow: &FlowMemory) -> bool {
         flow.rate >= self.line * 0.999
     }
@@ -250,7 +254,7 @@ mod tests {
     use super::*;
     use weft_api::state::rate::Rate;
 
-    /// The line rate is 40 Gb/s and a flit has 1,000 bytes, so a flit takes 200 ns.
+    /// At a line rate of 40 Gb/s and 1,000 bytes per flit, a flit takes 200 ns, which is one cycle.
     fn site() -> LineSite {
         LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 }
     }
@@ -261,7 +265,7 @@ mod tests {
 
     #[test]
     fn marks_rise_from_5_to_200_kilobytes() {
-        // 5 KB are 5 flits, 200 KB are 200; in the middle between them the probability is half of 1 %
+        // 5 KB are 5 flits and 200 KB are 200 flits; at the mean of both, the probability is half of 1 %
         let chances = [5, 6, 102, 200, 201].map(|queued| control().marks(queued));
         assert_eq!(chances[0], 0.0);
         assert!((chances[1] - 0.01 / 195.0).abs() < 1e-12 && (chances[2] - 0.01 * 97.0 / 195.0).abs() < 1e-12);

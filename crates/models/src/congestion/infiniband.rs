@@ -1,24 +1,24 @@
-//! Congestion control of InfiniBand: a table holds delays between packets. A notification raises the source's index into the table,
-//! and a timer lowers the index.
+//! Congestion control of InfiniBand. A table contains delays between the packets of a flow. A notification raises the flow's index into the
+//! table, and a timer lowers the index.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, volume 1, annex A10; its tables as in OpenSM (`ib_types.h`). Increase 1, limit 127 and
 //! timer 150 (of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware",
 //! IPDPS 2010.
 //! # Parameters
-//! `threshold` \[bytes\]: queue at an output above which packets are marked. `marking_rate`: mean packets between two marks.
-//! `increase`: entries that a notification adds. `limit`: last entry of the table. `timer` \[time\]: after each, the index goes down by
-//! one. `shift`: entry i delays the next packet by i / 2^shift packet times.
+//! `threshold` \[bytes\]: queue length at an output above which packets are marked. `marking_rate`: mean number of packets between two
+//! marks. `increase`: number of entries by which a notification raises the index. `limit`: last entry of the table. `timer` \[time\]: time
+//! after which the index goes down by one. `shift`: entry i delays the next packet by i / 2^shift times the duration of a packet.
 //! # Guarantees
-//! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet is notified. N equal flows at one
-//! bottleneck need the entry (N - 1) 2^shift, so the last entry of the table limits N.
+//! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet causes a notification. N equal flows at one
+//! bottleneck need entry (N - 1) 2^shift of the table. Therefore the last entry limits N.
 //! # Not modelled
-//! Marks that depend on the input, and victim masks. Control per service level: flows are pairs of terminals. The least index
-//! (CCTI_Min). Notifications that a failed router discards are not sent again.
+//! Marks that depend on the input, and victim masks. Control for each service level. In this model a flow is a pair of terminals. The
+//! lowest index (CCTI_Min). Notifications that a failed router discards are not sent again.
 //! # Validation
-//! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: fair shares of 32 sources at one
-//! bottleneck. 32 sources use 98.7 % of the bottleneck, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in bursts, and
-//! each mark adds an entry.
+//! `conformance/src/congestion.rs`: bounds of rates, conservation of packets, and faults. `engine/tests/congestion.rs`: fair shares of 32
+//! sources at one bottleneck. 32 sources use 98.7 % of the bottleneck, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in
+//! bursts, and each mark adds an entry.
 
 use super::{check_share, flits};
 use schemars::JsonSchema;
@@ -35,15 +35,15 @@ const PATH: &str = "congestion_control.infiniband";
 pub struct Infiniband {
     /// Queue length at an output above which packets are marked.
     pub threshold: Bits,
-    /// Mean packets between two marks.
+    /// Mean number of packets between two marks.
     pub marking_rate: u32,
-    /// Entries that a notification adds to the index of a flow.
+    /// Number of entries by which a notification raises the index of a flow.
     pub increase: u32,
     /// Last entry of the table of delays.
     pub limit: u32,
     /// Time after which the index of a flow goes down by one.
     pub timer: Time,
-    /// The entry i of the table delays the next packet by i / 2^shift times the duration of a packet.
+    /// Entry i of the table delays the next packet by i / 2^shift times the duration of a packet.
     pub shift: u32,
 }
 
@@ -103,7 +103,7 @@ struct Delays {
     increase: u32,
     limit: u32,
     timer: u64,
-    /// Delay per entry \[durations of a packet\].
+    /// Additional delay for each step of the index \[durations of a packet\].
     step: f64,
     line: f64,
 }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_flow_goes_up_by_notifications_and_down_by_the_timer() {
-        // cycles of 200 ns: the timer of 153.6 us is 768 cycles; entry i adds a delay of i / 2 durations of the packet
+        // a cycle has 200 ns: the timer of 153.6 us is 768 cycles; entry i adds a delay of i / 2 durations of the packet
         let site = LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 };
         let control = Infiniband::default().build(&site).unwrap().unwrap();
         let mut flow = control.begin(100);

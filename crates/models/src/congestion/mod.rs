@@ -1,8 +1,9 @@
-//! Congestion control: marked packets make their sources send more slowly. Each control is one file, and one line here.
+//! Congestion control: sources send more slowly when their packets are marked. Each congestion control is one file, and has one line in
+//! this file.
 
 weft_units::registry! {
-    /// Every congestion control. Routers mark packets. Receivers notify the sources, and a notified source limits its rate to that
-    /// terminal.
+    /// Every congestion control. Routers mark packets. Receivers notify the sources of marked packets. A notified source limits its rate to
+    /// the receiver's terminal.
     pub enum CongestionConfig as CongestionModel, with examples, open to AddedCongestion:
     "none" => unlimited::Unlimited,
     "dcqcn" => dcqcn::Dcqcn,
@@ -19,7 +20,7 @@ impl Default for CongestionConfig {
 }
 
 impl CongestionConfig {
-    /// Whether sources send without a limit.
+    /// True for the default, in which sources send without a limit.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -39,7 +40,7 @@ fn flits(site: &LineSite, size: Bits) -> f64 {
     size.0 as f64 / site.flit_bits as f64
 }
 
-/// Refuses a share outside of 0 to 1.
+/// Refuses a share that is not above 0 and at most 1.
 fn check_share(share: f64, path: &str) -> Result<(), Refusal> {
     if share > 0.0 && share <= 1.0 {
         return Ok(());

@@ -1,15 +1,15 @@
-//! No congestion control: nothing is marked, and every source sends as fast as it can.
+//! No congestion control: routers mark no packets, and every source sends as fast as it can.
 //!
 //! # Source
-//! None: this is the network without congestion control.
+//! None. The model is the network without congestion control.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! No packet is marked and no notification is sent.
+//! Routers mark no packet, and receivers send no notification.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `engine/tests/determinism.rs`: every scenario without `congestion_control` runs it.
+//! `engine/tests/determinism.rs`: every scenario without `congestion_control` uses this model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use weft_api::congestion::{CongestionModel, Control, LineSite};
 use weft_units::Refusal;
 
-/// No congestion control: nothing is marked, and every source sends as fast as it can.
+/// No congestion control: routers mark no packets, and every source sends as fast as it can.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlimited {}

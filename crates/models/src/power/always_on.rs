@@ -1,7 +1,7 @@
 //! Every channel is always on.
 //!
 //! # Source
-//! The baseline of every power study.
+//! The usual baseline of studies of power policies.
 //! # Parameters
 //! None.
 //! # Guarantees
@@ -9,8 +9,8 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `engine/tests/conservation.rs`: the cycles of every channel add up to the window, in one state. `scenario/tests/finished.rs`:
-//! sums of energy close exactly.
+//! `engine/tests/conservation.rs`: each channel is in one state, for as many cycles as the window has. `scenario/tests/finished.rs`: the
+//! energies of all accounts add up to the total exactly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,16 +1,16 @@
-//! Whether a channel carries traffic while it changes its mode.
+//! The option of power policies that says if a channel carries traffic while it changes its mode (rate).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The changes of mode during which a channel carries no traffic. A change that stops traffic begins when the channel has drained.
+/// The changes of mode during which a channel carries no traffic. A change that stops traffic begins only when the channel has drained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
-    /// No change stops traffic: a change down takes effect at once, and during a change up the channel carries traffic at the lower rate.
+    /// No change stops traffic. A change down takes effect at once. During a change up, the channel carries traffic at the lower rate.
     Carry,
-    /// Every change stops traffic: during it the channel carries nothing.
+    /// Every change stops traffic. During a change, the channel carries nothing.
     Stop,
     /// Only changes to a lower rate stop traffic.
     StopDown,

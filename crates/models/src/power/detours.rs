@@ -1,6 +1,6 @@
-//! If a packet of several flits leaves a router on a detour, it avoids the direct link of its path. This file records the avoided
-//! link for each packet. The head decides on the detour, but all flits count: a packet of 5,000 flits may need several epochs to
-//! leave.
+//! A packet on a detour avoids the direct link of its path. If packets have several flits, this file records the avoided link of each, and
+//! policies count the packet's flits for that link. The head decides on the detour, but all flits of the packet count: a packet of 5,000
+//! flits can need several epochs to leave a router.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;
@@ -11,12 +11,12 @@ const VCS: usize = 16;
 
 #[derive(Debug, Clone, Kept)]
 pub(in crate::power) struct Detours {
-    /// For each packet number: the output of the direct link that the packet avoids, plus 1, while its head waits here; 0: none.
+    /// For each packet number: 1 + the output of the direct link that the packet avoids, while its head waits at this router; otherwise 0.
     waiting: Vec<u32>,
-    /// For each VC of each output: the same for the packet that is leaving there.
+    /// For each VC of each output: 1 + the output of the direct link that the departing packet avoids; otherwise 0.
     #[kept(each)]
     leaving: Vec<u32>,
-    /// True if all packets have one flit: then nothing is recorded.
+    /// True if all packets have one flit. Nothing is recorded for packets of one flit.
     #[kept(fixed)]
     single: bool,
 }
@@ -30,16 +30,16 @@ impl Detours {
         Self { waiting: Vec::new(), leaving: vec![0; ports * VCS], single }
     }
 
-    /// Clears the entry of a head that has arrived, because an earlier packet may have had the same number.
+    /// Called when a head arrives. Clears its entry, because an earlier packet may have had the same number.
     pub fn comes(&mut self, packet: u32) {
         if let Some(direct) = self.waiting.get_mut(packet as usize) {
             *direct = 0;
         }
     }
 
-    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if its flit
-    /// counts now. A detour counts now for a packet of one flit, and for a head that leaves in this step. Later flits of a long
-    /// packet count when they leave (`sends`).
+    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if a flit must be
+    /// counted now. A flit counts now if the packet has one flit, or if it is a head that leaves in this step. The later flits of a long
+    /// packet are counted when they leave (`sends`).
     #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
         if self.single { detour.direct } else { self.long_chooses(detour) }
@@ -55,7 +55,7 @@ impl Detours {
         Some(direct)
     }
 
-    /// Records that a waiting head begins a detour here, and avoids the direct link of output `direct`.
+    /// Records that a waiting head has begun a detour at this router, and avoids the direct link of output `direct`.
     fn begins(&mut self, packet: u32, direct: usize) {
         let packet = packet as usize;
         if self.waiting.len() <= packet {
@@ -64,13 +64,13 @@ impl Detours {
         self.waiting[packet] = direct as u32 + 1;
     }
 
-    /// Records that a packet begins a detour here, and that its head leaves on VC `vc` of output `over`.
+    /// Records that a packet has begun a detour at this router, and that its head leaves on VC `vc` of output `over`.
     fn leaves(&mut self, over: usize, vc: usize, direct: usize) {
         self.leaving[over * VCS + vc] = direct as u32 + 1;
     }
 
-    /// Called when a flit leaves on VC `vc` of output `over`. `head`: if the flit is a head, the number of its packet, and whether
-    /// the packet is on a detour. Returns the output of the direct link that the packet avoids.
+    /// Called when a flit leaves on VC `vc` of output `over`. `head`: for a head, the number of its packet and true if the packet is on a
+    /// detour. Returns the output of the direct link that the flit's packet avoids, if any.
     pub fn sends(&mut self, over: usize, vc: usize, head: Option<(u32, bool)>) -> Option<usize> {
         let leaving = &mut self.leaving[over * VCS + vc];
         if let Some((packet, around)) = head {
@@ -81,18 +81,18 @@ impl Detours {
     }
 }
 
-/// If the flit is a head: the number of its packet, and whether the packet is on a detour.
+/// For a head: the number of its packet, and true if the packet is on a detour.
 pub(in crate::power) fn head_of(flit: &Departure, packets: &[Packet]) -> Option<(u32, bool)> {
     flit.head.map(|packet| (packet, packets[packet as usize].flags & AROUND != 0))
 }
 
-/// The VCs of a channel whose present packet is on a detour; all flits of a packet follow its head.
+/// The VCs of a channel on which the packet that is being sent is on a detour. All flits of a packet follow its head.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(in crate::power) struct VcsAround(u16);
 
 impl VcsAround {
-    /// Handles a flit on VC `vc`. If the flit is a head, `head` says whether its packet is on a detour. Returns whether the flit's
-    /// packet is on a detour.
+    /// Records a flit on VC `vc`. `head`: for a head, true if its packet is on a detour. Returns true if the packet of the flit is on a
+    /// detour.
     pub fn flit(&mut self, vc: usize, head: Option<bool>) -> bool {
         if let Some(around) = head {
             self.0 = self.0 & !(1 << vc) | u16::from(around) << vc;
@@ -110,17 +110,17 @@ mod tests {
     fn every_flit_of_a_packet_counts_for_the_link_that_its_head_leaves_out() {
         let mut detours = Detours::of(4, false);
         detours.begins(7, 3);
-        // another packet on another VC of the same output; this packet takes its direct link
+        // another packet on another VC of the same output takes its direct link
         assert_eq!(detours.sends(1, 0, Some((5, false))), None);
         assert_eq!(detours.sends(1, 2, Some((7, true))), Some(3));
         assert_eq!([detours.sends(1, 0, None), detours.sends(1, 2, None)], [None, Some(3)]);
-        // the next head on this VC continues with a detour that began elsewhere
+        // the next head on this VC continues a detour that began at another router
         assert_eq!(detours.sends(1, 2, Some((7, true))), None);
-        // a head whose detour is reported when it leaves
+        // the detour of this head is reported only when the head leaves
         assert_eq!(detours.sends(0, 1, Some((9, true))), None);
         detours.leaves(0, 1, 2);
         assert_eq!(detours.sends(0, 1, None), Some(2));
-        // a packet that was discarded before it left; another packet then gets its number
+        // the packet was discarded before it left, and another packet gets its number
         detours.begins(6, 1);
         detours.comes(6);
         assert_eq!(detours.sends(3, 0, Some((6, true))), None);
@@ -131,10 +131,10 @@ mod tests {
         let hop = |direct, leaves_on| Detour { now: 0, over: 1, direct, packet: 7, leaves_on };
         let mut long = Detours::of(4, false);
         assert_eq!(long.chooses(&hop(None, None)), None);
-        // the head waits, so the packet's flits count when they leave
+        // the head waits: its packet's flits count when they leave
         assert_eq!(long.chooses(&hop(Some(3), None)), None);
         assert_eq!([long.sends(1, 2, Some((7, true))), long.sends(1, 2, None)], [Some(3); 2]);
-        // the packet's head leaves in this step, and the engine has reported the packet before
+        // the head leaves in this step, and the engine has reported its detour before
         assert_eq!(long.sends(1, 0, Some((7, true))), None);
         assert_eq!(long.chooses(&hop(Some(2), Some(0))), Some(2));
         assert_eq!(long.sends(1, 0, None), Some(2));

@@ -1,45 +1,45 @@
-//! Elastic tree: every level of a fat tree uses the number of links up that its load needs, counted from the first one. All other
-//! links sleep.
+//! Elastic tree: each level of a fat tree uses only the first links up of its routers, as many as the load needs. All other links sleep.
 //!
 //! # Source
-//! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic,
-//! which keeps the left-most links and switches, with a safety margin. Our choice: the policy uses the utilisation of links in the
-//! last epoch, not flow demands, and a level has the same width in all pods.
+//! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic, which uses
+//! the left-most links and switches, with a safety margin. Two choices are ours: the policy uses the utilisation of links in the last epoch
+//! instead of flow demands, and a level has the same width in all pods.
 //! # Parameters
-//! `epoch` [time]: the utilisation of links is averaged over it, and the policy decides at its end. `high`: a level grows if the
-//! utilisation of its busiest channel is above this value, from 0 to 1. `low`: a level shrinks if the utilisation of its busiest
-//! channel will still be below this value afterwards. `wake` [time]: from off to on. `initial`: links that are on in cycle 0.
+//! `epoch` [time]: time over which the utilisation of links is averaged. The policy decides at the end of each epoch. `high`: a level grows
+//! if the utilisation of its busiest channel is above this value, from 0 to 1. `low`: a level shrinks if the utilisation of its busiest
+//! channel stays below this value with fewer links. `wake` [time]: time that a link needs from off to on. `initial`: links that are on in
+//! cycle 0.
 //! # Guarantees
-//! The width w of a level means that each router of the level uses its first w links up. A link is on if some path over links in
-//! use leads to it. At width 1 everywhere the links that are on are a spanning tree of the leaves, and routers without such a path
-//! sleep. All leaves stay connected at any widths, over paths with the same number of links as before. Utilisation is the share of
-//! the flits that a channel can carry, given its bandwidth and the credits of its buffers. If a level is above `high`, the policy
-//! widens the highest level that can grow, at or below the busy level. The new width is about width * utilisation / high. All links
-//! that wake are on after `wake`, and packets use the new links only then. Otherwise the levels shrink, from the leaves up. Each
-//! shrinks to the least width at which all busiest channels stay below `low`: width * utilisation / new width, at this level and
-//! above. From then on, links that are to go off do not take new packets. These links stay on until no packet in flight has chosen them,
-//! so no head ever waits for a dark link. If a level gets too busy meanwhile, its links are used again at once. Only one change is
-//! in progress at a time, and a whole epoch without a change precedes the next one. Up/down paths on fewer links stay free of
-//! deadlock.
+//! If a level has width w, each of its routers uses its first w links up. A link is on if a path over links in use leads to it. If all
+//! levels have width 1, the links that are on form a spanning tree of the leaves, and all routers outside of this tree sleep. At all
+//! widths, all leaves stay connected, over paths with the same number of links as in the full tree. Utilisation is the number of flits of a
+//! channel divided by the number that it can carry, given its bandwidth and the credits of its buffers. If the utilisation of a level is
+//! above `high`, the policy widens the highest level, at or below this level, that can grow. The new width is about width * utilisation /
+//! high. All links that wake are on after the time `wake`, and packets use them only then. If no level is above `high`, the levels shrink,
+//! from the leaves up. Each level shrinks to the smallest width at which the busiest channels of this level and of the levels above stay
+//! below `low`. The policy expects the utilisation width * utilisation / new width. From the decision on, no new packet takes a link that
+//! will go off. Links that will go off stay on until no packet in flight has chosen them, so no head ever waits for a dark link. If a level
+//! becomes too busy meanwhile, packets use its links again at once. Only one change is in progress at a time. After a change, the policy
+//! waits for a whole epoch before the next one. Up/down paths over a part of the links are also free of deadlock.
 //!
-//! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on allow it.
-//! The policy chooses other links as replacements. Packets use the replacement links when these are awake, and the replaced links
-//! go off. At each choice of a link up, the policy uses the links from which failed links cut off the fewest leaves. Among equal
-//! links the policy uses the first ones. The width of the level gives the number of links. If two leaves that can be joined are not
-//! joined by these links, the policy uses more links. So another core above the same routers replaces a dead core, or a core with a
-//! failed link. If a link of a leaf fails, or a router in between, the tree moves to other links up everywhere. As soon as the
-//! replacements are on, packets are lost only between leaves that no up/down path of working links joins. Until then, packets for
-//! which no path is on are discarded. Replacements take at most `wake` and the rest of the change in progress. Links and routers
-//! that return are used as before.
+//! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
+//! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. At each
+//! choice of a link up, the policy takes the links from which failed links cut off the fewest leaves. Among equal links it takes the first.
+//! The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses more
+//! links. Therefore another core above the same routers replaces a core that has failed or has a failed link. If a link of a leaf fails, or
+//! a router between leaves and cores, the tree uses other links up everywhere. As soon as the replacements are on, packets are lost only
+//! between leaves that no up/down path of working links joins. Before the replacements are on, the network discards packets for which no
+//! path is on. Replacements are on at the latest when the change in progress has ended and the time `wake` has passed. Links and routers
+//! that return are used as before the fault.
 //! # Not modelled
-//! The time in which utilisations and faults reach a controller, and in which its orders come to the routers. Widths of single
-//! pods: one busy pod widens its level everywhere. Demands of flows, which would show how a load spreads over fewer links.
+//! The time until utilisations and faults are known to a controller, and until routers receive its orders. Separate widths for each pod:
+//! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.
 //! # Validation
-//! `engine/tests/elastic_tree.rs`: the spanning tree at least power; its links, latency and bound against values by hand; accepted
-//! load compared with `always_on`, also with tiny buffers; nothing lost and no flit on a dark link while the load rises and falls;
-//! the same results in any number of blocks. `engine/tests/tree_faults.rs`: the links that replace failed ones; nothing lost once
-//! they are on; no link left between on and off. `elastic_tree/plan/tests.rs`: for random faults the plan joins all leaves that can
-//! be joined. No comparison with another simulator, because none has this policy.
+//! `engine/tests/elastic_tree.rs`: the spanning tree at minimum power; its links, latency and bound, compared with values by hand; accepted
+//! load compared with `always_on`, also with tiny buffers; no packet lost and no flit on a dark link while the load rises and falls; the
+//! same results in any number of blocks. `engine/tests/tree_faults.rs`: the links that replace failed ones; no packet lost once they are
+//! on; no link left between on and off. `elastic_tree/plan/tests.rs`: for random faults, the plan joins all leaves that can be joined. No
+//! comparison with another simulator, because none has this policy.
 
 mod gauge;
 mod overseer;
@@ -64,11 +64,11 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.elastic_tree";
 const OFF: DrainFirst = DrainFirst::of(&ElasticTree::OFFERS);
 
-/// Every level of a fat tree uses the number of links up that its load needs, counted from the first one. All other links sleep.
+/// Each level of a fat tree uses only the first links up of its routers, as many as the load needs. All other links sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticTree {
-    /// Time over which the utilisation of links is averaged; also the time between two decisions.
+    /// Time over which the utilisation of links is averaged, and between two decisions.
     #[serde(default = "default_epoch")]
     pub epoch: Time,
     /// A level shrinks if the utilisation of its busiest channel would stay below this value with fewer links.
@@ -77,7 +77,7 @@ pub struct ElasticTree {
     /// A level grows if the utilisation of its busiest channel is above this value.
     #[serde(default = "default_high")]
     pub high: f64,
-    /// Time from off to on.
+    /// Time that a link needs from off to on.
     #[serde(default = "default_wake")]
     pub wake: Time,
     /// Links that are on in cycle 0.
@@ -89,7 +89,7 @@ pub struct ElasticTree {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// A spanning tree of the leaves: one link up of each router that is in use.
+    /// A spanning tree of the leaves: each router that is in use has one link up.
     #[default]
     SpanningTree,
     AllOn,
@@ -111,7 +111,7 @@ fn default_wake() -> Time {
     Time::Cycles(1000)
 }
 
-/// The parameters in cycles, for a given tree.
+/// The parameters of the policy in cycles, for a given tree.
 #[derive(Debug, Clone)]
 struct Runtime {
     epoch: u64,
@@ -120,7 +120,7 @@ struct Runtime {
     wake: u64,
     /// Number of links up of a router.
     radix: u32,
-    /// For each level with links up: whether its width may change.
+    /// For each level with links up: true if the policy may change its width.
     managed: Vec<bool>,
     first: Widths,
     /// For each router: its coordinates in the tree.
@@ -155,7 +155,7 @@ impl ElasticTree {
         Ok(())
     }
 
-    /// The widths of all levels in cycle 0; and for each level, whether its width may change.
+    /// The widths of all levels in cycle 0. Also returns, for each level, true if the policy may change its width.
     fn first_widths(&self, site: &Site) -> Option<(Widths, Vec<bool>)> {
         let (levels, radix) = tree_of(site.graph)?;
         let mut managed = vec![false; levels.count as usize - 1];
@@ -175,7 +175,7 @@ impl PolicyModel for ElasticTree {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// The sum of an epoch without a change, an epoch until the decision, and the time to wake.
+    /// The sum of three times: an epoch without a change, an epoch until the decision, and the time to wake.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let [epoch, wake] = self.cycles(cycle_fs)?;
         Ok(Some(epoch.saturating_mul(2).saturating_add(wake)))
@@ -205,7 +205,7 @@ impl PolicyModel for ElasticTree {
                 format!("choose another policy, or such a tree: {}", able.join(", ")),
             )
         })?;
-        // at least one class is managed
+        // refuses a scenario in which the policy manages no link class
         site.managed_classes(None, PATH)?;
         self.check_thresholds()?;
         let [epoch, wake] = self.cycles(site.cycle_fs)?;
@@ -215,7 +215,7 @@ impl PolicyModel for ElasticTree {
     }
 
     fn examples() -> Vec<Self> {
-        // times and thresholds with which levels grow and shrink soon
+        // times and thresholds with which levels grow and shrink early in a test
         written(&[
             r#"{"epoch": "100ns", "wake": "40ns"}"#,
             r#"{"epoch": "60ns", "low": 0.2, "high": 0.4, "wake": "90ns", "initial": "all_on"}"#,

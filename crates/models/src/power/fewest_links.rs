@@ -1,45 +1,48 @@
-//! Fewest links: in every subnetwork a planner keeps on the smallest set of links that carries the traffic between the members.
+//! Fewest links: in every subnetwork, a planner finds the smallest set of links that carries the traffic between the members, and keeps
+//! these links on.
 //!
 //! # Source
-//! Ours. The question is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound there (Fig. 12) applies if all links
-//! that are on are used alike. TCEP switches links off from the outer routers inwards, so links between its inner routers carry
-//! little. In `fewest_links` the planner uses the whole matrix of traffic.
+//! Ours. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper (Fig. 12) assumes that all links
+//! that are on carry the same load. TCEP switches off the links of outer routers first. Therefore links between its inner routers carry
+//! little. The planner of `fewest_links` uses the whole matrix of traffic.
 //! # Parameters
-//! `high_water`: how full links may be, between 0 and 1. Packets of one flit that come at random wait as long, on average, as on
-//! channels of this utilisation. No channel is planned above the middle between this value and 1. If flits come together (long
-//! packets, bursts), links are less full: the ratio of a packet's wait to its time without waiting stays the same. `activation_epoch`
-//! \[time\]: time between two searches of a planner for surges. `deactivation_epoch` \[time\]: the planner measures the matrix over
-//! this time, and then plans again. `wake` \[time\]: duration of the change from off to on. `initial`: links that are on in cycle 0.
-//! `hub`: the member whose links to all others stay on.
+//! `high_water`: target utilisation of links, between 0 and 1. In the planned network, random packets of one flit wait as long, on average,
+//! as on channels of this utilisation. The planner gives no channel a load above the mean of this value and 1. If flits come together (long
+//! packets, bursts), the planner gives links less load: the ratio of a packet's wait to its time without waiting stays the same.
+//! `activation_epoch` \[time\]: time after which the planner checks again for surges of traffic. `deactivation_epoch` \[time\]: the planner
+//! measures the traffic matrix over this time, and then makes a new plan. `wake` \[time\]: time that a link needs from off to on.
+//! `initial`: links that are on in cycle 0. `hub`: the member whose links to all others stay on.
 //! # Guarantees
-//! The star around the hub is on, so any two members have a link or a path over one other member. At the end of a deactivation
-//! epoch the planner looks at several nested families of sets of links. The planner takes the smallest set in these families that
-//! carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few.
-//! It also changes if the set has fewer links than the present one, by a hundredth of all links. If an epoch brings more traffic than random variation explains, only
-//! this epoch counts. Links planned for a part of the traffic would be too few. More than random variation means four standard
-//! deviations, and a twentieth more than before. If f flits come together, the limits are f / 2 times these: packets of 40 flits must
-//! double the load. A surge is an activation epoch with more traffic than usual, by four standard deviations and a twentieth. In a
-//! surge, and in every activation epoch before the first plan, the planner adds links at once. No link is removed at the end of a
-//! deactivation epoch with a surge of f / 2 times that size. New links are on before others drain, `wake` after the plan, and no other
-//! change begins before that. A draining link does not take new packets. A draining link goes dark at the end of an activation epoch
-//! in which its buffers are empty and all credits have returned. If the planner needs the link before that, the link is on at once.
+//! The star around the hub is always on. Therefore a link or a path over one other member joins any two members. At the end of a
+//! deactivation epoch, the planner examines several nested families of sets of links. The planner finds the smallest set in these families
+//! that carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few for the
+//! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If an epoch has more additional traffic than
+//! random variation explains, the planner uses only this epoch. Links planned for the lower traffic before would be too few. The additional
+//! traffic is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come
+//! together, these limits are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose
+//! traffic exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before
+//! the first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no
+//! links at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No other change begins before
+//! that. No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty
+//! and all credits have returned. If the planner needs a draining link again, the link is on at once.
 //! # Not modelled
-//! The time and the flits of reports to the planner, and of the planner's orders. They would need R (R - 1) counters of 32 bits per
-//! epoch in a subnetwork of R routers. Links that fail: Weft refuses faults together with routings that depend on the states of
-//! links. The cost of a plan to the simulation grows faster than R^4. A plan takes 0.7, 16, 340 and 8,200 million instructions for
-//! 8, 16, 32 and 64 routers (uniform traffic at load 0.2). With the default epochs and R terminals per router this is 0.4 (8x8
-//! routers), 1.3, 6 and 14 % of a run.
+//! The time and the flits that reports to the planner and its orders would need. The reports would need R (R - 1) counters of 32 bits per
+//! epoch in a subnetwork of R routers. Failed links: Weft refuses faults together with routings that depend on the states of links. The
+//! computing time of a plan grows faster than R^4. A plan takes 0.7, 16, 340 and 8,200 million instructions for 8, 16, 32 and 64 routers
+//! (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4 (8x8 routers), 1.3, 6 and 14 % of the
+//! time of a simulation.
 //! # Validation
-//! `fewest_links/plan.rs`: sets against sums by hand. For exactly uniform traffic and a mark of 0.96, sets are at most 0.06 above the lower
-//! bound of TCEP's Fig. 12 at ten loads. A lower mark never has fewer links. `engine/src/run/tests/fewest_links_planner.rs`: the matrix
-//! that is counted, and bursts and marks against sums by hand. `engine/tests/fewest_links.rs`: links, latency and accepted load in a
-//! network, compared with TCEP; links in a surge, and after a rise and a fall of the load; pairs of routers that send more than their link
-//! carries. On every legal topology: conservation, determinism and checkpoints. No rows of another simulator: none has this policy.
-//! Comparison with TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, sets are 0.028
-//! to 0.074 above the bound (TCEP 0.028 to 0.122). The network is from 2 % faster to 27 % slower than with TCEP. `fewest_links` misses the
-//! goal of 0.06 at TCEP's latency. On 8x8 routers `fewest_links` needs, at the same mark, no more links than TCEP, except under bit
-//! reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP under uniform traffic, is better under
-//! tornado, and worse under bit reversal.
+//! `fewest_links/plan.rs`: sets of links, compared with sums by hand. At ten loads of exactly uniform traffic and a mark of 0.96, sets are
+//! at most 0.06 above the lower bound of TCEP's Fig. 12. A lower mark never gives fewer links.
+//! `engine/src/run/tests/fewest_links_planner.rs`: the measured matrix, and bursts and marks, compared with sums by hand.
+//! `engine/tests/fewest_links.rs`: links, latency and accepted load of a network, compared with TCEP; links in a surge, and after a rise
+//! and a fall of the load; pairs of routers that send more than their link can carry. On every legal topology: conservation of flits,
+//! determinism and checkpoints. No rows of another simulator, because none has this policy. Comparison with TCEP in
+//! `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, sets are 0.028 to 0.074 above the bound
+//! (TCEP 0.028 to 0.122). The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's latency, `fewest_links` misses
+//! the goal of 0.06 above the bound. On 8x8 routers at the same mark, `fewest_links` needs at most as many links as TCEP. The exception is
+//! bit reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP under uniform traffic, is better
+//! under tornado, and worse under bit reversal.
 
 mod ledger;
 mod plan;
@@ -64,26 +67,26 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.fewest_links";
 const OFF: DrainFirst = DrainFirst::of(&FewestLinks::OFFERS);
 
-/// In every subnetwork a planner keeps on the smallest set of links that carries the traffic between the members.
+/// In every subnetwork, a planner finds the smallest set of links that carries the traffic between the members, and keeps these links on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FewestLinks {
-    /// How full links may be: packets of one flit wait as long, on average, as on channels of this utilisation.
+    /// Target utilisation of links: on average, packets of one flit wait as long as on channels of this utilisation.
     #[serde(default = "high_water")]
     pub high_water: f64,
     /// Time between two checks for surges of traffic.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
-    /// Time over which traffic is measured; also the time between two plans. A multiple of `activation_epoch`.
+    /// Time over which traffic is measured, and between two plans. A multiple of `activation_epoch`.
     #[serde(default = "ten_thousand")]
     pub deactivation_epoch: Time,
-    /// Time from off to on.
+    /// Time that a link needs from off to on.
     #[serde(default = "thousand")]
     pub wake: Time,
     /// Links that are on in cycle 0.
     #[serde(default)]
     pub initial: Initial,
-    /// Member of every subnetwork whose links to all others stay on.
+    /// Member of every subnetwork whose links to all other members stay on.
     #[serde(default)]
     pub hub: u8,
 }
@@ -100,7 +103,7 @@ fn ten_thousand() -> Time {
     Time::Cycles(10_000)
 }
 
-/// The parameters, in cycles, and the subnetworks that are managed.
+/// The parameters of the policy in cycles, and the subnetworks whose links it manages.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     high_water: f64,
@@ -118,7 +121,7 @@ pub struct Runtime {
 impl FewestLinks {
     pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Subnetworks, ..Offers::ALWAYS_ON };
 
-    /// The epochs and the time to wake.
+    /// The activation epoch, the deactivation epoch and the time to wake [cycles].
     fn cycles(&self, cycle_fs: u128) -> Result<[u64; 3], Refusal> {
         let cycles = |name: &str, time: &Time| {
             let path = format!("{PATH}.{name}");
@@ -160,7 +163,7 @@ impl PolicyModel for FewestLinks {
     }
 
     fn examples() -> Vec<Self> {
-        // short times between plans, and links that wake fast
+        // short times between plans, and links that wake quickly, so that tests see changes
         written(&[
             r#"{"activation_epoch": "100ns", "deactivation_epoch": "500ns", "wake": "60ns"}"#,
             r#"{"activation_epoch": "80ns", "deactivation_epoch": "240ns", "wake": "120ns", "initial": "all_on"}"#,

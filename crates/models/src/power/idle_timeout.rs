@@ -1,31 +1,31 @@
-//! Per direction: a channel that was idle for the time `idle` goes off, or to another mode. The channel returns when a packet requests it.
+//! Switches each direction of a link separately: a channel goes off, or to a slower mode, after it was idle for the time `idle`. The
+//! channel returns when a packet requests it.
 //!
 //! # Source
-//! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`,
-//! `changes: stop`), with idle time `t_down = t_transition / rho`. Other modes: ours.
+//! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`, `changes:
+//! stop`), with idle time `t_down = t_transition / rho`. The other modes are our addition.
 //! # Parameters
-//! `idle` [time]: idle time after which a channel changes to the mode `to` (`t_down`). `rho`: the ratio of `transition` to the idle
-//! time: idle = transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the
-//! mode of idle channels, `off` or a mode that the scenario names. `changes`: whether the channel carries traffic during a change.
-//! `switch_at` [bytes or bits]: amount of data that must wait for a channel in the mode `to` before its change to the full rate
-//! begins. The amount is rounded up to whole flits. With `break_even`, the amount is the least that leaves no later with the change
-//! than without it. Without `switch_at` the first packet brings the channel back to the full rate. `power.manages` says whether links
-//! of terminals are managed.
+//! `idle` [time]: idle time after which a channel changes to the mode `to` (`t_down`). `rho`: `transition` divided by the idle time. The
+//! idle time is transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of
+//! idle channels, `off` or a mode that the scenario names. `changes`: if the channel carries traffic while it changes its mode. `switch_at`
+//! [bytes or bits]: amount of data that must wait for a channel in the mode `to` before the channel begins its change to the full rate. The
+//! amount is rounded up to whole flits. `break_even` is the smallest amount that leaves no later with the change than without it. Without
+//! `switch_at`, the first packet starts the change to the full rate. `power.manages` says if the policy also manages links of terminals.
 //! # Guarantees
-//! Never drops a flit. No flit starts on a channel in a mode that carries no traffic, nor during a change that stops traffic. With `to:
-//! off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic this
-//! packet does not wait: it crosses at the lower rate until the full rate is back. With `switch_at` the packet also crosses at the lower
-//! rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender, behind the packets that hold the
-//! channel. If the packets that hold the channel have not left within an idle time, the channel carries traffic again. The policy checks
-//! the channel again an idle time later.
+//! The policy never drops a flit. No flit starts on a channel whose mode carries no traffic, or during a change that stops traffic. With
+//! `to: off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic,
+//! this packet does not wait: it crosses at the lower rate until the change has ended. With `switch_at` the packet also crosses at the
+//! lower rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender. A change that stops traffic
+//! begins only when the packets that hold the channel have left. If they have not left after an idle time, the channel carries traffic
+//! again. After another idle time, the policy checks the channel again.
 //! # Not modelled
-//! Retraining errors. Credits travel on a side channel that is always on and is not billed.
+//! Retraining errors. Credits: they travel on a side channel that is always on and whose energy is not counted.
 //! # Validation
-//! - `engine/tests/conservation.rs`: the cycles of every channel add up to the window; only a channel that is on carries flits; an
-//!   idle network is in each state for exactly the given number of cycles.
+//! - `engine/tests/conservation.rs`: the cycles of every channel add up to the window. Only a channel that is on carries flits. In an idle
+//!   network each channel is in each state for exactly the expected number of cycles.
 //! - `engine/tests/choosing.rs`: sleeping members of a trunk wake when needed.
-//! - `engine/tests/modes.rs`: at 1/12 of the rate a flit takes twelve times as long.
-//! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic predicts; the latency of one packet over a
+//! - `engine/tests/modes.rs`: at 1/12 of the rate, a flit needs twelve times as many cycles.
+//! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic predicts. The latency of a single packet over a
 //!   sleeping or slow link equals the closed form.
 //!
 //! No comparison with another simulator, because none has link states.
@@ -47,32 +47,32 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per direction: a channel that was idle for the time `idle` goes off, or to another mode. The channel returns when a packet requests it.
+/// Switches each direction of a link separately: a channel goes off, or to a slower mode, after it was idle for the time `idle`. The
+/// channel returns when a packet requests it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
-    /// Time after which an idle channel goes down. A channel is idle while no flit waits for the link or is on its way to it.
+    /// Time after which an idle channel changes to the mode `to`. A channel is idle while no flit waits for the link or is on its way to
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Time>,
-    /// In place of `idle`: the transition as a share of the idle time, above 0 and at most 1. The idle time is transition / rho.
+    /// Alternative to `idle`: the transition as a share of the idle time, above 0 and at most 1. The idle time is transition / rho.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &0.9)]
     pub rho: Option<f64>,
     /// Duration of a change of the mode, down and up.
     pub transition: Time,
-    /// The mode of idle channels: `off`, or one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
-    /// allowed. In a mode that carries traffic the channel has its full rate again a `transition` after the first packet requested
-    /// it.
+    /// The mode of idle channels: `off`, or one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. If
+    /// the mode carries traffic, the channel has its full rate again one `transition` after the first packet requested it.
     #[serde(default = "off", skip_serializing_if = "is_off")]
     #[schemars(example = &"off", example = &"quarter", example = &"low")]
     pub to: String,
-    /// Whether the channel carries traffic while it changes its mode: with `carry` it does, at the lower rate. Default: `carry` if
-    /// the channel carries traffic in the mode `to`; otherwise `stop`.
+    /// Whether the channel carries traffic while it changes its mode. With `carry` it does, at the lower rate. Default: `carry` if the
+    /// channel carries traffic in the mode `to`; otherwise `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// Amount of waiting data at which a channel begins its change to the full rate, if the mode `to` carries traffic.
-    /// `break_even`: the least amount of data that leaves no later with the change than without it. Default: the first packet
-    /// begins the change.
+    /// Amount of waiting data at which a channel begins its change to the full rate, if the mode `to` carries traffic. `break_even`: the
+    /// smallest amount that leaves no later with the change than without it. Default: the first packet starts the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"break_even", example = &"16KiB")]
     pub switch_at: Option<SwitchAt>,
@@ -130,11 +130,11 @@ impl IdleTimeout {
             let what = format!("{rho} is not a valid share of the idle time");
             return Err(Refusal::new(path, what, "write a number above 0, up to 1, such as 0.9"));
         }
-        // a share such as 0.9 is not exact in binary, so a millionth of a cycle is rounded off
+        // a share such as 0.9 is not exact in binary, so an excess below a millionth of a cycle does not count
         Ok((idle - 1e-6).ceil() as u64)
     }
 
-    /// The mode of idle channels, and the changes that stop traffic.
+    /// The mode to which idle channels change, and the changes that stop traffic. Refuses impossible combinations.
     fn target(&self, modes: &Modes) -> Result<(LinkState, Changes), Refusal> {
         let to = modes.asked(&self.to, &format!("{PATH}.to"))?;
         let carries = modes.carries(to);
@@ -174,18 +174,19 @@ impl PolicyModel for IdleTimeout {
         Ok(states)
     }
 
-    /// The time from the last flit until the channel is off, plus the time until it is on again.
+    /// The time from the last flit until the channel is off, plus the time that it needs to be on again.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         Ok(Some(transition.saturating_mul(2).saturating_add(idle)))
     }
 
-    /// The channel must be off before it wakes, so a packet waits for two transitions.
+    /// If a packet arrives when the channel begins to go off, it waits for two transitions: the channel must be off before it wakes.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.1.saturating_mul(2))
     }
 
-    /// If a link goes off after less idle time than a switch takes, it can starve the links behind it. Then those links also go off.
+    /// A warning if links go off after less idle time than a switch takes: a link that does so can starve the links behind it. The starved
+    /// links then also go off.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         let shorter = self.idle.filter(|_| transition > idle);
@@ -214,15 +215,15 @@ impl PolicyModel for IdleTimeout {
     }
 }
 
-/// The parameters, in cycles and flits.
+/// The parameters of the policy, in cycles and flits.
 #[derive(Debug, Clone)]
 struct Times {
     idle: u64,
     transition: u64,
-    /// The mode of idle channels.
+    /// The mode to which idle channels change.
     to: LinkState,
     changes: Changes,
-    /// For each link class: the number of waiting flits at which a channel leaves the mode `to`. If empty, the first packet makes
-    /// channels return.
+    /// For each link class: the number of waiting flits at which a channel leaves the mode `to`. If empty, the first packet makes a channel
+    /// leave this mode.
     switch_at: Vec<u32>,
 }

@@ -1,11 +1,11 @@
-//! The registry of link power policies.
+//! The registry of power policies, which switch links or change their rate.
 //!
-//! Each channel belongs to the router that sends on it, and so does the channel's state. Some policies act through the agents of
-//! each block. Agents receive timers, control packets, and the requests of packets for links. Other policies act through an
-//! overseer between two cycles (`api/policy.rs`, `api/agents.rs`).
+//! Each channel, with its power state, belongs to the router that sends on it. Some policies act through agents, one in each block. Agents
+//! are notified of timers, control packets, and packets that request links. Other policies act through an overseer, which sees the whole
+//! network between two cycles (`api/policy.rs`, `api/agents.rs`).
 
 weft_units::registry! {
-    /// Every link power policy.
+    /// The power policies that a scenario can choose.
     pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples, open to AddedPolicy:
     "always_on" => always_on::AlwaysOn,
     "elastic_tree" => elastic_tree::ElasticTree,
@@ -35,15 +35,15 @@ use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
 impl Default for PolicyConfig {
-    /// Links stay on.
+    /// The default policy, under which all links stay on.
     fn default() -> Self {
         Self::AlwaysOn(always_on::AlwaysOn {})
     }
 }
 
 impl PolicyConfig {
-    /// States that a channel can be in under this policy, in the table of modes of the run: the power model must price each.
-    /// Refuses modes that the table does not have.
+    /// The states that a channel can have under this policy. The power model of the run must have a price for each. `modes`: the table of
+    /// modes of the run. Refuses modes that are not in it.
     pub fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
         self.model().states(modes)
     }
@@ -74,12 +74,12 @@ impl PolicyConfig {
         names
     }
 
-    /// Whether every link that works is on in every cycle.
+    /// True if every link that works is on in every cycle.
     pub fn stays_on(&self) -> bool {
         self.model().stays_on()
     }
 
-    /// Every policy that can keep all links on, in the form in which a scenario writes it.
+    /// Every policy that can keep all links on, as a scenario writes it.
     pub fn all_on() -> Vec<String> {
         let of = |(name, offers): (&'static str, Offers)| match offers.all_on {
             Some(parameters) => Some(format!("{name}: {parameters}")),
@@ -88,18 +88,18 @@ impl PolicyConfig {
         Self::declared().filter_map(of).collect()
     }
 
-    /// Kinds of knowledge that routings have of links that the policy switches off.
+    /// The knowledge that routings have of links that the policy switches off.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links
     }
 
-    /// The offers of this policy to routings and faults.
+    /// The offers of this policy, which are compared with the needs of routings and faults.
     pub fn offers(&self) -> Offers {
         self.declares()
     }
 }
 
-/// The remedy that keeps all links on.
+/// A remedy for refusals: how to keep all links on.
 pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::declared().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|(name, _)| name).collect();
@@ -116,8 +116,8 @@ weft_units::codes! {
                 change to the full load with `traffic.phases` before the window.";
 }
 
-/// Warns that a link goes off after less idle time than a switch takes. A link that goes off this early can starve the links behind
-/// it, and then those links also go off. `path`: the path of the policy in the scenario.
+/// A warning about a link that goes off after less idle time than a switch takes. A link that goes off this early can starve the links
+/// behind it, which then also go off. `path`: the path of the policy in the scenario.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} without packets, but needs {transition} to go off and to wake again. While packets wait for a link, \
@@ -133,7 +133,7 @@ fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, trans
     Remark::new(&SLEEPS_TOO_SOON, format!("{path}.idle"), numbers, what, help)
 }
 
-/// The subnetworks that a policy manages. Refuses a topology that has none.
+/// The subnetworks of the network, for a policy that manages subnetworks. Refuses a topology without subnetworks.
 fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
     let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
         let what = format!("{policy} manages links between routers that are all neighbours, but this network has none");
@@ -164,7 +164,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
-/// Remedy that names the link classes that policies of subnetworks can manage; without such classes, the remedy of `leave_links_on`.
+/// A remedy that names the link classes that policies of subnetworks can manage. If there are none, the remedy is that of `leave_links_on`.
 fn manageable(site: &Site, nets: &Subnets) -> String {
     let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
     let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();
@@ -172,12 +172,12 @@ fn manageable(site: &Site, nets: &Subnets) -> String {
     if names.is_empty() { leave_links_on() } else { format!("write manages: [{}]", names.join(", ")) }
 }
 
-/// The subnetworks of a router with links that the policy switches.
+/// Indices of the subnetworks whose links the policy switches.
 fn managed_of(site: &Site, nets: &Subnets) -> impl Iterator<Item = usize> {
     (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1)
 }
 
-/// Refuses a hub if some managed subnetwork has no member of that number.
+/// Refuses hub number `hub` if a managed subnetwork has no member with this number.
 fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
     match managed_of(site, nets).map(|d| nets.widths[d]).min() {
         Some(width) if hub >= width => {
@@ -188,7 +188,7 @@ fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Ref
     }
 }
 
-/// Refuses a high-water mark that is not a share of a link.
+/// Refuses a high-water mark that is not a valid share of a link's bandwidth.
 fn check_high_water(share: f64, path: &str) -> Result<(), Refusal> {
     if share > 0.0 && share < 1.0 {
         return Ok(());

@@ -1,26 +1,27 @@
-//! Per link: both ends agree to switch the link off after both directions were idle for `idle`. A packet at either end makes the
-//! link return.
+//! Switches whole links: the routers at both ends agree to switch a link off after both directions were idle for the time `idle`. A packet
+//! for either direction makes the link wake.
 //!
 //! # Source
-//! None: ours. `idle_timeout` (Zahn et al., HiPINEB 2019) is the same policy per direction. The agreement of two ends by request
-//! and answer is that of J. Kim et al., "TCEP", ISCA 2018.
+//! None. The policy is ours. `idle_timeout` (Zahn et al., HiPINEB 2019) is the same policy for each direction separately. The agreement by
+//! request and answer is that of J. Kim et al., "TCEP", ISCA 2018.
 //! # Parameters
-//! `idle` \[time\]: idle time of both directions before the link goes off; transition \[time\]: duration of going off and of waking.
+//! `idle` \[time\]: idle time of both directions before the link goes off. `transition` \[time\]: duration of going off, and of waking.
 //! # Guarantees
-//! Never drops a flit; no flit starts on a channel that is not `on`. An end whose channel was idle for `idle` closes it and sends
-//! `sleep` over the link. The other end answers `agree` if its own channel was idle for `idle`; otherwise it answers `refuse`.
-//! After an agreement, each end switches its channel off. If both ends send `sleep` at once, each request is the answer to the
-//! other one. After `refuse` the channel opens, and its end asks again after `idle` at the earliest. If a packet waits for the
-//! channel of an end, this end calls the other end on the side channel of the link. A channel must be off before it wakes. Each end
-//! reports on the side channel when it is awake, and a channel opens when both ends are awake. The first packet of a burst waits at
-//! most for the answer of the other end, 2 transitions and 2 messages on the side channel.
+//! The policy never drops a flit. No flit starts on a channel that is not `on`. An end is a router with its channel of the link. If the
+//! channel was idle for `idle`, the end closes it and sends `sleep` over the link. The other end answers `agree` if its channel was also
+//! idle for `idle`; otherwise it answers `refuse`. After `agree`, both ends switch their channels off. If both ends send `sleep` at once,
+//! each request also counts as the answer to the other. After `refuse`, the first end opens its channel again, and sends the next request
+//! after `idle` at the earliest. If a packet waits for an end's channel, the end sends a call to the other end on the side channel of the
+//! link. A channel that is going off must be off before it wakes. Each end reports on the side channel when its channel is awake. A channel
+//! opens when both ends are awake. The first packet of a burst waits at most for the answer of the other end, 2 transitions and 2 messages
+//! on the side channel.
 //! # Not modelled
-//! Retraining errors. The side channel, which also carries credits, is always on and is not billed. Links of terminals.
+//! Retraining errors. The side channel: it also carries credits, is always on, and its energy is not counted. Links of terminals.
 //! # Validation
-//! `engine/tests/models/neighbour_sleep.rs` checks an idle network: each link is in each state for the given number of cycles. A
-//! link with one busy direction stays on. The wait of a packet is derived to the cycle. Nothing is lost for many latencies and
-//! times. `engine/tests/conservation.rs`: the cycles of every channel add up to the window. No comparison with another simulator,
-//! because none has link states.
+//! `engine/tests/models/neighbour_sleep.rs`: in an idle network, each link is in each state for the expected number of cycles. A link with
+//! one busy direction stays on. The wait of a packet is as long as derived by hand, to the cycle. No packet is lost for many latencies and
+//! times. `engine/tests/conservation.rs`: the cycles of every channel add up to the window. No comparison with another simulator, because
+//! none has link states.
 
 use super::sleeps_too_soon;
 use schemars::JsonSchema;
@@ -36,15 +37,15 @@ use weft_api::switching::CloseFirst;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per link: both ends agree to switch the link off after both directions were idle for `idle`. A packet at either end makes the
-/// link return.
+/// Switches whole links: the routers at both ends agree to switch a link off after both directions were idle for the time `idle`. A packet
+/// for either direction makes the link wake.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeighbourSleep {
-    /// Time for which both directions must have been idle. A direction is idle while no flit waits for it or is on its way to
-    /// it.
+    /// Time for which both directions must have been idle before the link goes off. A direction is idle while no flit waits for it or is on
+    /// its way to it.
     pub idle: Time,
-    /// Duration of going off and of waking. Meanwhile the link draws full power and carries nothing.
+    /// Duration of going off, and of waking. During these times the link draws full power and carries nothing.
     pub transition: Time,
 }
 
@@ -73,13 +74,14 @@ impl PolicyModel for NeighbourSleep {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// The time from the last flit until the link is off, plus the time until it is on again.
+    /// The time from the last flit until the link is off, plus the time that it needs to be on again.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }
 
-    /// The link must be off before it wakes. Messages add some cycles, depending on the latency of the link.
+    /// Two transitions, because the link must be off before it wakes. Messages add some cycles to this time, depending on the latency of
+    /// the link.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
     }
@@ -110,7 +112,7 @@ struct Times {
     transition: u64,
 }
 
-/// The policy built for one network.
+/// The policy's agents are built from these rules for one network.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     times: Times,
@@ -119,7 +121,7 @@ struct Rules {
 }
 
 impl Policy for Rules {
-    /// Limits control packets in flight: an end sends a packet only after its last one was answered.
+    /// Limits on control packets in flight. An end sends the next request only after the other end has answered the last one.
     fn control(&self) -> Option<ControlPlan> {
         Some(ControlPlan { kinds: &Say::PACKETS, queue: 2, per_router: 3 * self.ports })
     }
@@ -135,22 +137,22 @@ impl Policy for Rules {
     }
 }
 
-/// A message from one end of a link to the other one.
+/// A message from one end of a link to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Say {
     Sleep,
     Agree,
     Refuse,
-    /// A packet waits for the link. Sent on the side channel.
+    /// A packet waits for this end's channel. The message is sent on the side channel.
     Wake,
-    /// This end of the link is awake. Sent on the side channel.
+    /// The channel of this end is awake. The message is sent on the side channel.
     Awake,
 }
 
 impl Say {
     const ALL: [Self; 5] = [Self::Sleep, Self::Agree, Self::Refuse, Self::Wake, Self::Awake];
-    /// Names of the control packets in results.
+    /// Names of the control packets in results. The other messages use the side channel.
     const PACKETS: [&'static str; 3] = ["sleep", "agree", "refuse"];
 }
 
@@ -159,15 +161,15 @@ impl Say {
 enum Step {
     /// The channel carries packets.
     Carries,
-    /// This end has sent `sleep`, and waits for the answer.
+    /// This end has sent `sleep` and waits for the answer.
     Asks,
-    /// This end goes off as soon as the packet with its answer has left.
+    /// The ends have agreed. This end goes off as soon as the packet with its answer has left.
     Leaves,
     /// The channel goes off, or is off.
     Sleeps,
     /// The channel wakes.
     Wakes,
-    /// This end is awake, and waits until the other end is awake.
+    /// This end is awake and waits until the other end is awake.
     IsAwake,
 }
 
@@ -175,13 +177,13 @@ enum Step {
 #[derive(Debug, Clone, Copy, Value)]
 struct End {
     step: Step,
-    /// Whether this end has asked the other end to wake since the link last carried packets.
+    /// True if this end has asked the other end to wake since the link last carried packets.
     has_called: bool,
-    /// Whether the other end has asked this end to wake since then.
+    /// True if the other end has asked this end to wake since the link last carried packets.
     is_called: bool,
-    /// Whether the other end has reported since then that it is awake.
+    /// True if the other end has reported that it is awake since the link last carried packets.
     other_is_awake: bool,
-    /// Router of this end and of the other one, numbered in the whole network.
+    /// Routers of this end (`own`) and of the other end (`far`), numbered in the whole network.
     own: u32,
     far: u32,
     /// Link class of the channel.
@@ -223,7 +225,7 @@ impl Agents for Ends {
 }
 
 impl Ends {
-    /// Lets the end of the link of channel `o` act, if the policy manages the channel.
+    /// Calls `does` with the end of the link of channel `o`, if the policy manages the channel.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         if let Some(end) = &mut self.of[o] {
             does(&mut Work { o, end, times: self.times, channels });
@@ -231,7 +233,7 @@ impl Ends {
     }
 }
 
-/// An end of a link and the channels of its block, during a call.
+/// An end of a link with access to the channels of its block, for one call.
 struct Work<'a> {
     /// Number of the channel of this end.
     o: usize,
@@ -260,11 +262,11 @@ impl Work<'_> {
         }
     }
 
-    /// Called when a head begins to request the channel while it is closed.
+    /// Called when a head begins to request the closed channel.
     fn wanted(&mut self) {
         match self.end.step {
             Step::Leaves | Step::Sleeps => self.call(),
-            // the answer of the other end decides, or both ends already wake
+            // the answer of the other end decides what happens, or both ends already wake
             Step::Carries | Step::Asks | Step::Wakes | Step::IsAwake => {}
         }
     }
@@ -297,18 +299,18 @@ impl Work<'_> {
         }
     }
 
-    /// Cycles until the channel can have been idle for long enough; 0 if it already was.
+    /// Cycles until the channel can have been idle for the time `idle`; 0 if it already was.
     fn idle_in(&self) -> u64 {
         let (idle, free_for) = (self.times.idle, self.channels.free_for(self.o));
         if self.channels.is_held(self.o) || self.channels.is_wanted(self.o) {
-            // the channel is busy at least until now
+            // a packet holds or requests the channel, so it is busy at least until now
             return idle + u64::from(free_for.min(-1).unsigned_abs());
         }
         idle.saturating_add_signed(-i64::from(free_for))
     }
 
-    /// Requests sleep from the other end if the channel has been idle for long enough. Otherwise sets a timer for the
-    /// first cycle in which that can be true.
+    /// Sends `sleep` to the other end if the channel has been idle for long enough. Otherwise sets a timer for the first cycle in which
+    /// that can be true.
     fn look_at_idle(&mut self) {
         match self.idle_in() {
             0 => {
@@ -320,7 +322,7 @@ impl Work<'_> {
         }
     }
 
-    /// Handles a request for sleep from the other end.
+    /// Answers `sleep` from the other end.
     fn answer(&mut self) {
         if self.idle_in() > 0 {
             return self.send(Say::Refuse);
@@ -330,7 +332,7 @@ impl Work<'_> {
         self.leave();
     }
 
-    /// Called after both ends have agreed. The channel goes off when its last packet has left.
+    /// Called after both ends have agreed to sleep. The channel goes off as soon as its last packet has left.
     fn leave(&mut self) {
         let (now, leave_in) = (self.channels.now(), OFF.flits_leave_in(self.channels, self.o));
         if leave_in > 0 {
@@ -342,7 +344,7 @@ impl Work<'_> {
         self.channels.set_timer(self.o, now + self.times.transition);
     }
 
-    /// Called when a packet waits for the channel, so that both ends wake.
+    /// Called when a packet waits for the channel. Makes both ends wake.
     fn call(&mut self) {
         if !self.end.has_called && !self.end.is_called {
             self.signal(Say::Wake);
@@ -366,16 +368,16 @@ impl Work<'_> {
         }
     }
 
-    /// Opens the channel, which carries packets again.
+    /// Opens the channel, so that it carries packets again.
     fn carry(&mut self) {
         *self.end = End::new(self.end.own, self.end.far, self.end.class);
         OFF.open(self.channels, self.o);
-        // the other end must learn that this end is awake before it receives the next request for sleep
+        // the other end must know that this end is awake before it receives the next `sleep`
         let wait = self.times.idle.max(self.channels.credit_latency(self.o));
         self.channels.set_timer(self.o, self.channels.now() + wait);
     }
 
-    /// Sends a packet over the link.
+    /// Sends message `say` to the other end in a control packet over the link.
     fn send(&mut self, say: Say) {
         let (cycle, End { own, far, class, .. }) = (self.channels.now(), *self.end);
         let kind = ControlKind::of(&Say::PACKETS, say as usize);
@@ -395,7 +397,7 @@ impl Work<'_> {
         assert!(is_sent, "an end sends one packet at a time");
     }
 
-    /// Sends a message on the side channel of the link.
+    /// Sends message `say` to the other end on the side channel of the link.
     fn signal(&mut self, say: Say) {
         let at = self.channels.now() + self.channels.credit_latency(self.o);
         self.channels.signal(self.o, at, Wire::SideChannel, Frame { body: say as Body, ..Frame::default() });

@@ -1,29 +1,29 @@
-//! Each channel changes its rate with its traffic. The steps are the modes that carry traffic.
+//! Each channel adapts its rate to its traffic. The possible rates (steps) are those of the modes that carry traffic.
 //!
 //! # Source
-//! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3. At the end of each epoch
-//! the rate of a link goes a step down or up, depending on the utilisation in the epoch. Each channel decides alone. The paper has
-//! one threshold. Two thresholds keep a link from changing its rate for ever. TCEP (ISCA 2018) uses this policy for comparison, but
-//! its changes cost nothing.
+//! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3. At the end of each epoch, the rate
+//! of a link moves one step down or up, depending on the utilisation in the epoch. Each channel decides separately. The paper has one
+//! threshold. In this policy, two thresholds prevent endless changes of a link's rate. TCEP (ISCA 2018) compares itself with this policy,
+//! but there a change of rate costs nothing.
 //! # Parameters
-//! `epoch` [time]: between two decisions. `transition` [time]: duration of a change, in which the channel carries nothing. `up`: above
-//! this utilisation of the present rate, the channel moves to the next higher rate. `down`: the channel moves to the next lower rate
-//! if the utilisation of that rate would be below this value. `slowest`: the slowest mode. `changes`: whether the channel carries
-//! traffic during a change.
+//! `epoch` [time]: time between two decisions of a channel. `transition` [time]: duration of a change, in which the channel carries
+//! nothing. `up`: if its utilisation at the present rate is above this value, a channel moves to the next higher rate. `down`: the channel
+//! moves to the next lower rate if the utilisation of that rate would be below this value. `slowest`: the slowest mode that channels use.
+//! `changes`: if a channel carries traffic while it changes its rate.
 //! # Guarantees
-//! Never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within an
-//! epoch, the channel keeps its rate and decides again an epoch later. Otherwise packets that hold channels could wait for each other
-//! for ever. At a constant load a channel stops changing. As `down` is at most `up`, a channel that has gone down to a rate does not
-//! leave it upward at the same load.
+//! The policy never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within
+//! an epoch, the channel keeps its rate, and decides again at the end of the next epoch. Without this rule, packets that hold channels
+//! could wait for each other for ever. At a constant load, each channel stops changing its rate. `down` is at most `up`. Therefore a
+//! channel that has moved down to a rate does not move up again at the same load.
 //! # Not modelled
-//! Retraining errors; messages that ends exchange about a change.
+//! Retraining errors, and messages between the ends of a link about a change.
 //! # Validation
-//! - `engine/tests/speeds.rs`: long packets in tiny buffers are delivered. At constant loads channels stop at the rate that the
+//! - `engine/tests/speeds.rs`: the network delivers long packets in tiny buffers. At constant loads, each channel reaches the rate that the
 //!   thresholds imply.
-//! - `engine/tests/modes.rs`: other sets of rates.
+//! - `engine/tests/modes.rs`: tests with other sets of rates.
 //! - `engine/tests/conservation.rs`: the cycles of each channel add up to the window.
-//! - `tests/test_analysis_dvfs.py`: the energy lies between two bounds. The lower bound knows the best rate in advance; the upper
-//!   bound keeps links always on.
+//! - `tests/test_analysis_dvfs.py`: the energy is between two bounds. The lower bound is that of a policy that knows the best rate in
+//!   advance. The upper bound is that of links that are always on.
 
 use super::changes::Changes;
 use super::rungs::rungs;
@@ -40,25 +40,25 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// The rate of a channel depends on its utilisation in each epoch. The rates are those of the modes that carry traffic.
+/// The rate of a channel depends on its utilisation in each epoch. The possible rates are those of the modes that carry traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RateLadder {
     /// Time between two decisions of a channel.
     pub epoch: Time,
-    /// Duration of a change. Meanwhile the channel carries nothing and is `waking`. With `changes: carry` a change down takes no
-    /// time, and before a change up the channel keeps the lower rate for this time.
+    /// Duration of a change of the rate. During this time the channel carries nothing and is `waking`. With `changes: carry`, a change down
+    /// takes no time. Before a change up, the channel keeps the lower rate for this time.
     pub transition: Time,
-    /// A channel moves to the next higher rate if its utilisation was above this share of the present rate.
+    /// A channel moves to the next higher rate if its utilisation at the present rate was above this share.
     pub up: f64,
-    /// A channel moves to the next lower rate if its flits would have used less than this share of that rate.
+    /// A channel moves to the next lower rate if the utilisation of that rate would have been below this share.
     pub down: f64,
-    /// The slowest mode: one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. Default: the
-    /// slowest mode that carries traffic. All modes between the slowest one and `on` are steps.
+    /// The slowest mode that channels use, out of those that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
+    /// allowed. Default: the slowest mode that carries traffic. All modes between the slowest one and `on` are steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter", example = &"low")]
     pub slowest: Option<String>,
-    /// Whether the channel carries traffic while it changes.
+    /// Whether the channel carries traffic while it changes its rate.
     #[serde(skip_serializing_if = "Changes::all_stop")]
     pub changes: Changes,
 }
@@ -123,7 +123,7 @@ impl PolicyModel for RateLadder {
         Ok(std::iter::once(LinkState::On).chain(waking).chain(slower).collect())
     }
 
-    /// The sum over all steps of an epoch and a change.
+    /// An epoch plus a change for each step between the slowest and the full rate.
     fn settling_period(&self, _: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let rules = self.rules(cycle_fs)?;
         Ok(Some(rules.epoch.saturating_add(rules.transition).saturating_mul(self.rungs(modes)?.len() as u64 - 1)))
@@ -150,7 +150,7 @@ struct Rung {
     rate: Rate,
 }
 
-/// The parameters, in cycles.
+/// The parameters of the policy in cycles, and the possible rates.
 #[derive(Debug, Clone)]
 struct Rules {
     epoch: u64,
@@ -158,12 +158,12 @@ struct Rules {
     up: f64,
     down: f64,
     changes: Changes,
-    /// All rates, from the slowest to the full rate.
+    /// All possible rates, from the slowest to the full rate.
     rungs: Vec<Rung>,
 }
 
 impl Rules {
-    /// The rate after `rung`, if this was the utilisation of `rung`.
+    /// The rate that follows `rung` if the utilisation at `rung` was `utilisation`.
     fn next(&self, rung: usize, utilisation: f64) -> usize {
         if utilisation > self.up && rung + 1 < self.rungs.len() {
             return rung + 1;
@@ -174,7 +174,7 @@ impl Rules {
         if times * utilisation < self.down { slower } else { rung }
     }
 
-    /// Whether the change between two rates stops the traffic.
+    /// True if the channel carries no traffic during a change from rate `from` to rate `to`.
     fn stops(&self, from: usize, to: usize) -> bool {
         if to > from { self.changes.stop_up() } else { self.changes.stop_down() }
     }
@@ -190,14 +190,14 @@ impl Policy for Rules {
     }
 }
 
-/// The present rate of a channel, and its change.
+/// The present rate of a channel, and its change if one is in progress.
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// The rate that the channel changes to. Meanwhile the packets of the channel leave, the channel is `waking`, or it keeps the
-    /// lower rate until the change is done.
+    /// The rate to which the channel changes, if any. Before the channel has this rate, its packets leave, the channel is `waking`, or the
+    /// channel keeps the lower rate.
     to: Option<usize>,
-    /// Count of sent flits when the epoch began; the low 32 bits.
+    /// The low 32 bits of the channel's count of sent flits at the beginning of the epoch.
     counted: u32,
 }
 
@@ -205,7 +205,7 @@ struct Ladder {
 struct Ladders {
     #[kept(fixed)]
     rules: Rules,
-    /// For each channel its present rate; `None` if the policy does not manage the channel.
+    /// For each channel: its present rate; `None` if the policy does not manage the channel.
     #[kept(each)]
     of: Vec<Option<Ladder>>,
 }
@@ -237,7 +237,7 @@ impl Agents for Ladders {
         }
     }
 
-    /// A channel at the slowest rate that sent nothing in its epoch keeps its rate.
+    /// A channel at the slowest rate that sent nothing in its epoch keeps its rate at the end of the epoch.
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let ladder = (*self.of.get(who)?)?;
         let stays = ladder.rung == 0 && ladder.to.is_none() && channels.flits(who) == ladder.counted;
@@ -255,7 +255,7 @@ impl Ladders {
         channels.set_timer(o, channels.now() + self.rules.epoch);
     }
 
-    /// Sets the rate of channel `o` to `to`.
+    /// Changes the rate of channel `o` to `to`.
     fn take_rate(&self, o: usize, ladder: &mut Ladder, to: usize, channels: &mut dyn Channels) {
         (ladder.rung, ladder.to) = (to, None);
         channels.enter(o, self.rules.rungs[to].state);
@@ -278,12 +278,12 @@ impl Ladders {
             return channels.set_timer(o, channels.now() + self.rules.transition);
         }
         ladder.to = Some(to);
-        // the change begins earlier if the packets leave earlier; the timer is set first, because the channel may be free already
+        // the change begins earlier if the packets leave earlier; the timer is set before closing, because the channel may be free at once
         channels.set_timer(o, channels.now() + self.rules.epoch);
         OFF.close(channels, o);
     }
 
-    /// Called when no packet holds channel `o` any more, and the channel must change. The channel changes as soon as its last flit
+    /// Called when no packet holds channel `o` any more, so that its rate can change. The change begins as soon as the channel's last flit
     /// has left.
     fn change(&self, o: usize, channels: &mut dyn Channels) {
         let (now, leave_in) = (channels.now(), OFF.flits_leave_in(channels, o));

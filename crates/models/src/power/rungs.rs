@@ -1,11 +1,12 @@
-//! Lists the modes in which a channel carries traffic, by their rates.
+//! Lists the modes in which a channel carries traffic, in the order of their rates.
 
 use weft_api::state::rate::Rate;
 use weft_api::state::{LinkState, Modes};
 use weft_units::Refusal;
 
-/// The modes that carry traffic, from the slowest to `on`. `slowest`: the name of the first mode; `path`: where the scenario gives
-/// this name. Refuses a name that is not such a mode, tables without such a mode, and two modes with one rate.
+/// The modes that carry traffic, from the slowest one to `on`. Policies use them as steps. `slowest`: the name of the first mode. `path`:
+/// the place in the scenario that gives this name. Refuses a name of any other mode, a table without such a mode, and two modes with the
+/// same rate.
 pub fn rungs(modes: &Modes, slowest: Option<&str>, path: &str) -> Result<Vec<LinkState>, Refusal> {
     let rate = |state: LinkState| modes.rate(state);
     let slower = modes.named().filter(|&state| modes.carries(state) && rate(state).is_below(Rate::ONE));

@@ -1,40 +1,41 @@
-//! SLaC: the links of a 2D HyperX are switched on and off in stages, in a fixed order. The occupancy of input buffers decides.
+//! SLaC: the links of a 2D HyperX are switched on and off in stages, in a fixed order. The occupancy of input buffers determines the number
+//! of stages that are on.
 //!
 //! # Source
-//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP",
-//! ISCA 2018, section V. Stage s contains the links in row s of the routers, and the column links from row s to higher rows. Stage
-//! 1 is always on.
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP", ISCA
+//! 2018, section V. Stage s contains the row links of row s of the routers, and the column links from row s to higher rows. Stage 1 is
+//! always on.
 //! # Parameters
-//! `low`, `high`: mean occupied share of the input buffers of a router, from 0 to 1. `wake_per_link` \[time\]: warming a stage takes this
-//! time for each of its links. `averaging` \[time\]: window of the mean; also the time between two decisions. `release`: with `never`, a
-//! stage that has come on stays on. With `below_low`, a stage goes off as soon as the router that requested it is below `low`. `initial`:
-//! stages that are on in cycle 0.
+//! `low`, `high`: thresholds for the mean occupied share of the fullest input buffer of a router, from 0 to 1. `wake_per_link` \[time\]:
+//! time to warm a stage, for each link of the stage. `averaging` \[time\]: window over which the occupancy is averaged, and time between
+//! two decisions. `release`: with `never`, a stage that has been switched on stays on. With `below_low`, a stage goes off as soon as the
+//! router that requested it is below `low`. `initial`: stages that are on in cycle 0.
 //! # Guarantees
-//! A single sequencer decides for the whole network, without delay. At the end of each window, the utilisation of a router is that
-//! of the fullest of its input ports from other routers. All VCs of a port count. A flit occupies its place from the cycle of its
-//! arrival to the cycle of its departure, both included. If the utilisation of any router is above `high`, the next stage warms.
-//! The state of a warming stage is `waking`. The request comes from the router with the highest utilisation; if several have it,
-//! from the router with the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above
-//! `high`, and the router that requested the stage is below `low`. If the stage was on from the beginning, every router must be
-//! below `low`. The stage then does not take new packets, drains, and goes dark at the end of a window. The stage that came on last goes
-//! off first. Only one stage changes at a time: while it warms or drains, and for one whole window afterwards, nothing else is
-//! decided. A dark stage has no flit, no missing credit, and no packet in flight that might need it.
+//! A single sequencer decides for the whole network, without delay. The utilisation of a router in a window is that of its fullest input
+//! port from another router. The flits of all VCs of a port count. A flit occupies buffer space from the cycle of its arrival to the cycle
+//! of its departure, both included. If the utilisation of any router is above `high`, the sequencer warms the next stage. A stage that
+//! warms is in state `waking`. The router with the highest utilisation is the one that requests the stage. Among equal routers, it is the
+//! one with the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above `high`, and the router
+//! that requested the stage is below `low`. If that stage was on from the beginning, every router must be below `low`. From the decision
+//! on, no new packet uses the stage. The stage drains, and goes dark at the end of a window. The stage that was switched on last goes off
+//! first. Only one stage changes at a time. The sequencer makes no other decision while a stage warms or drains, and for one whole window
+//! afterwards. A dark stage has no flit and no missing credit, and no packet in flight can need it.
 //! # Choices
-//! The reason for the default `never`: the TCEP paper gives 25 % and 75 % as thresholds. The paper says that the newest stage is
-//! turned off if the router that asked for it later sees less than the low threshold. If this means the mean occupancy of a buffer,
-//! as in `below_low`, it contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of 32 flits,
-//! links of 10 cycles). So buffers are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage
-//! that made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But in the
-//! paper all links are on at high load, and under tornado every stage is on from load 0.05 on. The two results agree if a stage
-//! stays on as long as the load lasts; `never` is the simplest rule of that kind. The price of `never`: after a peak of the load
-//! (phases, bursts, batches that end), the stages stay on and save nothing.
+//! The default is `never` for the following reason. The TCEP paper gives 25 % and 75 % as thresholds. According to the paper, the newest
+//! stage is turned off if the router that requested it later sees less than the low threshold. If the paper means the mean occupancy of a
+//! buffer, as `below_low` does, the rule contradicts the paper's results. The paper's buffers cover a round trip many times over (6 VCs of
+//! 32 flits, links of 10 cycles). Therefore the buffers are nearly empty at every load that the network carries: 3 % full at uniform load
+//! 0.9. The stage that makes a load possible would go off at once. Without the stage, queues would grow and the stage would come on again,
+//! for ever. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The results of
+//! the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a price:
+//! after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
-//! The time in which a request reaches the sequencer and in which its command comes to the routers. Lasers: the model assumes one
-//! for each link.
+//! The time until a request reaches the sequencer, and until its command reaches the routers. The sharing of lasers: the model assumes one
+//! laser for each link.
 //! # Validation
-//! `engine/tests/slac.rs`: links per stage; states over time compared with the rule; connectivity and latency for every number of
-//! stages; no flit on a dark link; nothing lost while the load rises and falls; the same result in any number of blocks. No
-//! comparison with another simulator, because none has this policy.
+//! `engine/tests/slac.rs`: links of each stage; states over time compared with the rule; connectivity and latency for every number of
+//! stages; no flit on a dark link; no packet lost while the load rises and falls; the same result in any number of blocks. No comparison
+//! with another simulator, because none has this policy.
 
 #[doc(hidden)]
 pub mod gauge;
@@ -57,23 +58,24 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.slac";
 const OFF: DrainFirst = DrainFirst::of(&Slac::OFFERS);
 
-/// SLaC: the links of a 2D HyperX are switched on and off in stages, in a fixed order. The occupancy of input buffers decides.
+/// SLaC: the links of a 2D HyperX are switched on and off in stages, in a fixed order. The occupancy of input buffers determines the number
+/// of stages that are on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
-    /// With `release: below_low`: the router that requested the newest stage releases it below this utilisation.
+    /// With `release: below_low`, the newest stage goes off if the utilisation of the router that requested it is below this value.
     #[serde(default = "default_low")]
     pub low: f64,
-    /// A router requests the next stage above this utilisation.
+    /// If the utilisation of a router is above this value, the router requests the next stage.
     #[serde(default = "default_high")]
     pub high: f64,
-    /// Time to warm a stage, per link of the stage.
+    /// Time to warm a stage, for each link of the stage.
     #[serde(default = "default_time")]
     pub wake_per_link: Time,
-    /// Window over which the utilisation is averaged.
+    /// Window over which the utilisation is averaged, and time between two decisions.
     #[serde(default = "default_time")]
     pub averaging: Time,
-    /// Condition under which a stage that has come on goes off again.
+    /// Condition under which a stage that was switched on goes off again.
     #[serde(default)]
     pub release: Release,
     /// Stages that are on in cycle 0.
@@ -81,15 +83,15 @@ pub struct Slac {
     pub initial: Initial,
 }
 
-/// Condition under which a stage that has come on goes off again.
+/// Condition under which a stage that was switched on goes off again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
     /// Stages never go off: `low` has no effect.
     #[default]
     Never,
-    /// A stage goes off as soon as the router that requested it is below `low`. At a steady load the stage then switches on and off
-    /// for ever.
+    /// A stage goes off as soon as the utilisation of the router that requested it is below `low`. At a steady load, a stage then switches
+    /// on and off for ever.
     BelowLow,
 }
 
@@ -115,14 +117,14 @@ fn default_time() -> Time {
     Time::Cycles(100)
 }
 
-/// The times of the policy's parameters [cycles].
+/// The policy's parameters that are times [cycles].
 #[derive(Debug, Clone)]
 struct Times {
     wake_per_link: u64,
     averaging: u64,
 }
 
-/// The parameters, and the row of every router.
+/// The parameters of the policy, and the row of every router in the grid.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     low: f64,
@@ -179,8 +181,8 @@ impl PolicyModel for Slac {
         self.initial == Initial::AllOn && self.release == Release::Never
     }
 
-    /// The time to warm the largest stage that can be off, plus one window before and one after it. No time if all stages are on
-    /// and stay on.
+    /// The time to warm the largest stage that can be off, plus one window before and one window after it. Zero if all stages are on and
+    /// stay on.
     fn settling_period(&self, graph: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
@@ -207,14 +209,14 @@ impl PolicyModel for Slac {
             times: self.times(site.cycle_fs)?,
             release: self.release,
             initial: self.initial,
-            // the second coordinate
+            // the second coordinate of a router is its row
             rows: site.coords().into_iter().map(|at| (at >> 8) as u8).collect(),
             stages: rows_of(site.graph).into(),
         }))
     }
 
     fn examples() -> Vec<Self> {
-        // parameters with which stages go on and off soon
+        // parameters with which stages go on and off early in a test
         written(&[
             r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}"#,
             r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}"#,
@@ -222,7 +224,7 @@ impl PolicyModel for Slac {
     }
 }
 
-/// Stage of the link between two routers, counted from 0. A link belongs to the stage of its lower row.
+/// Index of the stage of the link between two routers, from 0. The stage is the lower of the two routers' rows.
 fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
     rows[a as usize].min(rows[b as usize]).into()
 }
@@ -242,7 +244,7 @@ impl Policy for Runtime {
     }
 }
 
-/// Number of rows of a grid of two dimensions, which is the number of stages.
+/// Number of rows of a two-dimensional grid. Each row has one stage.
 fn rows_of(graph: &Graph) -> u8 {
     graph.structure().widths().and_then(|widths| widths.get(1).copied()).unwrap_or(1) as u8
 }
@@ -260,8 +262,8 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     ))
 }
 
-/// Number of dimensions of a grid in which one link joins every two routers of a line; `None` for other graphs. The time to wake a
-/// stage counts one link for each pair of routers.
+/// Number of dimensions of a grid in which one link joins every two routers of each row or column; `None` for other graphs. The policy
+/// refuses other grids, because the time to warm a stage counts one link for each pair of routers.
 fn complete_dimensions(graph: &Graph) -> Option<usize> {
     let complete =
         graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());

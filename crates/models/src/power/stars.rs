@@ -1,5 +1,5 @@
-//! The star around the hub of every subnetwork: the links that join one of its routers, the hub, to all others. The star stays on
-//! under `fewest_links`, under `static` without a list of links, and under `tcep` as long as the hub does not move.
+//! The star around the hub of every subnetwork: the links that join one of its routers, the hub, to all its other routers. Three policies
+//! keep the star on: `fewest_links`, `static` without a list of links, and `tcep` as long as the hub does not move.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ impl Initial {
     }
 }
 
-/// Whether the link between routers `a` and `b` is in the star of its subnetwork, or in no subnetwork.
+/// True if the link between routers `a` and `b` is in the star of its subnetwork, or belongs to no subnetwork.
 pub(super) fn is_root(nets: &Subnets, coords: &[u64], hub: u8, (a, b): (u32, u32)) -> bool {
     nets.link(coords, a, b).is_none_or(|(_, own, c)| own == hub || c == hub)
 }

@@ -1,19 +1,19 @@
 //! A fixed set of links is on for the whole run. All other links that the policy manages are off.
 //!
 //! # Source
-//! A reference that a power policy should approach: a set of links chosen in advance for a known load. `root` is the state of least
-//! power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
+//! A reference for power policies: a set of links chosen in advance for a known load. `root` is a star in every subnetwork, the state of
+//! least power in Kim et al., "TCEP", ISCA 2018, Section III-B.
 //! # Parameters
-//! `on`: `root`, or `links` (pairs of neighbouring routers). `hub`: the member of every subnetwork at the centre of its star; packets
-//! go over this member if their own link is off.
+//! `on`: `root` (the star around the hub), or `links` (a list of pairs of neighbouring routers). `hub`: the member of every subnetwork at
+//! the centre of its star. If the link between two members is off, their packets can cross this member.
 //! # Guarantees
-//! No link changes its state. A link that is off carries nothing. Every two routers of a subnetwork must have an active link, or a
-//! path over one other router. Otherwise the set is refused. The policy needs a routing that knows which links are off.
+//! No link changes its state. A link that is off carries nothing. Every two routers of a subnetwork must have a link that is on, or a path
+//! over one other router. The policy refuses any other set of links. The policy needs a routing that knows which links are off.
 //! # Not modelled
-//! The process that switched the links on or off.
+//! The process that switched the links on or off before the run.
 //! # Validation
-//! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links; latency without contention equals theory; hops of
-//! every pair on random sets; links that are off carry nothing.
+//! `engine/tests/pal.rs`: with least power, the 8x8 butterfly has 112 of 448 links on; latency without contention equals theory; the hops
+//! of every pair are right on random sets; links that are off carry nothing.
 
 use crate::power::stars::is_root;
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ use weft_api::subnetworks::Subnets;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
-/// A fixed set of links is on.
+/// A fixed set of links is on for the whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Static {
@@ -58,7 +58,7 @@ impl Default for On {
 /// The links that are on, and the subnetworks of these links.
 #[derive(Debug)]
 struct Runtime {
-    /// `None`: the star (`root`). Pairs with the lower router first.
+    /// The links that are on, as pairs with the lower router first. `None` for the star (`root`).
     on: Option<HashSet<(u32, u32)>>,
     hub: u8,
     nets: Subnets,
@@ -105,7 +105,7 @@ impl PolicyModel for Static {
     }
 
     fn examples() -> Vec<Self> {
-        // the star around the hub of every subnetwork
+        // the default: the star around the hub of every subnetwork
         written(&["{}"])
     }
 }
@@ -121,7 +121,7 @@ impl Policy for Runtime {
 }
 
 impl Runtime {
-    /// Whether the link between two routers is on.
+    /// True if the link between routers `a` and `b` is on.
     fn is_on(&self, a: u32, b: u32) -> bool {
         match &self.on {
             None => is_root(&self.nets, &self.coords, self.hub, (a, b)),
@@ -129,7 +129,8 @@ impl Runtime {
         }
     }
 
-    /// Refuses a set without a path between some two routers of a subnetwork. Returns all links that the policy manages.
+    /// Refuses a set of links in which two routers of a subnetwork have no path over at most one other router. Returns the set of all links
+    /// that the policy manages, as pairs with the lower router first.
     fn check(&self, site: &Site) -> Result<HashSet<(u32, u32)>, Refusal> {
         let nets = &self.nets;
         let mut known = HashSet::new();

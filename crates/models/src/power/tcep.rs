@@ -1,47 +1,50 @@
-//! TCEP: consolidates traffic on few links and switches the others off. Neighbouring routers agree on links by requests; each
-//! router switches one link per epoch.
+//! TCEP consolidates traffic on few links and switches the other links off. Neighbouring routers agree on changes of a link by requests.
+//! Each router switches at most one link per epoch.
 //!
 //! # Source
-//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Gaps of the paper
-//! are parameters, or are named here.
+//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Where the paper leaves a
+//! choice open, the choice is a parameter or is named below.
 //! # Parameters
-//! `hub`: member of every subnetwork whose star is never switched off. `high_water`: U_hwm \[share of a link\]. `activation_epoch`,
-//! `deactivation_epoch`, `wake` \[time\]. `shadow`: time for which a link stays ready before it goes off. `initial`: links that are on in
-//! cycle 0. `algorithm`: form of Algorithm 1. `spares`: the links that a router may switch off. `even` is ours, not the paper's. It
-//! applies from the demand `from` \[flits/cycle to each other member\] on, and fills links up to the share `target` (see `spares.rs`).
-//! `utilisation`: the direction of a link that counts. `guard`: whether the link that was activated last stays on while an inner link
-//! is above half the high-water mark. `deactivate`: whether links are switched off at all. `phase`: whether the epochs of all routers
-//! begin together, or each in a random cycle. `tables`: way in which other routers learn of a new state. `rotate_hub` \[deactivation
-//! epochs\]: time after which the next member becomes the hub (0: never).
+//! `hub`: member of every subnetwork whose links to all others (the star) are never switched off. `high_water`: U_hwm, the utilisation that
+//! a link should not exceed \[share of a link\]. `activation_epoch`, `deactivation_epoch` \[time\]: times between decisions to switch links
+//! on, and off. `wake` \[time\]: time from the agreement until a link carries flits. `shadow`: time for which a link stays ready before it
+//! goes off. `initial`: links that are on in cycle 0. `algorithm`: form of Algorithm 1 of the paper. `spares`: rule for the links that a
+//! router may switch off. The rule `even` is ours, not the paper's. The rule `even` applies if routers send at least the demand `from`
+//! \[flits/cycle to each other member\], and fills links up to the share `target` (see `spares.rs`). `utilisation`: direction of a link
+//! whose utilisation counts. `guard`: if the link that was activated last stays on while an inner link is above half the high-water mark.
+//! `deactivate`: if links are switched off at all. `phase`: if the epochs of all routers begin together, or each in a random cycle.
+//! `tables`: how other routers learn of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after which the next member
+//! becomes the hub (0: never).
 //! # Guarantees
-//! The stars stay on, so every router can reach every other router in every cycle. A router begins at most one physical transition
-//! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no
-//! packet waits for it, no VC is held, and all credits have returned. So nothing is lost, and a dark channel carries nothing. With
-//! `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
+//! The stars stay on. Therefore every router can reach every other router in every cycle. A router begins at most one physical transition
+//! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no packet
+//! waits for it, no VC is held, and all credits have returned. Therefore no packet is lost, and a dark channel carries nothing. With
+//! `deactivate: false` and `initial: all_on`, results with a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
-//! A request that arrives in an epoch is judged at the end of the epoch. Deactivations are judged at ends of deactivation epochs, after
-//! activations. The best request is the one with the highest virtual utilisation, and among equal ones that of the router with the lower
-//! number. A router that waits for the activation of its own link agrees only to a better request. A waiting router may agree although it
-//! wants to deactivate another link itself. If both ends of a link request the same, one request is void. If one of two equal requests is
-//! void, the other request is answered like every request. If a router cannot carry out an agreement, it withdraws. When a packet takes a
-//! detour over a link, the link counts as above the high-water mark if it was above the mark in the last epoch. If a router must request
-//! another path to several members, it chooses the first destination of the epoch. A shadow link goes off at the first end of an epoch at
-//! which its router begins nothing else and has no request without an answer. The lower end of a link sends a new state to the other
-//! members. Control packets are single flits on a separate VC with strict priority. Control packets overtake data flits that wait for a
-//! link, one per cycle and link. Control packets go directly or over the hub (over any other member if both are cut). Credits, and the
-//! messages "drained" and "awake", travel on the side channel of the link.
+//! A router judges all requests of an epoch at the end of the epoch. A router judges deactivations at the ends of deactivation epochs,
+//! after activations. The best request is the one with the highest virtual utilisation. Among equal requests, it is that of the router with
+//! the lower number. A router whose own request for an activation has no answer yet agrees only to a better request. A router may agree
+//! even if it has requested to deactivate another link. If both ends of a link request the same change, one of the two requests is void.
+//! The router answers the other of these requests like every request. If a router cannot carry out an agreed change any more, it withdraws.
+//! A detour over a link counts as a detour over a crowded link if the link was above the high-water mark in the last epoch. If a router
+//! needs another path to several members, it requests the path to the first such destination of the epoch. A shadow link goes off at the
+//! end of an epoch: the first at which its router begins no other change and waits for no answer. The router at the lower end of a link
+//! sends the link's new state to the other members. Control packets are single flits on a separate VC with strict priority. Control packets
+//! overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the hub. If both
+//! paths are cut, they go over any other member. Credits, and the messages "drained" and "awake", travel on the side channel of the link.
 //!
-//! An end that drains tests every 4 cycles whether it has drained. The loop has no event for this, for two reasons. First, a
-//! credit, a withdrawn request or a departing flit may be the last condition. The loop would have to test each credit of every
-//! network. Second, an event would switch links off up to 3 cycles earlier, and results would change.
+//! If an end of a link drains, its agent tests every 4 cycles if it has drained. The loop does not notify the agent of this event, for two
+//! reasons. First, the last condition can be a credit, a withdrawn request or a departing flit. The loop would have to test each credit in
+//! every network. Second, with an event, links would go off up to 3 cycles earlier, and results would change.
 //! # Not modelled
-//! The buffers of control flits: a control flit waits for its link without a limit. Conflicts of control flits in the crossbar. The
-//! cycle by which a control flit delays flits that already wait for its link (later flits do wait). Supply droop. Clock recovery
-//! beyond the wake-up delay.
+//! Buffers for control flits: a control flit can wait for its link in a queue without a limit. Conflicts between control flits in the
+//! crossbar. The cycle by which a control flit delays flits that already wait for its link. Only flits that arrive later are delayed.
+//! Supply droop, and clock recovery beyond the wake-up delay.
 //! # Validation
-//! `engine/tests/tcep.rs`: least power and latency at least power; every message once on networks of two to four routers; the same
-//! results as always-on if nothing is switched; connected in every cycle; nothing lost over random load steps; the same results on
-//! any number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
+//! `engine/tests/tcep.rs`: least power, and latency at least power; each kind of message at least once on networks of two to four routers;
+//! the same results as always-on if no link is switched; all routers connected in every cycle; no packet lost over random steps of the
+//! load; the same results on any number of blocks. `power/tcep/link_model.rs`: all orders of messages between the two ends of a link.
+//! `power/tcep/partition.rs`: the example of the paper's Fig. 6.
 
 mod activation;
 mod agent;
@@ -74,7 +77,7 @@ use weft_api::switching::DrainFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Consolidates traffic on few links and switches the others off.
+/// Consolidates traffic on few links and switches the other links off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tcep {
@@ -84,22 +87,22 @@ pub struct Tcep {
     /// U_hwm: the utilisation that a link should not exceed, between 0 and 1.
     #[serde(default = "high_water")]
     pub high_water: f64,
-    /// How often routers judge requests to activate links, and send their own.
+    /// Time after which routers judge requests to activate links, and send such requests.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
-    /// How often routers judge requests to deactivate links, and send their own: a multiple of the activation epoch.
+    /// Time after which routers judge requests to deactivate links, and send such requests; a multiple of the activation epoch.
     #[serde(default = "ten_thousand")]
     pub deactivation_epoch: Time,
     /// Time from the agreement until a link carries flits.
     #[serde(default = "thousand")]
     pub wake: Time,
-    /// How long a deactivated link stays ready before it goes off.
+    /// Time for which a deactivated link stays ready (`shadow`) before it goes off.
     #[serde(default)]
     pub shadow: Shadow,
     /// Links that are on in cycle 0.
     #[serde(default)]
     pub initial: Initial,
-    /// Form of Algorithm 1.
+    /// Form of Algorithm 1 of the paper.
     #[serde(default)]
     pub algorithm: Algorithm,
     /// Rule for the links that a router may switch off.
@@ -114,7 +117,7 @@ pub struct Tcep {
     /// Whether links are switched off at all.
     #[serde(default = "yes")]
     pub deactivate: bool,
-    /// Whether the epochs of all routers end together.
+    /// Whether the epochs of all routers end together, or each in a random cycle.
     #[serde(default)]
     pub phase: Phase,
     /// How other routers learn of a new state of a link.
@@ -134,19 +137,20 @@ pub enum Shadow {
     DeactivationEpoch,
 }
 
-/// The links that a router offers to switch off, or switches off on request.
+/// The links that a router offers to switch off, or switches off at another router's request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spares {
-    /// Outer links, by Algorithm 1.
+    /// Outer links, according to Algorithm 1 of the paper.
     Outer {},
-    /// Ours, not the paper's. If routers send much: any link may go off if its traffic would leave the other links of the router
-    /// below a target on average. The link with the least traffic goes off first. Otherwise: outer links.
+    /// A rule of Weft, not of the paper. At high demand, any link may go off if the other links of the router, with its traffic, stay below
+    /// the mean utilisation `target`. The link with the least traffic goes off first. At lower demand, the rule is `outer`.
     Even {
-        /// The rule for high demand applies from this demand on: flits per cycle that a router sends to another member on average, above 0.
+        /// Demand from which the rule for high demand applies: flits per cycle that a router sends to each other member on average, above
+        /// 0.
         #[serde(default = "from")]
         from: f64,
-        /// The mean utilisation that the links that stay on should not exceed, between 0 and 1.
+        /// Highest mean utilisation of the links that stay on, between 0 and 1.
         #[serde(default = "target")]
         target: f64,
     },
@@ -170,10 +174,10 @@ fn target() -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The fuller of the link's two channels.
+    /// The channel of the link that carries more flits.
     #[default]
     Larger,
-    /// The channel that the judging router sends on.
+    /// The channel on which the judging router sends.
     Outgoing,
 }
 
@@ -184,18 +188,18 @@ pub enum Phase {
     /// The epochs of all routers end in the same cycle.
     #[default]
     Together,
-    /// The epochs of each router begin in a random cycle of the first epoch.
+    /// The first activation epoch of each router ends in a random cycle, at most one epoch after the beginning of the run.
     Random,
 }
 
-/// How routers learn of the states of links that are not theirs.
+/// How routers learn of the states of links that do not end at them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tables {
-    /// The router sends a control packet to each other member.
+    /// A router sends a control packet to each other member of the subnetwork.
     #[default]
     Broadcast,
-    /// Other routers learn the state after two link latencies, without packets.
+    /// The other routers learn the state after two link latencies, without control packets.
     Delayed,
 }
 
@@ -215,12 +219,12 @@ fn yes() -> bool {
     true
 }
 
-/// The parameters in cycles, and the subnetworks that are managed.
+/// The parameters of the policy in cycles, and the subnetworks that it manages.
 #[derive(Debug)]
 struct Rules {
     config: Tcep,
     nets: Subnets,
-    /// Subnetworks whose links are managed.
+    /// Indices of the subnetworks whose links the policy manages.
     managed: Vec<usize>,
     /// Coordinates of each router.
     coords: Vec<u64>,
@@ -233,7 +237,7 @@ struct Rules {
 
 const PATH: &str = "power.policy.tcep";
 const OFF: DrainFirst = DrainFirst::of(&Tcep::OFFERS);
-/// Most cycles of an epoch or a delay.
+/// Largest number of cycles of an epoch or a delay.
 const MAX_CYCLES: u64 = 1 << 30;
 
 impl PolicyModel for Tcep {
@@ -245,7 +249,7 @@ impl PolicyModel for Tcep {
         !self.deactivate && self.initial == Initial::AllOn
     }
 
-    /// No time if all links are on from the beginning and no link goes off, because then nothing is decided.
+    /// Zero if all links are on from the beginning and no link goes off: the policy then makes no decision.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
@@ -289,7 +293,7 @@ impl PolicyModel for Tcep {
     }
 
     fn examples() -> Vec<Self> {
-        // short epochs, and links that wake soon
+        // short epochs, and links that wake quickly, so that tests see changes
         written(&[r#"{"activation_epoch": "250ns", "deactivation_epoch": "1000ns", "wake": "120ns"}"#])
     }
 }
@@ -326,9 +330,9 @@ impl Tcep {
             let what = format!("{epoch} cycles are shorter than the wake-up delay of {wake} cycles");
             return refuse("activation_epoch", what, format!("write at least {wake}cycles, or a shorter wake"));
         }
-        // requests and answers go over the hub, and must arrive within an epoch
+        // requests and answers can take the path over the hub, and must arrive within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
-        // requests and answers may also wait for a broadcast on each link
+        // requests and answers can also wait on each link for a broadcast
         let queue = 2 * u64::from(nets.widest());
         let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);
@@ -341,7 +345,7 @@ impl Tcep {
     }
 }
 
-/// The policy built for one network: the same rules for the agents of every block.
+/// The policy built for one network. The agents of all blocks share its rules.
 #[derive(Debug)]
 struct Runtime(Arc<Rules>);
 
@@ -361,7 +365,7 @@ impl Policy for Runtime {
 
     fn control(&self) -> Option<ControlPlan> {
         let widest = self.0.nets.widest();
-        // for every member of a subnetwork, several broadcasts may wait for one link
+        // several broadcasts for every member of a subnetwork can wait for one link
         Some(ControlPlan {
             kinds: &Kind::NAMES,
             queue: 16 * u64::from(widest) + 64,

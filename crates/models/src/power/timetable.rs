@@ -1,24 +1,25 @@
-//! Link classes are off at the times of a timetable, which may repeat; a packet that meets such a link waits for it.
+//! A timetable, which may repeat, says when link classes are off. A packet that needs a link which is off waits for it.
 //!
 //! # Source
-//! Ours: a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
+//! The policy is ours. The policy is a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
 //! # Parameters
-//! `off`: rows, each with three fields. `from`, `until` \[time\]: counted from the beginning of the run or period. `classes`: the names of
-//! the link classes that are off then (default: all managed classes). `period` \[time\]: after which the rows repeat (default: they
-//! do not). `transition` \[time\]: duration of going down and of waking.
+//! `off`: rows, each with three fields. `from`, `until` \[time\]: begin and end of the time in which links are off, counted from the
+//! beginning of the run or period. `classes`: the names of the link classes that are off in this time (default: all managed classes).
+//! `period` \[time\]: time after which the rows repeat (default: they do not repeat). `transition` \[time\]: duration of going down, and of
+//! waking.
 //! # Guarantees
-//! All links are on when the run begins. From `from` on a channel does not take new packets. Packets that hold one of the
-//! channel's VCs then finish first, and flits with a grant leave. Then the channel goes down for one transition, and is off. The
-//! channel wakes one transition before `until` and is on at `until`. Packets that wait for a channel do not wake it earlier than
-//! `until`. Every row ends, so no packet waits for ever. The policy never drops a flit. If the packets leave too late for the
-//! channel to go down and to wake, the channel opens again and stays on in that row. Packets of one flit hold no VC, so their
-//! channels go down at `from`.
+//! All links are on when the run begins. From `from` on, no new packet takes a channel of the row. Packets that hold one of the channel's
+//! VCs finish, and flits with a grant leave. When the channel has drained, it goes down for one transition, and after that it is off. The
+//! channel wakes one transition before `until` and is on at `until`. A channel does not wake before `until`, even if packets wait for it.
+//! Every row ends. Therefore no packet waits for ever. The policy never drops a flit. If the packets leave so late that the channel could
+//! not go down and wake before `until`, the channel opens again and stays on. Packets of one flit hold no VC. Channels with packets of one
+//! flit therefore go down at `from`.
 //! # Not modelled
 //! Packets that know the timetable and take detours.
 //! # Validation
-//! `engine/tests/models/timetable.rs`: cycles per state compared with the rows of a timetable, cycle by cycle, in an idle network;
-//! the same times on under any load of one-flit packets; refusals. `conformance/src/policy.rs`: nothing is lost, the cycles of
-//! channels add up, and results are the same in 1 and 3 blocks. No comparison with another simulator, because none has link states.
+//! `engine/tests/models/timetable.rs`: cycles in each state in an idle network, compared cycle by cycle with the rows of a timetable; the
+//! same times under every load of one-flit packets; refusals. `conformance/src/policy.rs`: no packet is lost, the cycles of each channel
+//! add up to the window, and results are the same in 1 and 3 blocks. No comparison with another simulator, because none has link states.
 
 mod span;
 
@@ -38,20 +39,20 @@ use weft_units::{Cycles, LinkClasses, Refusal, Time};
 const PATH: &str = "power.policy.timetable";
 const OFF: CloseFirst = CloseFirst::of(&Timetable::OFFERS);
 
-/// Link classes are off at the times of a timetable, which may repeat; a packet that meets such a link waits for it.
+/// A timetable, which may repeat, says when link classes are off. A packet that needs a link which is off waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timetable {
-    /// The link classes that are off, with their times.
+    /// The rows of the timetable: link classes, and the time in which they are off.
     pub off: Vec<Row>,
     /// After this time the rows begin again. Default: the rows do not repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Time>,
-    /// Duration of going down and of waking. Meanwhile the channel draws full power and carries nothing.
+    /// Duration of going down, and of waking. During these times the channel draws full power and carries nothing.
     pub transition: Time,
 }
 
-/// A set of links that is off for some time.
+/// A row of the timetable: links that are off for some time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
@@ -60,7 +61,7 @@ pub struct Row {
     pub classes: Option<LinkClasses>,
     /// Time at which the links begin to go down, in the run or in each period.
     pub from: Time,
-    /// Time at which the links are on again. A time above one period is in the next period.
+    /// Time at which the links are on again. If it is above the period, the row ends in the next period.
     pub until: Time,
 }
 
@@ -68,7 +69,7 @@ impl Timetable {
     pub(crate) const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
-    /// The rows in cycles, without a check of their classes.
+    /// The rows of the timetable in cycles. The link classes of the rows are not checked yet.
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let above_zero = |name: &str, time: &Time| {
             let path = format!("{PATH}.{name}");
@@ -90,7 +91,7 @@ impl Timetable {
         Ok(Times { rows, period: period.map(|period| period.cycles), transition: transition.cycles })
     }
 
-    /// For each class, the rows in which it is off.
+    /// For each link class: the rows in which it is off, sorted by time. Refuses rows that meet.
     fn spans(&self, site: &Site, times: &Times) -> Result<Vec<Vec<Span>>, Refusal> {
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); site.managed.len()];
         for (k, row) in self.off.iter().enumerate() {
@@ -118,7 +119,8 @@ impl PolicyModel for Timetable {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// The settling period is one period. Rows that do not repeat are at fixed times, so no warm-up can wait for them.
+    /// One period, in which the policy does everything once. Rows that do not repeat are at fixed times, so a warm-up of any length cannot
+    /// wait for them.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(self.times(cycle_fs)?.period)
     }
@@ -131,7 +133,7 @@ impl PolicyModel for Timetable {
         Ok(Schedule { period, once })
     }
 
-    /// Longest wait: a packet arrives when the longest row begins, and waits until the row ends.
+    /// The length of the longest row: a packet that arrives when the row begins waits until the row ends.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.rows.iter().map(|row| row.until - row.from).max().unwrap_or(0))
     }
@@ -143,7 +145,7 @@ impl PolicyModel for Timetable {
     }
 
     fn examples() -> Vec<Self> {
-        // all links are off for a third of the time, also in the first cycles
+        // all links are off for a third of the time, including the first cycles
         written(&[
             r#"{"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}], "period": "600ns",
             "transition": "15ns"}"#,
@@ -154,14 +156,14 @@ impl PolicyModel for Timetable {
 /// The timetable built for one network.
 #[derive(Debug, Clone)]
 struct Plan {
-    /// The times at which each class is off, in order.
+    /// For each link class: the times in which it is off, in ascending order.
     spans: Vec<Vec<Span>>,
     period: Option<u64>,
     transition: u64,
 }
 
 impl Plan {
-    /// The first row of a class that begins at or after cycle `now`.
+    /// The first row of link class `class` that begins at or after cycle `now`.
     fn next(&self, class: u8, now: u64) -> Option<Span> {
         let spans = &self.spans[usize::from(class)];
         let begun = self.period.map_or(0, |period| now / period * period);
@@ -184,7 +186,7 @@ impl Policy for Plan {
     }
 }
 
-/// The agent of a block. `rows` has an entry per channel: its class, and its present or next row.
+/// The agent of a block. `rows`: for each channel, its link class and its present or next row.
 #[derive(Debug, Kept)]
 struct Clerks {
     #[kept(fixed)]
@@ -226,11 +228,11 @@ impl Agents for Clerks {
         }
     }
 
-    /// Lets channels go down if their row has begun, or keeps them on if too little of the row is left.
+    /// Called when channels have drained. Lets them go down, or opens them again if too little of the row is left.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);
-            // flits that wait for the link leave first
+            // the channel goes down after the last flit that waits for the link
             let waiting = OFF.flits_leave_in(channels, o);
             let is_down = channels.now() + waiting + transition;
             if is_down + transition >= until {
@@ -244,7 +246,7 @@ impl Agents for Clerks {
 }
 
 impl Clerks {
-    /// Sets the next row of channel `o`: the first that begins at cycle `from` or later.
+    /// Sets the next row of channel `o`: the first one that begins at cycle `from` or later.
     fn await_row(&mut self, o: usize, from: u64, channels: &mut dyn Channels) {
         let (class, row) = &mut self.rows[o];
         let Some(next) = self.plan.next(*class, from) else { return };
@@ -256,14 +258,14 @@ impl Clerks {
         }
     }
 
-    /// Called when the row of channel `o` has begun. The channel does not take new packets, and goes down when it has drained. The timer
-    /// ends when the channel could no longer go down in time.
+    /// Called when the row of channel `o` has begun. Closes the channel to new packets. The channel goes down when it has drained. Sets a
+    /// timer for the cycle from which on the channel could not go down and wake in time.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);
     }
 
-    /// Keeps channel `o` on in its row, because too little of the row is left.
+    /// Opens channel `o` again for the rest of its row, because too little of the row is left.
     fn skip_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.open(channels, o);
         self.await_row(o, self.rows[o].1.until, channels);

@@ -1,33 +1,35 @@
-//! Per trunk: members go off while the utilisation of the trunk is low, and return while it is high. At least one member stays on.
+//! Switches members of trunks: they go off while the utilisation of their trunk is low, and wake while it is high. At least one member of
+//! each trunk stays on.
 //!
 //! # Source
-//! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by
-//! F. J. Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019. Thresholds and window were never
-//! published: the defaults are ours. The times of a change are those of IEEE 802.3az.
+//! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by F. J.
+//! Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019. The authors did not publish thresholds and window:
+//! the defaults are ours. The durations of changes are those of IEEE 802.3az.
 //! # Parameters
-//! `ethernet`: a standard that gives wake, sleep and window. `wake` \[time\]: duration of waking. `sleep` \[time\]: duration of going
-//! off. `window` \[time\]: time over which the utilisation is measured. `u_on`: the share above which members wake. `u_off`: the share
-//! below which members go off. `step`: number of members that wake or go off together. `per`: whether the mean of the trunk counts, or
-//! its busiest member. `forecast`: members wake ahead of bursts that come at even intervals (ours, `thresholds/forecast.rs`).
+//! `ethernet`: a standard that determines `wake`, `sleep` and `window`. `wake` \[time\]: duration of waking. `sleep` \[time\]: duration of
+//! going off. `window` \[time\]: time over which the utilisation is measured. `u_on`: utilisation above which members wake. `u_off`:
+//! utilisation below which members go off. `step`: number of members that wake or go off together. `per`: the utilisation that counts,
+//! which is the mean of the trunk or that of its busiest member. `forecast`: members wake before expected bursts, if bursts come at regular
+//! intervals (ours, see `thresholds/forecast.rs`).
 //! # Guarantees
-//! Never drops a flit. The two directions of a member are in the same state. Members wake if the utilisation of either direction was above
-//! u_on. Members go off if the utilisation of both directions was below u_off in their last windows. The members with the lowest numbers
-//! wake first, and those with the highest numbers go off first. Member 0 is always on, unless it fails. A member that is to go off is
-//! closed first, and heads take the other members. The closed member goes off when both ends have reported that no packet holds it, no
-//! flit is on it, and all credits have returned. If the utilisation of a direction exceeds u_on meanwhile, the member is opened again. An
-//! end knows only its own channels and the messages of the other end, which come on the side channel of the first working member. Nothing
-//! is decided during a change. Under a constant load members stop changing, because thresholds with which they could alternate for ever
-//! are refused. A member that has failed counts as a link that carries nothing. At the end of a window another member, which works, wakes
-//! in its place. The last working member stays on. Meanwhile packets wait for the member that wakes. With `forecast`, the members that the
-//! third of several bursts at even intervals needed are on when the fourth burst begins. These members stay on until the burst is two
-//! windows late.
+//! The policy never drops a flit. Both directions of a member are in the same state. Members wake if the utilisation of at least one
+//! direction was above `u_on`. Members go off if the utilisation of both directions was below `u_off` in their last windows. The members
+//! with the lowest numbers wake first, and those with the highest numbers go off first. Member 0 is always on, unless it fails. Before a
+//! member goes off, it is closed, and heads take the other members. A closed member goes off when both ends have reported three things: no
+//! packet holds it, no flit is on it, and all credits have returned. If the utilisation of a direction exceeds `u_on` before that, the
+//! member is opened again. An end knows only its channels and the messages of the other end. Messages use the side channel of the first
+//! working member. No decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with
+//! which they could alternate for ever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
+//! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. With `forecast`,
+//! the members that the third of several bursts at regular intervals needed are on when the fourth burst begins. Members that have woken
+//! early stay on until the burst is two windows late.
 //! # Not modelled
-//! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is always on and is not billed.
+//! Retraining errors. Refreshes of sleeping links. The side channel: it also carries credits, is always on, and its energy is not counted.
 //! # Validation
-//! - `power/thresholds/model.rs`: every order of messages between two ends.
-//! - `engine/tests/models/trunk.rs`: minimum energy of an idle network in closed form; a member on in every cycle; equal states at
-//!   both ends; no stall in tiny buffers.
-//! - `conformance/src/policy.rs`: nothing is lost, and the cycles of every channel add up to the window.
+//! - `power/thresholds/model.rs`: every order of messages between the two ends of a trunk.
+//! - `engine/tests/models/trunk.rs`: minimum energy of an idle network in closed form; at least one member on in every cycle; equal states
+//!   at both ends; no stall in tiny buffers.
+//! - `conformance/src/policy.rs`: no packet is lost, and the cycles of every channel add up to the window.
 //!
 //! No comparison with another simulator, because none has link states.
 
@@ -46,34 +48,35 @@ use weft_api::switching::CloseBeside;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per trunk: members go off while the utilisation of the trunk is low, and return while it is high. At least one member stays on.
+/// Switches members of trunks: they go off while the utilisation of their trunk is low, and wake while it is high. At least one member of
+/// each trunk stays on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trunk {
-    /// A standard that gives `wake`, `sleep` and `window` if they are not set.
+    /// A standard that determines `wake`, `sleep` and `window` if they are not set.
     #[serde(skip_serializing_if = "Ethernet::is_default")]
     pub ethernet: Ethernet,
-    /// Duration of waking. Default: 4.16us, or the time of `ethernet`.
+    /// Time that a member needs from off to on. Default: 4.16us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake: Option<Time>,
-    /// Duration of going off. Default: 2.88us, or the time of `ethernet`.
+    /// Time that a member needs from on to off. Default: 2.88us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Time>,
-    /// Time over which the utilisation of a direction is measured; no shorter than a change. Default: 8us, or 200us with 1000BASE-T and
-    /// 232us with 100BASE-TX.
+    /// Time over which the utilisation of a direction is measured. The window must not be shorter than a change. Default: 8us, or 200us
+    /// with 1000BASE-T and 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// More members wake if the utilisation, as a share of the capacity of the members that are on, is above this value.
+    /// Members wake if the utilisation is above this value. Utilisation is a share of the capacity of the members that are on.
     pub u_on: f64,
-    /// Members go off if the utilisation of both directions is below this value. It must be below `u_on / (step + 1)`.
+    /// Members go off if the utilisation of both directions is below this value. The value must be below `u_on / (step + 1)`.
     pub u_off: f64,
     /// Number of members that wake or go off together.
     #[schemars(range(min = 1))]
     pub step: u16,
-    /// The utilisation that counts: the mean of the `trunk`, or that of its busiest `member`.
+    /// The utilisation that counts: the mean of the `trunk`, or the utilisation of its busiest `member`.
     #[serde(skip_serializing_if = "Per::is_default")]
     pub per: Per,
-    /// Members wake ahead of bursts that come at even intervals.
+    /// Whether members wake before expected bursts, if bursts come at regular intervals.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub forecast: bool,
 }
@@ -103,14 +106,14 @@ impl Trunk {
     fn rule(&self, cycle_fs: u128) -> Result<Rule, Refusal> {
         let Self { ethernet, wake, sleep, window, u_on, u_off, step, per: _, forecast: _ } = *self;
         let rule = Asked { path: PATH, ethernet, wake, sleep, window, u_on, u_off, step }.rule(cycle_fs)?;
-        // trunks of any width: the step from `step + 1` members to 1 changes the utilisation most
+        // for trunks of any width, the step from `step + 1` members to 1 member changes the utilisation most
         let members: Vec<f64> = (1..=u32::from(step) + 1).map(f64::from).collect();
         rule.check_rest(PATH, &members, |n| if n == 1 { "1 member".to_owned() } else { format!("{n} members") })?;
         Ok(rule)
     }
 }
 
-/// Refuses classes of links without trunks.
+/// Refuses managed link classes that have no trunks.
 fn check_trunks(site: &Site) -> Result<(), Refusal> {
     let classes = || (1..site.managed.len()).filter(|&class| site.managed[class]);
     let is_wide = |class: &usize| site.graph.trunk_width(*class as u8) > 1;

@@ -1,25 +1,27 @@
-//! Per link: the link runs at a lower rate while its utilisation is low, and at a higher rate while it is high (dynamic link width).
+//! Changes the width of links: a link has a lower rate while its utilisation is low, and a higher rate while it is high (dynamic link
+//! width).
 //!
 //! # Source
-//! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004, by
-//! the rule of `trunk`: both are parts of one mechanism in M. Alonso et al., "Power saving in regular interconnection networks",
-//! Parallel Computing 36(12), 2010. Thresholds and window were never published: the defaults are ours.
+//! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004, by the
+//! rule of `trunk`: both are parts of one mechanism in M. Alonso et al., "Power saving in regular interconnection networks", Parallel
+//! Computing 36(12), 2010. The authors did not publish thresholds and window: the defaults are ours.
 //! # Parameters
-//! `ethernet`, `wake`, `sleep`, `window`, `u_on`, `u_off`: the same parameters as for `trunk`. `step`: widths by which a link moves in
-//! one change. `narrowest`: the slowest mode. `per`: whether each link is measured and moves by itself, or all members of a trunk move
-//! together by their mean.
+//! `ethernet`, `wake`, `sleep`, `window`, `u_on`, `u_off`: the same parameters as for `trunk`. `step`: number of widths by which a link
+//! moves in one change. `narrowest`: the slowest mode that links use. `per`: if each member of a trunk is measured and changes separately,
+//! or all members change together by their mean utilisation.
 //! # Guarantees
-//! Never drops a flit, and links carry packets in every cycle. The two directions of a link have the same width. A link becomes wider if
-//! the utilisation of either direction was above u_on of its present rate. A link becomes narrower if the utilisation of both directions
-//! was below u_off in their last windows. Nothing is decided during a change. Under a constant load the width stops changing, because
-//! thresholds with which it could alternate for ever are refused.
+//! The policy never drops a flit, and links carry packets in every cycle. Both directions of a link have the same width. A link becomes
+//! wider if the utilisation of at least one direction, at its present rate, was above `u_on`. A link becomes narrower if the utilisation of
+//! both directions was below `u_off` in their last windows. No decision is made during a change. Under a constant load, the width stops
+//! changing: the policy refuses thresholds with which it could alternate for ever.
 //! # Not modelled
-//! Retraining errors. Lanes that go off or wake: until a change ends, the link keeps its earlier rate and draws the power of the
-//! earlier mode. So a change up is billed as the narrow mode, for at most one time `wake` per change.
+//! Retraining errors. Lanes of a link that go off or wake: until a change ends, the link has its earlier rate and draws the power of its
+//! earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the time `wake`
+//! per change.
 //! # Validation
-//! - `power/thresholds/model.rs`: every order of messages between two ends.
+//! - `power/thresholds/model.rs`: every order of messages between the two ends of a link.
 //! - `engine/tests/models/width.rs`: the states of an idle link in each cycle; the width that a load needs; refusals.
-//! - `conformance/src/policy.rs`: nothing is lost, and the cycles of every channel add up to the window.
+//! - `conformance/src/policy.rs`: no packet is lost, and the cycles of every channel add up to the window.
 //!
 //! No comparison with another simulator, because none has link states.
 
@@ -37,11 +39,12 @@ use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per link: the link runs at a lower rate while its utilisation is low, and at a higher rate while it is high (dynamic link width).
+/// Changes the width of links: a link has a lower rate while its utilisation is low, and a higher rate while it is high (dynamic link
+/// width).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Width {
-    /// A standard that gives `wake`, `sleep` and `window` if they are not set.
+    /// A standard that determines `wake`, `sleep` and `window` if they are not set.
     #[serde(skip_serializing_if = "Ethernet::is_default")]
     pub ethernet: Ethernet,
     /// Duration of a change to a wider mode. Default: 4.16us, or the time of `ethernet`.
@@ -50,24 +53,24 @@ pub struct Width {
     /// Duration of a change to a narrower mode. Default: 2.88us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Time>,
-    /// Time over which the utilisation of a direction is measured; no shorter than a change. Default: 8us, or 200us with 1000BASE-T and
-    /// 232us with 100BASE-TX.
+    /// Time over which the utilisation of a direction is measured. The window must not be shorter than a change. Default: 8us, or 200us
+    /// with 1000BASE-T and 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// A link becomes wider if the utilisation of its present rate is above this value.
+    /// A link becomes wider if its utilisation at the present rate is above this value.
     pub u_on: f64,
-    /// A link becomes narrower if the utilisation of both directions is below this value. It must be below `u_on` times the
-    /// smallest ratio of two rates between which the link moves: `u_on / 2` for full, half and quarter.
+    /// A link becomes narrower if the utilisation of both directions is below this value. The value must be below `u_on` times the smallest
+    /// ratio of two rates between which the link moves: `u_on / 2` for full, half and quarter.
     pub u_off: f64,
     /// Number of widths by which a link moves in one change.
     #[schemars(range(min = 1))]
     pub step: u16,
-    /// The slowest mode: one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. Default: the
-    /// slowest mode that carries traffic. All modes between the slowest one and `on` are widths of the link.
+    /// The slowest mode that links use, out of those that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
+    /// allowed. Default: the slowest mode that carries traffic. All modes between the slowest one and `on` are widths of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter")]
     pub narrowest: Option<String>,
-    /// Whether each `member` of a trunk moves by its own utilisation, or all members of a `trunk` together by their mean.
+    /// Whether each `member` of a trunk changes by its utilisation, or all members of a `trunk` change together by their mean utilisation.
     #[serde(default = "member", skip_serializing_if = "is_member")]
     pub per: Per,
 }
@@ -159,7 +162,7 @@ impl Policy for Narrows {
     }
 }
 
-/// The levels of a link: level n is the n-th of these modes, from the slowest.
+/// The levels of a link: level n is the n-th of these modes, beginning with the slowest.
 #[derive(Debug)]
 struct Widths(Vec<LinkState>);
 
@@ -181,7 +184,7 @@ impl Levels for Widths {
         unit.iter().for_each(|&o| channels.enter(o, self.0[usize::from(level) - 1]));
     }
 
-    /// Nothing has to drain, because the other lanes carry the flits of lanes that go off.
+    /// Always true: no link has to drain, because the lanes that stay on carry the flits of lanes that go off.
     fn is_drained(&self, _: Range<u16>, _: &[usize], _: &dyn Channels) -> bool {
         true
     }

@@ -1,17 +1,17 @@
 //! Band-based queuing: destinations with neighbouring coordinates form a band, and each band has a queue.
 //!
 //! # Source
-//! P. Yebenes Segura et al., "BBQ: A Straightforward Queuing Scheme to Reduce HoL-Blocking in High-Performance Hybrid Networks",
-//! Euro-Par 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k coordinates, it is
-//! floor(c Q / k) for a destination with coordinate c.
+//! P. Yebenes Segura et al., "BBQ: A Straightforward Queuing Scheme to Reduce HoL-Blocking in High-Performance Hybrid Networks", Euro-Par
+//! 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k coordinates in a dimension, a
+//! destination with coordinate c has the queue floor(c Q / k).
 //! # Parameters
-//! `queues`: queues of a port, for each VC class of the routing \[count\].
+//! `queues`: number of queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
-//! In the dimension of the channel, the destinations of a band are next to each other.
+//! The destinations of a band have consecutive coordinates in the dimension of the channel.
 //! # Not modelled
-//! Hybrid (KNS) networks, for which the scheme was made. In Weft the scheme applies to all networks with dimensions.
+//! Hybrid (KNS) networks, for which the scheme was designed. Weft applies the scheme to all networks with dimensions.
 //! # Validation
-//! `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
 
 use super::coordinates::OnGrid;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bbq {
-    /// Queues of a port, for each VC class of the routing.
+    /// Number of queues of a port, for each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
 }

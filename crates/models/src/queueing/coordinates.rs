@@ -1,4 +1,4 @@
-//! Coordinates of destinations on a grid, for `iodet` and `bbq`.
+//! Coordinates of destinations on a grid, by which `iodet` and `bbq` choose queues.
 
 use weft_api::queueing::Crossing;
 use weft_topology::{Graph, Grid};
@@ -17,14 +17,14 @@ impl OnGrid {
         Some(Self { grid, router_of: (0..graph.terminals()).map(|t| graph.terminal_at(t).0).collect() })
     }
 
-    /// The coordinate of the destination in the dimension of the channel that the packet crosses, and the width of that dimension.
-    /// On the channel from a terminal, it is the first dimension in which source and destination differ; if there is none, the
-    /// lowest dimension.
+    /// The coordinate of the destination in the dimension of the channel that the packet crosses, and the width of that dimension. The
+    /// channel from a terminal has no dimension. The first dimension in which source and destination differ is used, or the lowest one if
+    /// none differs.
     pub fn of_destination(&self, crossing: &Crossing) -> (u32, u32) {
         let to = self.router_of[crossing.dst as usize];
         let crossed = crossing.from.and_then(|(_, port)| self.grid.dimension_of(port));
         let dimension = crossed.unwrap_or_else(|| {
-            // the channel from a terminal leads to the router of the source
+            // the other end of the channel from a terminal is the router of the source
             let from = self.grid.coordinates(crossing.to);
             from.zip(self.grid.coordinates(to)).position(|(from, to)| from != to).unwrap_or(0)
         });

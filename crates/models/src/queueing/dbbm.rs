@@ -4,14 +4,15 @@
 //! T. Nachiondo, J. Flich, J. Duato, "Destination-Based HoL Blocking Elimination", ICPADS 2006. Four queues in F. Zahn et al.,
 //! HiPINEB 2019, section III.C.
 //! # Parameters
-//! `queues`: queues of a port, for each VC class of the routing \[count\].
+//! `queues`: number of queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
-//! A flow keeps its lane on its whole path, so its packets stay in order if they take the same path.
+//! A flow has the same lane on its whole path. The packets of a flow stay in order if they take the same path.
 //! # Not modelled
 //! Alternative hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs`: on a 4-ary tree whose links up follow the digits from the lowest on. Links above the leaves carry
-//! destinations with one residue modulo four, as computed there. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`: on a 4-ary tree, the links up follow the digits of the destination from the lowest on. Links above the
+//! leaves therefore carry only destinations with one residue modulo four, as the test computes. `conformance/src/queueing.rs`: valid lanes,
+//! packets in order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dbbm {
-    /// Queues of a port, for each VC class of the routing.
+    /// Number of queues of a port, for each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
 }

@@ -1,19 +1,19 @@
-//! Flow2SL: flows between the same two groups of terminals share a queue, on a fat tree.
+//! Flow2SL: on a fat tree, flows between the same two groups of terminals share a queue.
 //!
 //! # Source
-//! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn
-//! et al. describe the scheme (HiPINEB 2019, section III.C). Flows of the same source group and destination group share a queue, and
-//! flows of the same source group to different groups do not. Every Latin square meets this condition.
+//! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn et
+//! al. describe the scheme (HiPINEB 2019, section III.C). Flows with the same source group and destination group share a queue. Flows from
+//! one source group to different groups do not. Every Latin square meets this condition.
 //! # Parameters
-//! `queues`: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
-//! floor(n Q / N). `reading`: with `sum`, the queue is the sum of both groups modulo Q; with `dst`, the queue is the group of the
-//! destination. Section IV.B of that paper suggests `dst`: all flows to one group share a VC.
+//! `queues`: Q, the number of groups of terminals and of queues of a port, for each VC class of the routing \[count\]. Terminal n of N
+//! terminals is in group floor(n Q / N). `reading`: with `sum`, the queue is the sum of source group and destination group modulo Q. With
+//! `dst`, the queue is the destination group. Section IV.B of the paper by Zahn et al. suggests `dst`: all flows to one group share a VC.
 //! # Guarantees
-//! The condition above holds. A flow keeps its lane on its whole path.
+//! The condition given under Source is true. A flow has the same lane on its whole path.
 //! # Not modelled
 //! The InfiniBand tables with which a subnet manager sets up the scheme.
 //! # Validation
-//! `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,14 +22,14 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The queue follows from the groups of source and destination (Flow2SL).
+/// The groups of source and destination determine the queue (Flow2SL).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow2sl {
-    /// Groups of terminals, and queues of a port for each VC class of the routing.
+    /// Number of groups of terminals, and of queues of a port for each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
-    /// Rule that gives the queue from the groups.
+    /// Rule by which the groups determine the queue.
     #[serde(default)]
     pub reading: Reading,
 }

@@ -1,21 +1,21 @@
-//! H2LQ: two levels of queues on a dragonfly. The queue follows from the destination group before the global link, and from the
-//! destination after it.
+//! H2LQ: two levels of queues on a dragonfly. Before the global link, the destination group determines the queue. After it, the destination
+//! does.
 //!
 //! # Source
 //! P. Yebenes et al., "Efficient Queuing Schemes for HoL-blocking Reduction in Dragonfly Topologies with Minimal-Path Routing", CLUSTER
-//! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use the scheme (HiPINEB 2019,
-//! section III.C). The mapping inside of each virtual network is our interpretation, because the paper was not available.
+//! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use the scheme (HiPINEB 2019, section
+//! III.C). The assignment of queues inside each virtual network is our interpretation, because the paper was not available.
 //! # Parameters
-//! `standard`: number of queues before the destination group, and at the router where packets enter it over the global link
-//! \[count\]. In another group, the number of the destination group counts. In the router of entry, the number of the destination's
-//! router within the group counts. The queue is this number modulo `standard`. `escape`: number of queues on the local links of the
+//! `standard`: number of queues on two parts of the path \[count\]: in groups before the destination group, and at the router where packets
+//! enter that group. In groups before it, the queue is the number of the destination group modulo `standard`. At the router of entry, the
+//! queue is the number of the destination's router within the group modulo `standard`. `escape`: number of queues on the local links of the
 //! destination group, after a global link \[count\]. On these links the queue is the destination modulo `escape`.
 //! # Guarantees
-//! The two levels do not share queues.
+//! The two levels have separate queues.
 //! # Not modelled
-//! Detours: packets that cross a third group use the standard queues there.
+//! A separate level for detours: packets that cross a third group use the standard queues there.
 //! # Validation
-//! `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Queues by destination group before the global link, and by destination after it (H2LQ).
+/// The destination group determines the queue before the global link, and the destination determines it afterwards (H2LQ).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct H2lq {
@@ -57,7 +57,7 @@ impl QueueingModel for H2lq {
         self.standard + self.escape
     }
 
-    /// The two levels belong to different VC classes.
+    /// As many parts as queues, because the two levels are in different VC classes.
     fn parts(&self, graph: &Graph, _classes: u32) -> u32 {
         self.queues(graph)
     }
@@ -78,9 +78,9 @@ impl QueueingModel for H2lq {
 #[derive(Debug)]
 struct TwoLevels {
     of: H2lq,
-    /// Router of each terminal.
+    /// For each terminal: its router.
     router_of: Vec<u32>,
-    /// Group of each router, and its number in the group.
+    /// For each router: its group, and its number within the group.
     places: Vec<(u32, u32)>,
 }
 

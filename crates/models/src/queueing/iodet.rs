@@ -1,21 +1,22 @@
-//! IODET: the queue is the dimension of the next hop, on a mesh or torus.
+//! IODET: on a mesh or torus, the dimension of the next hop determines the queue.
 //!
 //! # Source
 //! R. Penaranda, C. Gomez, M. E. Gomez, P. Lopez, J. Duato, "IODET: A HoL-blocking-aware Deterministic Routing Algorithm for Direct
-//! Topologies", ICPADS 2012, as F. Zahn et al. describe the scheme (HiPINEB 2019, section III.C): "it assigns packets to VCs
-//! according to the dimension for the next hop". An abstract by authors of the same university chooses VCs by destination; this is
-//! the reading `dst_coord`.
+//! Topologies", ICPADS 2012, as F. Zahn et al. describe the scheme (HiPINEB 2019, section III.C): "it assigns packets to VCs according to
+//! the dimension for the next hop". An abstract by authors of the same university describes VCs chosen by destination. The reading
+//! `dst_coord` follows this abstract.
 //! # Parameters
-//! `queues`: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity that gives
-//! the queue. `next_dim`: the dimension that the packet crosses next, from the router whose buffer holds the packet. Packets that have
-//! arrived share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the number of
-//! queues.
+//! `queues`: number of queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity
+//! that determines the queue. `next_dim`: the dimension that the packet crosses next, after the router that stores it. Packets at their
+//! destination router share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the
+//! number of queues.
 //! # Guarantees
-//! With `next_dim` and the default number, packets that share a queue cross the same dimension next, or have arrived.
+//! With `next_dim` and the default number of queues, packets share a queue only if they cross the same dimension next, or are at their
+//! destination router.
 //! # Not modelled
-//! The routing of IODET. The scenario chooses a routing, such as dimension order.
+//! The routing algorithm of IODET. The scenario chooses a routing, such as dimension order.
 //! # Validation
-//! `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
 
 use super::coordinates::OnGrid;
 use schemars::JsonSchema;
@@ -25,14 +26,14 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The queue is the dimension of the next hop, or the coordinate of the destination (IODET).
+/// The dimension of the next hop, or the coordinate of the destination, determines the queue (IODET).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Iodet {
-    /// Queues of a port, for each VC class of the routing. Default: one per dimension.
+    /// Number of queues of a port, for each VC class of the routing. Default: one per dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
-    /// The quantity that gives the queue.
+    /// The quantity that determines the queue.
     #[serde(default)]
     pub reading: Reading,
 }

@@ -1,19 +1,19 @@
-//! A table in the scenario: the queue of each destination, and optionally of each group of sources or each input.
+//! A table in the scenario determines the queue of each destination, and optionally of each group of sources or each input.
 //!
 //! # Source
-//! The tables that map service levels to virtual lanes in InfiniBand, by input and output (InfiniBand Architecture Specification,
-//! volume 1, section 7.6.6). In Weft the tables are written by destination.
+//! The tables that map service levels to virtual lanes in InfiniBand, by input and output (InfiniBand Architecture Specification, volume 1,
+//! section 7.6.6). In Weft, a table has an entry for each destination.
 //! # Parameters
-//! `lanes`: rows of queues. Each row has one number per terminal, for packets to this terminal. `rows`: rule by which packets use a
-//! row. `one`: the table has one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N). `input`:
-//! packets use the row with the number of the input port that holds them, modulo the number of rows.
+//! `lanes`: the rows of the table. Each row has one number per terminal: the queue of packets to this terminal. `rows`: rule that selects
+//! the row for a packet. `one`: the table has one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N).
+//! `input`: the row is the number of the packet's input port, modulo the number of rows.
 //! # Guarantees
-//! The queue is the number in the table.
+//! The queue of a packet is the number in the table.
 //! # Not modelled
 //! Tables that change during a run.
 //! # Validation
-//! `engine/tests/queueing.rs`: a table with the destinations modulo 4 gives the results of `dbbm`. `conformance/src/queueing.rs`:
-//! lanes, order, no stall.
+//! `engine/tests/queueing.rs`: a table with the destinations modulo 4 gives the same results as `dbbm`. `conformance/src/queueing.rs`:
+//! valid lanes, packets in order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,12 +28,12 @@ use weft_units::Refusal;
 pub struct Map {
     /// Rows of queues, numbered from 0. Each row has one number per terminal: the queue of packets to this terminal.
     pub lanes: Vec<Vec<u8>>,
-    /// Rule by which packets use a row.
+    /// Rule that selects the row for a packet.
     #[serde(default)]
     pub rows: Rows,
 }
 
-/// Rule by which packets use a row of the table.
+/// Rule that selects the row of the table for a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {
@@ -42,7 +42,7 @@ pub enum Rows {
     One,
     /// Each row is for a range of consecutive sources: with R rows, source s of N uses row floor(s R / N).
     SourceGroup,
-    /// The row has the number of the input port, modulo the number of rows.
+    /// The row is the number of the packet's input port, modulo the number of rows.
     Input,
 }
 
@@ -108,11 +108,11 @@ impl QueueingModel for Map {
 struct Table {
     map: Map,
     queues: u32,
-    /// For each router: its first port in `inputs`.
+    /// For each router: index in `inputs` of its first port.
     base: Vec<u32>,
-    /// For each output: the input port at its far end.
+    /// For each output port: the number of the input port to which it leads.
     inputs: Vec<u16>,
-    /// For each terminal: its port.
+    /// For each terminal: the number of its port at its router.
     terminals: Vec<u16>,
 }
 
@@ -138,7 +138,7 @@ impl Scheme for Table {
     }
 
     fn looks_at_sources(&self) -> bool {
-        // for an input from a terminal, the row follows from the source's port
+        // for an input from a terminal, the row depends on the source's port
         self.map.rows != Rows::One
     }
 }

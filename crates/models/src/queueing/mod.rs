@@ -1,8 +1,8 @@
-//! Queueing schemes choose the lane of a VC class that a packet takes on a channel. The packet then waits in the queue of this lane
-//! in the next router. Each scheme is one file, and one line here.
+//! Queueing schemes. A scheme chooses the lane (a group of VCs in a VC class) that a packet takes on a channel. The packet then waits in
+//! the queue of this lane at the next router. Each scheme is one file, and has one line in this file.
 
 weft_units::registry! {
-    /// Every queueing scheme. The lane of a packet depends only on its terminals, and on its position.
+    /// Every queueing scheme. The lane of a packet depends only on its source, its destination and its position.
     pub enum QueueingConfig as QueueingModel, with examples, open to AddedQueueing:
     "one_queue" => one_queue::OneQueue,
     "voqsw" => voqsw::Voqsw,
@@ -28,16 +28,16 @@ impl Default for QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// Whether it is the scheme without lanes.
+    /// True for the scheme without lanes, which is the default.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Largest number of queues that a parameter may request. A channel has 16 VCs, but only lanes that packets can reach need a VC.
+/// Largest number of queues that a parameter can request. A channel has 16 VCs, but only lanes that packets can reach need a VC.
 const MOST: u32 = 256;
 
-/// Refuses numbers of queues that no scheme can have.
+/// Refuses a number of queues that no scheme can have.
 fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
     if (1..=MOST).contains(&queues) {
         return Ok(());
@@ -45,7 +45,7 @@ fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
     Err(Refusal::new(path, format!("{queues} queues, but a scheme can have 1 to {MOST}"), format!("write 1 to {MOST}")))
 }
 
-/// The refusal of a network that lacks the structure that a scheme needs.
+/// The refusal of a network without the structure that scheme `name` needs.
 fn no_view(name: &str, networks: &str) -> Refusal {
     Refusal::new(
         format!("queueing.{name}"),

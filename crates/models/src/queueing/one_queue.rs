@@ -1,4 +1,4 @@
-//! A single queue: a scheme that separates no packets. Packets wait behind each other whatever their destination.
+//! A single queue: this scheme does not separate packets. Packets wait behind each other, whatever their destinations are.
 //!
 //! # Source
 //! "1q" of F. Zahn et al., "On the Interactions of Congestion Management and Energy Saving in Interconnection Networks", HiPINEB
@@ -6,11 +6,11 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Every VC class of a channel keeps all its VCs.
+//! Every VC class of a channel uses all its VCs as one lane.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `conformance/src/queueing.rs`: every other scheme with one queue gives the same results to the last bit.
+//! `conformance/src/queueing.rs`: every other scheme, if it has one queue, gives the same results to the last bit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A scheme without lanes: each VC class is one queue.
+/// A scheme without lanes: packets of a VC class are not separated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneQueue {}

@@ -1,26 +1,28 @@
 //! RECN: while an output is congested, a separate queue is set aside for its packets.
 //!
 //! # Source
-//! J. Duato et al., "A New Scalable and Cost-Effective Congestion Management Strategy for Lossless Multistage Interconnection
-//! Networks" (RECN), HPCA 2005; for memory at inputs alone US patent 8509077. Neither text was read: the protocol follows
-//! their abstracts and claims.
+//! J. Duato et al., "A New Scalable and Cost-Effective Congestion Management Strategy for Lossless Multistage Interconnection Networks"
+//! (RECN), HPCA 2005; for memory at inputs alone US patent 8509077. We have not read these texts: the protocol follows their abstracts and
+//! claims.
 //! # Parameters
-//! `queues`: number of queues of a port that can be set aside, for each VC class of the routing \[count\]. `detect`: an output is congested
-//! if the flits that wait for it in normal queues exceed this share of a queue \[percent\]. `spread`: share of a queue that is set aside;
-//! when the queue is filled to this share, the neighbours upstream are notified \[percent\]. `linger`: time for which an empty queue stays
-//! set aside \[time\].
+//! `queues`: number of queues of a port that can be set aside for congested outputs, for each VC class of the routing \[count\]. `detect`:
+//! an output is congested if the flits that wait for it in normal queues reach this share of a queue \[percent\]. `spread`: when a queue
+//! that is set aside is filled to this share, the router notifies its neighbours upstream \[percent\]. `linger`: time for which an empty
+//! queue stays set aside \[time\].
 //! # Guarantees
-//! Packets of a flow stay in order on a path that is fixed while no link or router fails. Each queue that is set aside has one
-//! token, which is returned. A router knows only its own queues and the tokens of its neighbours. With 0 queues nothing changes.
+//! The packets of a flow stay in order if their path is fixed, as long as no link or router fails. Each queue that is set aside has exactly
+//! one token, and the token is returned in the end. A router knows only its own queues and the tokens of its neighbours. With 0 queues, the
+//! results are those without the scheme.
 //! # Not modelled
-//! Memory that all queues of a port share: here each queue has a fixed part, and credits stop its sender instead of Xon and Xoff. Tokens
-//! travel like credits, also over links that have failed, and use no bandwidth. Outputs between routers that heads choose by their queues
-//! never count as congested, because no router upstream knows whether a packet will cross such an output. A packet that has entered a
-//! normal queue stays there: packets for a congested output leave the queue only as fast as that output accepts them.
+//! Memory that all queues of a port share. In this model, each queue has a fixed part of the memory, and credits replace Xon and Xoff. The
+//! bandwidth of tokens: they travel on a side channel like credits, even over links that have failed. Congestion of outputs that heads
+//! choose by their queues: no router upstream can know if a packet will cross an output of this kind. Outputs to terminals can count as
+//! congested. Moving packets between queues: a packet that has entered a normal queue stays there. The packet leaves the queue only as fast
+//! as its congested output accepts packets.
 //! # Validation
-//! `kernel/src/parts/set_aside.rs`: all states of two routers are explored. `engine/tests/recn.rs`: tokens and queues are returned.
-//! `tests/test_recn.py`: cold flows next to a hot spot behave as with a queue per destination. `conformance/src/queueing.rs`:
-//! order, no stall, blocks, checkpoints.
+//! `kernel/src/parts/set_aside.rs`: a test explores all states of two routers. `engine/tests/recn.rs`: all tokens and queues are returned.
+//! `tests/test_recn.py`: flows that do not use a hot spot behave as with a queue per destination. `conformance/src/queueing.rs`: packets in
+//! order, no stall, the same results in any number of blocks, checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,18 +31,18 @@ use weft_api::queueing::{BufferSite, Crossing, QueueingModel, Scheme, SetAside};
 use weft_topology::Graph;
 use weft_units::{Refusal, Share, Time};
 
-/// Largest number of queues of a port that can be set aside: a channel has 16 VCs, and one VC is the normal queue.
+/// Largest number of queues of a port that can be set aside. A channel has 16 VCs, and one VC is the normal queue.
 const MOST: u32 = 15;
 
 /// RECN: while an output is congested, a separate queue is set aside for its packets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Recn {
-    /// Queues of a port that can be set aside, for each VC class of the routing.
+    /// Number of queues of a port that can be set aside, for each VC class of the routing.
     pub queues: u32,
     /// An output is congested if the flits that wait for it in the normal queues of its router reach this share of a queue.
     pub detect: Share,
-    /// When a queue that is set aside is filled to this share, the neighbours upstream set queues aside as well.
+    /// When a queue that is set aside is filled to this share, the neighbours upstream also set queues aside.
     pub spread: Share,
     /// Time for which an empty queue stays set aside.
     pub linger: Time,
@@ -96,7 +98,7 @@ impl QueueingModel for Recn {
     }
 }
 
-/// Every packet begins in the normal queue.
+/// The scheme of RECN, in which every packet begins in the normal queue.
 #[derive(Debug)]
 struct ByCongestion {
     lanes: u32,

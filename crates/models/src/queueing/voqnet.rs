@@ -1,21 +1,23 @@
-//! Virtual output queues at network level: each destination has a queue, so a packet never waits behind a packet for another terminal.
+//! Virtual output queues at network level: each destination has a separate queue. Therefore a packet never waits behind a packet for
+//! another terminal.
 //!
 //! # Source
-//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks. The scheme is the reference
-//! without head-of-line blocking.
+//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, where the scheme is called infeasible in large networks. The scheme is a
+//! reference without head-of-line blocking.
 //! # Parameters
-//! `ideal`: use the ideal map even in a network of 17 terminals or fewer.
+//! `ideal`: use the ideal map even in a network of at most 17 terminals.
 //! # Guarantees
-//! Packets that share a queue have the same destination. A flow keeps its lane on its whole path. Up to 17 terminals each queue is a VC.
-//! In larger networks the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing.
-//! No router for a large network can be built like this.
+//! Packets that share a queue have the same destination. A flow has the same lane on its whole path. In networks of up to 17 terminals,
+//! each queue is a VC. In larger networks the queues are ideal (not VCs): at every input, each destination has a queue of `buffer` flits in
+//! each VC class of the routing. A router like this cannot be built for a large network.
 //! # Not modelled
-//! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A packet returns
-//! all its buffer places at once, when its tail has left. A VC has one packet at a time that requests an output. Places are
-//! reserved for that packet, so it waits only for the link. The other packets of the VC wait for the same time.
+//! With the ideal map: routings that decide hop by hop, trunks, faults, and wormhole flow control with packets of several flits. A packet
+//! returns all its buffer space at once, when its tail has left. In each VC, only one packet at a time requests an output. Space is
+//! reserved for that packet, so it waits only for the link. While this packet waits for the link, the other packets of the VC also wait.
 //! # Validation
-//! `engine/tests/queueing.rs`, for VCs, and `engine/tests/ideal_queues.rs`, for the ideal map: next to a hot spot, flows to other
-//! terminals accept the same load as next to throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs` for VCs, and `engine/tests/ideal_queues.rs` for the ideal map. With a hot spot, flows to other terminals have
+//! the same accepted load as if the sources of the hot spot were throttled. `conformance/src/queueing.rs`: valid lanes, packets in order,
+//! no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,14 +26,15 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Largest number of terminals with which each queue is a VC: a channel has 16 VCs, and a terminal sends to all other terminals.
+/// Largest number of terminals for which each queue is a VC. A channel has 16 VCs, and a terminal sends to all other terminals.
 const MOST_OF_VCS: u32 = 17;
 
-/// A queue per destination (VOQnet): no head-of-line blocking. Ideal in networks of more than 17 terminals.
+/// A separate queue for each destination (VOQnet), so that there is no head-of-line blocking. The queues are ideal in networks of more than
+/// 17 terminals.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Voqnet {
-    /// Use the ideal map even in a network of 17 terminals or fewer.
+    /// Use ideal queues even in a network of at most 17 terminals.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ideal: bool,
 }

@@ -1,18 +1,19 @@
-//! Virtual output queues at switch level: the queue is the output that the packet will request at the router that stores it.
+//! Virtual output queues at switch level: the output that a packet will request at the next router determines its queue there.
 //!
 //! # Source
 //! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
 //! P. Carvey, L. Dennison, "The Avici Terabit Switch/Router", Hot Interconnects 1998.
 //! # Parameters
-//! `queues`: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one queue
-//! per output of the router.
+//! `queues`: number of queues of a port, for each VC class of the routing \[count\]. The queue is the output modulo this number. Default:
+//! one queue per output of the router.
 //! # Guarantees
-//! With the default, packets that share a queue request the same output.
+//! With the default, all packets in a queue request the same output.
 //! # Not modelled
-//! Routings that choose an output at the router. The sender must know the output, so the routing must name its hops in advance.
+//! Routings that choose the output at the router itself. The sender must know the output at the next router. Therefore the routing must
+//! choose its hops in advance.
 //! # Validation
-//! `engine/tests/queueing.rs`: the lanes on the links of a torus and a dragonfly, counted by hand.
-//! `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`: the lanes on the links of a torus and a dragonfly, counted by hand. `conformance/src/queueing.rs`: valid
+//! lanes, packets in order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,12 +22,12 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The queue is the output at the next router (VOQsw).
+/// The output at the next router determines the queue (VOQsw).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voqsw {
-    /// Queues of a port, for each VC class of the routing; outputs are taken modulo this number. Default: one queue per output of
-    /// the router.
+    /// Number of queues of a port, for each VC class of the routing. The queue is the output modulo this number. Default: one queue per
+    /// output of the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
 }

@@ -1,20 +1,20 @@
-//! Records each control packet of the power policy, the messages between routers.
+//! Records each control packet of the power policy. Control packets are messages between routers.
 //!
-//! A packet is recorded when it leaves, and again when it arrives, possibly in another block. The limit counts the packets of all
-//! blocks together, like that of `link_states`.
+//! A packet is recorded when it leaves, and again when it arrives, possibly in another block of the simulation. The limit applies to the
+//! packets of all blocks together, as for `link_states`.
 //!
 //! # Source
-//! None: this records the packets of the agents of a power policy.
+//! None. The table lists the packets that the agents of a power policy send.
 //! # Parameters
-//! `max_packets` [packets]: largest number of packets to keep.
+//! `max_packets` [packets]: largest number of packets to record.
 //! # Guarantees
-//! Packets are in the order in which they were sent. In the first cycle with more than `max_packets` packets, the record ends for
-//! all routers.
+//! Rows are in the order in which packets were sent. In the first cycle with more than `max_packets` packets, the record ends for all
+//! routers.
 //! # Not modelled
-//! The path of a packet, except the number of links that it crossed.
+//! The path of a packet. Only the number of links that it crossed is recorded.
 //! # Validation
-//! `engine/tests/tcep.rs`: the messages in small examples, packet by packet; every link that a packet crosses is counted; the same
-//! in any number of blocks.
+//! `engine/tests/tcep.rs`: the messages in small examples, packet by packet; every link that a packet crosses is counted; the same rows in
+//! any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Recording for ControlPackets {
 
     fn table(&self, mut parts: Vec<Log>, run: &Recorded) -> Table {
         for arrival in parts.iter_mut().flat_map(|log| std::mem::take(&mut log.arrivals)).collect::<Vec<_>>() {
-            // a packet that left after the record was full is not recorded
+            // a packet that left after the record was full has no entry
             if let Some(packet) = parts[arrival.block as usize].sent.get_mut(arrival.number as usize) {
                 packet.arrival = Some((arrival.cycle, arrival.hops));
             }
@@ -126,7 +126,7 @@ fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, C
     ]
 }
 
-/// Control packets that a block has recorded.
+/// The control packets that a block has recorded.
 #[derive(Debug, Kept)]
 pub struct Log {
     /// Sent control packets, indexed by their number.
@@ -137,7 +137,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// Keeps one packet more than the limit, to show in which cycle the record became full.
+    /// Stores one packet more than the limit. The additional packet shows in which cycle the record became full.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

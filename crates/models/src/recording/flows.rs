@@ -1,26 +1,27 @@
-//! Flows: throughput, latency and dynamic energy of classes of packets. The source and the destination of a packet give its class.
+//! Flows: throughput, latency and dynamic energy for classes of packets. The source and the destination of a packet determine its class.
 //!
 //! # Source
-//! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy Saving
-//! Techniques in Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, cold flows do not. Uniform
-//! traffic also addresses that destination. Therefore jobs cannot distinguish hot and cold flows.
+//! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy Saving Techniques in
+//! Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, and cold flows do not. Uniform traffic also addresses
+//! that destination. Therefore the job of a packet does not determine if the packet belongs to a hot or a cold flow.
 //!
 //! # Parameters
-//! `classes`: name, from and to \[terminals: a list, a job, or a group of a pattern\] of each. A packet is in the first class that it
-//! fits, or otherwise in `rest`.
+//! `classes`: for each class its name, and the sets of terminals `from` and `to` \[a list, a job, or a group of a pattern\]. A packet
+//! belongs to the first class that it fits, or to `rest` if it fits none.
 //!
 //! # Guarantees
-//! Every packet is in one class, so the classes add up to the run. Control packets of the power policy are in the class `control`.
-//! Packets, accepted flits, injected flits, flits on links and energies are exact integers. If the flits of a channel cost
-//! differently in different states, its dynamic energy is divided among the classes by their flits on the channel.
+//! Every packet belongs to one class. Therefore the sums over all classes are the totals of the run. Control packets of the power policy
+//! belong to the class `control`. Packets, accepted flits, injected flits, flits on links and energies are exact integers. If flits of a
+//! channel cost different amounts of energy in different states, the classes share the channel's dynamic energy in proportion to their
+//! flits.
 //!
 //! # Not modelled
-//! Static energy, because no flow alone causes it. Packets in source queues, because they have no destination before they leave the
-//! queue. Accepted flits count as whole packets, when the last flit arrives, as in the results of a job.
+//! Static energy, because no single flow causes it. Packets in source queues, because a packet has no destination before it leaves the
+//! queue. The arrival of single flits: all flits of a packet count as accepted when the last one arrives, as in the results of a job.
 //!
 //! # Validation
-//! `scenario/tests/flows.rs`: the classes add up to the totals of the run and of its channels, for any number of blocks.
-//! `tests/test_checkpoints.py`: the table is the same after a run continues from a checkpoint.
+//! `scenario/tests/flows.rs`: the sums over all classes are the totals of the run and of its channels, for any number of blocks.
+//! `tests/test_checkpoints.py`: the table is the same if a run continues from a checkpoint.
 
 mod classes;
 
@@ -42,15 +43,15 @@ use weft_units::Refusal;
 const TERMINAL: u8 = 0;
 /// Largest number of VCs of a channel.
 const VCS: usize = 16;
-/// Quantiles of latencies, and the part that each adds to the name of a column.
+/// Quantiles of latencies. The text is a part of the column's name.
 const QUANTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
-/// Throughput, latency and dynamic energy of classes of packets by source and destination, saved as flows.parquet.
+/// Throughput, latency and dynamic energy for classes of packets (by source and destination), saved as flows.parquet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flows {
-    /// The classes: a packet is in the first one that it fits.
+    /// The classes of packets. A packet belongs to the first class that it fits.
     pub classes: Vec<FlowClass>,
 }
 
@@ -78,7 +79,7 @@ impl Recording for Flows {
         Ok(FlowsOfBlock { classes, sums, flits, last, rows, state: Window::Before })
     }
 
-    /// Memory for the counts of all channels, and for the last class on each of their VCs.
+    /// Memory for the counts of all channels, and for the class of the last packet on each VC.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         (network.channels * ((self.classes.len() + 1) * size_of::<i64>() + VCS)) as u64
     }
@@ -189,10 +190,10 @@ fn columns(names: &[String], sources: &[u64], flows: &[Sums], used: &[Used], run
     Table::whole(columns)
 }
 
-/// Counts of a class in a block.
+/// The counts of a class in a block.
 #[derive(Debug, Kept)]
 struct Sums {
-    /// Number of packets of the window that were delivered, with their hops and latencies [cycles].
+    /// Number of packets that were created in the window and delivered. The next fields are sums of their hops and latencies [cycles].
     packets: u64,
     hops: u64,
     latency: u64,
@@ -203,7 +204,7 @@ struct Sums {
 
 impl Sums {
     fn new() -> Self {
-        // the same bounds as for all packets of the run: up to 2^32 cycles with 3 significant digits
+        // the same bounds as those of the histogram for all packets: up to 2^32 cycles with 3 significant digits
         let latencies = Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid");
         Self { packets: 0, hops: 0, latency: 0, network_latency: 0, latencies, accepted_flits: 0 }
     }
@@ -218,10 +219,10 @@ impl Sums {
     }
 }
 
-/// Flits and energy of a class on the channels in the window.
+/// The flits and the energy of a class on the channels, in the window.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
-    /// Flits on all channels, on injection channels, and on channels between routers.
+    /// `flits`: flits on all channels. `injected`: flits on injection channels. `between_routers`: flits on channels between routers.
     flits: i64,
     injected: i64,
     between_routers: i64,
@@ -229,7 +230,7 @@ struct Used {
     router_yj: u128,
 }
 
-/// The part of a run relative to the window.
+/// The parts of a run: before, in and after the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, weft_api::base::kept::Value)]
 enum Window {
     Before,
@@ -237,21 +238,21 @@ enum Window {
     Over,
 }
 
-/// The flow counts of a block.
+/// The counts of flows in a block.
 #[derive(Debug, Kept)]
 pub struct FlowsOfBlock {
     #[kept(fixed)]
     classes: Classes,
     #[kept(each)]
     sums: Vec<Sums>,
-    /// Flits of the window by channel and class. The classes of a channel are next to each other. At the beginning and end of the
-    /// window, the counts of packets that are crossing a channel are corrected.
+    /// Flits that each channel sent in the window, for each class. The entries of a channel are next to each other. At the beginning and
+    /// end of the window, packets that have crossed a channel only partly correct the counts.
     #[kept(each)]
     flits: Vec<i64>,
-    /// Class of the last packet that crossed, for each channel and VC.
+    /// For each channel and VC: the class of the last packet that crossed.
     #[kept(each)]
     last: Vec<u8>,
-    /// Row of each channel in channels.parquet, and the channel's link class.
+    /// For each channel: its row in channels.parquet and its link class.
     #[kept(fixed)]
     rows: Vec<Option<(u32, u8)>>,
     state: Window,
@@ -282,7 +283,8 @@ impl Recorder for FlowsOfBlock {
     }
 
     fn part_crossed(&mut self, packets: &[PartCrossed]) {
-        // Flits that have not yet crossed at the beginning of the window cross in it; flits that have not yet crossed at its end do not.
+        // Packets count as a whole. A packet's flits that have not crossed at the beginning of the window are added, and those that have
+        // not crossed at its end are subtracted.
         let sign = if self.state == Window::Before { 1 } else { -1 };
         for part in packets {
             let last = self.last[part.channel * VCS + usize::from(part.vc)];
@@ -294,7 +296,7 @@ impl Recorder for FlowsOfBlock {
 }
 
 impl FlowsOfBlock {
-    /// Adds the flits and the energy of each class on the channels of the block.
+    /// Adds the flits and the energy that each class used on the channels of the block.
     fn share(&self, run: &Recorded, used: &mut [Used]) {
         let injection = (run.network.channels - run.network.terminals as usize) as u32;
         for (&row, flits) in self.rows.iter().zip(self.flits.chunks(self.classes.count())) {
@@ -328,10 +330,10 @@ mod tests {
 
     #[test]
     fn energies_are_shared_without_a_rest() {
-        // 10 yJ for one flit each of 3 classes: 3, 3 and 4
+        // 10 yJ for 3 classes with one flit each: they get 3, 3 and 4 yJ
         let ends = [0, 1, 2, 3].map(|flits| part(10, flits, 3));
         assert_eq!(ends, [0, 3, 6, 10]);
-        // a price per flit is divided exactly, also beyond 64 bits
+        // a price per flit is divided exactly even if it needs more than 64 bits
         let price = 1u128 << 80;
         assert_eq!(part(price * 1_000_000_007, 7, 1_000_000_007), price * 7);
         assert_eq!(part(0, 0, 0), 0);

@@ -1,20 +1,20 @@
 //! Link states over time: the intervals in which each managed channel was in each state, over the whole run.
 //!
-//! A block records the changes of its own channels. The limit counts the changes of all blocks together, so the record does not
-//! depend on the blocks. The record contains all changes before the cycle of the first change beyond the limit.
+//! Each block of the simulation records the changes of its channels. The limit applies to the changes of all blocks together. Therefore the
+//! record does not depend on the division into blocks. The record ends before the cycle of the first change beyond the limit.
 //!
 //! # Source
-//! None: the record of the changes of a power policy.
+//! None. The table lists the changes that a power policy makes.
 //! # Parameters
-//! `max_spans` [spans]: largest number of spans to keep.
+//! `max_spans` [spans]: largest number of time spans to record.
 //! # Guarantees
-//! The spans of a channel follow each other without gaps, and in the window they add up to the channel's cycles per state. In the
-//! first cycle with more than `max_spans` spans, the record ends for all channels.
+//! The spans of a channel have no gaps between them. Within the window, they add up to the channel's cycles per state. In the first cycle
+//! with more than `max_spans` spans, the record ends for all channels.
 //! # Not modelled
 //! States that a channel enters and leaves within one cycle.
 //! # Validation
-//! `engine/tests/link_states.rs`: spans have no gaps, cover the run and add up to the cycles per state. Under any limit the record
-//! is the same in any number of blocks.
+//! `engine/tests/link_states.rs`: spans have no gaps, cover the run, and add up to the cycles per state. With any limit, the record is the
+//! same in any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkStates {
-    /// Largest number of spans to record, 1 to 100000000, and at least one per managed channel. In the first cycle with more spans,
+    /// Largest number of time spans to record, 1 to 100000000, and at least one per managed channel. In the first cycle with more spans,
     /// the record ends for all channels.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
@@ -84,7 +84,7 @@ impl Recording for LinkStates {
 
     fn table(&self, parts: Vec<Log>, run: &Recorded) -> Table {
         let mut changes: Vec<Change> = parts.into_iter().flat_map(|log| log.changes).collect();
-        // the sort is stable: changes of a channel in one cycle stay in their order
+        // the sort is stable: several changes of a channel in one cycle stay in their order
         changes.sort_by_key(|change| (change.at, change.channel));
         let cut = changes.get(self.max_spans as usize).map(|change| change.at);
         let end = cut.unwrap_or(run.cycles);
@@ -113,7 +113,7 @@ impl Recording for LinkStates {
     }
 }
 
-/// A channel enters a state.
+/// A record that a channel enters a state.
 #[derive(Debug, Clone, Copy, Value)]
 struct Change {
     at: u64,
@@ -131,7 +131,7 @@ pub struct Log {
     /// For each channel: its row in the table of channels.
     #[kept(fixed)]
     rows: Vec<Option<u32>>,
-    /// For each channel: index of its last change.
+    /// For each channel: index in `changes` of its last change.
     #[kept(each)]
     last: Vec<usize>,
 }
@@ -141,8 +141,8 @@ impl Log {
         Self { changes: Vec::new(), most, last: vec![usize::MAX; rows.len()], rows }
     }
 
-    /// Records that channel `o` enters a state. A state that the channel leaves in the same cycle does not count as a span. Keeps
-    /// one change more than the limit, to show in which cycle the record became full.
+    /// Records that channel `o` enters a state. If the channel left its last state in the cycle in which it entered it, that state does not
+    /// count as a span. Stores one change more than the limit. The additional change shows in which cycle the record became full.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

@@ -1,18 +1,18 @@
-//! Messages over time: sender and receiver of each message, and the cycles in which it began and arrived.
+//! Messages over time: the sender and receiver of each message, and the cycles in which it began and arrived.
 //!
 //! # Source
-//! None: this records a run, message by message.
+//! None. The table lists the messages of a run.
 //! # Parameters
-//! `max_messages` \[messages\]: largest number of messages to keep.
+//! `max_messages` \[messages\]: largest number of messages to record.
 //! # Guarantees
-//! A message begins when the sender's processor has finished its part. A message arrives with its last packet, before the
-//! receiver's processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend
-//! on blocks and threads.
+//! A message begins when the sender's processor has finished its work for the message. A message arrives with its last packet, before the
+//! receiver's processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend on the
+//! numbers of blocks and threads.
 //! # Not modelled
-//! Messages that have not arrived when the run ends.
+//! Messages that have not arrived by the end of the run.
 //! # Validation
-//! `engine/tests/rank_states.rs`: the messages of a ping-pong, exact to the cycle; rows, bytes and the longest time are those of
-//! the program; the same rows in any number of blocks, and after checkpoints.
+//! `engine/tests/rank_states.rs`: the messages of a ping-pong, exact to the cycle; numbers of rows and bytes and the longest time equal
+//! those of the program; the same rows in any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

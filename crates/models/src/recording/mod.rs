@@ -1,4 +1,4 @@
-//! Recordings: the tables of a run that a scenario requests under `measure`. Each recording is one file, and one line here.
+//! Recordings: tables about a run that a scenario requests under `measure`. Each recording is one file, and has one line in this file.
 
 weft_units::registry! {
     /// Every recording.
@@ -31,7 +31,7 @@ impl RecordingConfig {
         self.declares()
     }
 
-    /// Converts the recording to a request of a run.
+    /// Converts this recording into a request that a run can carry out.
     pub fn asked(&self) -> Asked {
         Asked { name: self.name(), model: self.model().share() }
     }

@@ -1,23 +1,23 @@
-//! Occupancy: number of flits in the buffer of every input port, over time. Congested ports form a tree, which grows from a hot
-//! destination toward the sources.
+//! Occupancy: number of flits in the buffer of every input port over time. The table shows the tree of congested ports that grows from a
+//! hot destination toward the sources.
 //!
 //! # Source
-//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC
-//! C-34(10), 1985: tree saturation.
+//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985, which
+//! describe tree saturation.
 //!
 //! # Parameters
-//! `every` [time]: time between two samples. The time doubles whenever there would be more than 1024 samples or 2^20 rows.
+//! `every` [time]: time between two samples. The time between samples doubles whenever there would be more than 1024 samples or 2^20 rows.
 //!
 //! # Guarantees
-//! Every input port of a router is in every sample. A sample counts the flits that are in the buffer, not the flits on the link.
-//! Memory is bounded.
+//! Every sample contains every input port of every router. A sample counts the flits in the buffers, and not the flits on links. Memory has
+//! an upper limit.
 //!
 //! # Not modelled
-//! Changes between samples. The queues of sources, and those of terminals.
+//! Changes between samples. The queues of sources, and the buffers of terminals.
 //!
 //! # Validation
-//! `scenario/tests/flows.rs`: the samples are the same in any number of blocks. No queue exceeds its buffer. Under traffic to one
-//! terminal, the queues in front of this terminal fill first.
+//! `scenario/tests/flows.rs`: the samples are the same in any number of blocks. No queue exceeds its buffer. Under traffic to one terminal,
+//! the buffers in front of this terminal fill first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,16 +27,17 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows; doubling the time between samples halves their number.
+/// Largest number of rows. If there are more, the time between samples doubles, which halves the number of rows.
 const ROWS: usize = 1 << 20;
-/// Largest number of samples.
+/// Largest number of samples. If there are more, the time between samples doubles.
 const SAMPLES: usize = 1024;
 
 /// Number of flits in the buffer of every input port, over the whole run, saved as occupancy.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
-    /// Time between samples [time]. The time doubles whenever there would be more than 1024 samples (fewer if there are many ports).
+    /// Time between samples [time]. The time between samples doubles whenever there would be more than 1024 samples (fewer if there are
+    /// many ports).
     pub every: Time,
 }
 
@@ -66,7 +67,8 @@ impl Recording for Occupancy {
         Ok(Samples { every, end: 0, most, rows, readings, times: Vec::with_capacity(most) })
     }
 
-    /// Memory for the readings, and for their columns of 8 bytes: once for the table, and once more while it is written.
+    /// Memory for the readings and for their columns of 8 bytes. The columns count twice: for the table, and for the copy while it is
+    /// written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let of_row = size_of::<QueueReading>() + 2 * 8 * 5;
         (samples(network.channels) * network.channels * of_row) as u64
@@ -74,7 +76,7 @@ impl Recording for Occupancy {
 
     fn table(&self, parts: Vec<Samples>, run: &Recorded) -> Table {
         let times = parts.first().map_or(&[][..], |part| &part.times);
-        // for each row, the capacity of its buffer; 0 for a channel that leads to a terminal
+        // for each channel, the capacity of the buffer behind it; 0 if the channel leads to a terminal
         let mut capacity = vec![0; run.network.channels];
         for (row, class) in parts.iter().flat_map(|part| part.rows.iter().flatten()) {
             capacity[*row as usize] = u64::from(run.network.buffers[usize::from(*class)]);
@@ -109,27 +111,27 @@ impl Recording for Occupancy {
     }
 }
 
-/// Number of samples to keep for a network with this number of channels; an even number.
+/// Largest number of samples for a network with `channels` channels. This number is even, so that half of the samples can be dropped.
 fn samples(channels: usize) -> usize {
     (ROWS / channels.max(1)).clamp(2, SAMPLES) & !1
 }
 
-/// The samples of a block.
+/// The samples that a block has taken.
 #[derive(Debug, Kept)]
 pub struct Samples {
-    /// Time between two samples [cycles]. The last sample may come earlier.
+    /// Time between two samples [cycles]. The last sample can come earlier, at the end of the run.
     every: u64,
     /// Cycle of the last sample.
     end: u64,
     /// Largest number of samples.
     #[kept(fixed)]
     most: usize,
-    /// For each buffer of the block: the row of the channel that leads to it, and the channel's link class.
+    /// For each buffer of the block: the row of its incoming channel in the table of channels, and the channel's link class.
     #[kept(fixed)]
     rows: Vec<Option<(u32, u8)>>,
-    /// A reading for each sample and buffer.
+    /// The readings of all samples, one reading per buffer in each sample.
     readings: Vec<QueueReading>,
-    /// Cycles of the samples.
+    /// The cycles of the samples.
     times: Vec<u64>,
 }
 
@@ -153,7 +155,7 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Keeps every second sample, including the last one.
+    /// Drops every second sample. The last sample stays.
     fn halve(&mut self) {
         let width = self.rows.len();
         for k in 0..self.times.len() / 2 {
@@ -170,8 +172,8 @@ impl Samples {
 mod tests {
     use super::*;
 
-    /// Samples every 10 cycles of one buffer; sample k has k flits. Of the first 4 samples, the second and the fourth are kept.
-    /// Later only those at multiples of 40 cycles are kept.
+    /// Samples of a buffer, one every 10 cycles. In sample k the buffer contains k flits. The limit is 4 samples: of the first 4, the
+    /// second and the fourth stay. In the end, only samples at multiples of 40 cycles are left.
     #[test]
     fn every_second_sample_is_kept_when_there_are_too_many() {
         let rows = vec![Some((0, 0))];

@@ -1,22 +1,22 @@
 //! States of ranks over time: when each rank of a program computed, handled messages, and waited, and for which rank it waited.
 //!
-//! The processors of a rank share a row. If one processor computes while another handles a message, the computation counts. A time
-//! in which no processor is busy ends with a message, or when the interface has room. The row of this time names the peer rank, and
-//! the rank at which the transfer began.
+//! A rank has one row for all its processors. If one processor computes while another handles a message, the computation counts. A time in
+//! which no processor is busy ends when a message arrives, or when the network interface has space. The span of this time names the peer
+//! rank of the message and the rank at which the transfer began.
 //!
 //! # Source
-//! None: this records a run, span by span.
+//! None. The table lists the time spans of a run.
 //! # Parameters
-//! `max_spans` \[spans\]: largest number of spans to keep.
+//! `max_spans` \[spans\]: largest number of time spans to record.
 //! # Guarantees
-//! The spans of a rank follow each other without gaps, from the start of its program to its end. If a rank has one processor, its
-//! spans add up per state to the columns of `ranks.parquet`, except for rounding to whole cycles. In the first cycle with more than
-//! `max_spans` spans, the record ends for all ranks. Rows do not depend on blocks and threads.
+//! The spans of a rank have no gaps between them, from the start of its program to its end. If a rank has one processor, its spans per
+//! state add up to the columns of `ranks.parquet`, except for rounding to whole cycles. In the first cycle with more than `max_spans`
+//! spans, the record ends for all ranks. Rows do not depend on the numbers of blocks and threads.
 //! # Not modelled
-//! Operations that follow each other without a gap form one span. The number of the busy processor.
+//! The boundary between operations that follow each other without a gap: they form one span. The number of the processor that is busy.
 //! # Validation
-//! `engine/tests/rank_states.rs`: ping-pong and a ring, exact to the cycle; spans have no gaps and add up to the table of ranks;
-//! the same rows in any number of blocks, and after checkpoints.
+//! `engine/tests/rank_states.rs`: a ping-pong and a ring, exact to the cycle; spans have no gaps and add up to the table of ranks; the same
+//! rows in any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankStates {
-    /// Largest number of spans to record, 1 to 100000000. In the first cycle with more spans, the record ends for all ranks.
+    /// Largest number of time spans to record, 1 to 100000000. In the first cycle with more spans, the record ends for all ranks.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }

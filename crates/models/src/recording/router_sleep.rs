@@ -1,19 +1,19 @@
-//! Sleep of routers: counts the cycles in which all channels that a router sends on were off together. In these cycles the parts
-//! that the channels share (a switch, a clock, a board) could have slept.
+//! Sleep of routers: counts the cycles in which all channels on which a router sends were off together. In these cycles, the parts of the
+//! router that its channels share (a switch, a clock, a board) could have slept.
 //!
 //! # Source
-//! None: this gives a bound on the energy that sleeping routers could save in addition to their links.
+//! None. The table gives an upper bound on the energy that sleeping routers could save in addition to their links.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Exact to the cycle, over the measured window. Only managed channels count.
+//! Counts are exact to the cycle, in the measured window. Only managed channels count.
 //! # Not modelled
-//! The state of the channels that lead to the router, because they belong to other routers. Time and energy that a router would
-//! need to go to sleep and to wake. The cost of a sleeping router is `power.router_price.asleep`. In that price model, a router
-//! sleeps only if the channels that lead to it are also off.
+//! The state of the channels that lead to the router: they belong to other routers. Time and energy that a router would need to go to sleep
+//! and to wake. The power of a sleeping router: it is set in `power.router_price.asleep`. That price model requires more: a router sleeps
+//! only if the channels that lead to it are also off.
 //! # Validation
-//! `engine/tests/link_states.rs`: the result equals the recorded spans of all links, cycle by cycle, in any number of blocks. An
-//! idle network under `idle_timeout` sleeps in every cycle of the window, and under `always_on` in none.
+//! `engine/tests/link_states.rs`: the counts equal those from the recorded spans of all links, cycle by cycle, in any number of blocks. In
+//! an idle network, all routers sleep in every cycle of the window under `idle_timeout`, and in none under `always_on`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use weft_api::recording::{
 use weft_api::state::LinkState;
 use weft_units::Refusal;
 
-/// Number of cycles in the window in which all managed links of a router were off together, for each router, saved as router_sleep.parquet.
+/// For each router: number of cycles in the window in which all its managed channels were off together, saved as router_sleep.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouterSleep {}
@@ -83,18 +83,18 @@ struct Router {
     /// Number of the router in the whole network.
     #[kept(fixed)]
     id: u32,
-    /// `channels`: number of managed channels on which the router sends. `lit`: number of these channels that are not off.
+    /// `channels`: number of managed channels on which the router sends. `lit`: number of the managed channels that are not off at present.
     #[kept(fixed)]
     channels: u32,
     lit: u32,
-    /// First cycle of the present sleep, or of the window if the window began later. Valid while all these channels are off.
+    /// First cycle of the present sleep, or first cycle of the window if that is later. Valid only while all managed channels are off.
     since: u64,
-    /// Cycles asleep in the window, counted up to `since` or to the end of the window.
+    /// Number of cycles of sleep in the window so far, without the time after `since`.
     asleep: u64,
 }
 
 impl Router {
-    /// If all channels are off, counts the cycles up to `now` as sleep.
+    /// If all managed channels are off, adds the cycles up to `now` to the sleep.
     fn settle(&mut self, now: u64) {
         if self.lit == 0 {
             self.asleep += now - self.since;
@@ -106,12 +106,12 @@ impl Router {
 /// The routers of a block.
 #[derive(Debug, Kept)]
 pub struct Routers {
-    /// For each channel: its router, if the channel is managed.
+    /// For each channel of the block: its router; `None` if the channel is not managed.
     #[kept(fixed)]
     of: Vec<Option<u32>>,
     #[kept(each)]
     routers: Vec<Router>,
-    /// Whether the measured window has ended.
+    /// True if the measured window has ended.
     over: bool,
 }
 

@@ -1,15 +1,16 @@
-//! Flits and link states over time, per link class or per channel, sampled over the whole run in bounded memory.
+//! Flits and link states over time for each link class or channel. Samples cover the whole run in bounded memory.
 //!
 //! # Source
-//! None: the usual curves of utilisation and of link states over time.
+//! None. The table has the usual curves of utilisation and of link states over time.
 //! # Parameters
-//! `every` [time]: time between two samples. `of`: whether a row describes all channels of a link class, or one channel.
+//! `every` [time]: time between two samples. `of`: if a row describes all channels of a link class, or one channel.
 //! # Guarantees
-//! Every flit is in one sample. Memory is bounded: if there would be more than 1024 samples or 2^20 rows, the interval doubles.
+//! Every flit counts in exactly one sample. Memory has an upper limit: whenever there would be more than 1024 samples or 2^20 rows, the
+//! interval doubles.
 //! # Not modelled
-//! Events inside a sample: the states are those at its end.
+//! Changes of states within a sample: the states are those at its end.
 //! # Validation
-//! `engine/tests/workload.rs`: samples add up to the flits of every channel; every channel is in exactly one state.
+//! `engine/tests/workload.rs`: the samples add up to the flits of every channel, and every channel is in exactly one state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,23 +21,24 @@ use weft_api::recording::{
 use weft_api::state::Modes;
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows of a series; doubling the interval halves their number.
+/// Largest number of rows. If there are more, the interval doubles, which halves the number of rows.
 const ROWS: usize = 1 << 20;
-/// Largest number of samples.
+/// Largest number of samples. If there are more, the interval doubles.
 const SAMPLES: usize = 1024;
 
-/// Flits and link states over the whole run, saved as series.parquet.
+/// Flits and link states over the whole run, for each link class or channel, saved as series.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Time between samples [time]. The time doubles whenever there would be more than 1024 samples (fewer if there are many channels).
+    /// Time between samples [time]. The time between samples doubles whenever there would be more than 1024 samples (fewer if there are
+    /// many channels).
     pub every: Time,
     /// Whether a row describes a link class or a channel.
     #[serde(default)]
     pub of: SeriesOf,
 }
 
-/// The channels that a row of a time series describes.
+/// The channels that a row of the series describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesOf {
@@ -87,8 +89,8 @@ impl Recording for Series {
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
     }
 
-    /// Memory for the rows, and for their columns of 8 bytes, including one per link state. The columns exist once in the table,
-    /// and once more while it is written.
+    /// Memory for the rows and for their columns of 8 bytes, with one column per link state. The columns count twice: for the table, and
+    /// for the copy while it is written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
         let of_row = Rows::bytes(network.modes.count()) + 2 * 8 * headings_with(&network.modes).len();
@@ -145,12 +147,12 @@ impl Recording for Series {
     }
 }
 
-/// Number of samples to keep if each sample has `width` rows; an even number.
+/// Largest number of samples of `width` rows each. This number is even, so that two samples can be joined.
 fn samples(width: usize) -> usize {
     (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
 }
 
-/// The columns if the scenario names no modes.
+/// The columns for a scenario that names no modes.
 fn headings() -> Vec<Heading> {
     headings_with(&Modes::default())
 }
@@ -183,7 +185,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Creates rows of zeros.
+    /// Creates `rows` rows in which all counts are 0.
     fn zeros(rows: usize, modes: usize) -> Self {
         Self { flits: vec![0; rows], states: vec![0; rows * modes], modes }
     }
@@ -207,23 +209,23 @@ impl Rows {
     }
 }
 
-/// The samples of a block.
+/// The samples that a block has taken.
 #[derive(Debug, Kept)]
 pub struct Samples {
     /// Length of an interval [cycles]. The end of the run may have shortened the last interval.
     every: u64,
     /// End of the last interval [cycle].
     end: u64,
-    /// Number of rows of the table for each interval.
+    /// Number of rows for each interval.
     #[kept(fixed)]
     width: usize,
-    /// `taken`: number of intervals so far. `samples`: largest number of intervals; an even number.
+    /// `taken`: number of intervals so far. `samples`: largest number of intervals, which is even.
     taken: usize,
     #[kept(fixed)]
     samples: usize,
-    /// The rows of all intervals, one interval after the other.
+    /// The rows of all intervals, in the order of the intervals.
     rows: Rows,
-    /// For each channel: its row in the series, and its count.
+    /// For each channel: the row in which it counts, and its flits at the last sample.
     #[kept(each)]
     places: Vec<Place>,
     /// For each channel of the block that has a link: its row in the table of channels, and its link class.
@@ -234,10 +236,10 @@ pub struct Samples {
     channels_of: Vec<u64>,
 }
 
-/// Row in which a channel is counted, and its count at the last sample.
+/// The row in which a channel counts, and the channel's flits at the last sample.
 #[derive(Debug, Kept)]
 struct Place {
-    /// Row in an interval; `u32::MAX` for a channel without a link.
+    /// The row within an interval; `u32::MAX` for a channel without a link.
     #[kept(fixed)]
     row: u32,
     /// Number of flits that the channel had sent at the last sample.
@@ -271,8 +273,8 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Joins every two successive intervals. The flits of two intervals are added, and the states are those at the end of the
-    /// second interval.
+    /// Joins every two successive intervals, so that half of the rows remain. The flits of two intervals are added, and the states are
+    /// those at the end of the second interval.
     fn halve(&mut self) {
         let (width, modes) = (self.width, self.rows.modes);
         for k in 0..self.taken / 2 {
@@ -289,7 +291,7 @@ impl Samples {
     }
 }
 
-/// The rows of all blocks, added up.
+/// The sums of the blocks' rows, for rows that describe link classes.
 fn by_class(parts: &[Samples]) -> Rows {
     let (rows, modes) = parts.first().map_or((0, 0), |part| (part.rows.flits.len(), part.rows.modes));
     let mut all = Rows::zeros(rows, modes);
@@ -300,7 +302,7 @@ fn by_class(parts: &[Samples]) -> Rows {
     all
 }
 
-/// The rows of all blocks, in the order of the channels.
+/// The rows of all blocks in the order of the channels, for rows that describe channels.
 fn by_channel(parts: &[Samples], channels: usize) -> Rows {
     let (taken, modes) = parts.first().map_or((0, 0), |part| (part.taken, part.rows.modes));
     let mut all = Rows::zeros(taken * channels, modes);

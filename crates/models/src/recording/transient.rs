@@ -1,16 +1,17 @@
-//! Latency by creation time: shows how the network reacts to a change of load, or how it settles at the beginning.
+//! Latency by creation time. The table shows how a network reacts to a change of load, or how it settles at the beginning of a run.
 //!
 //! # Source
-//! None: the usual curve of a network's response to a change of load.
+//! None. The table has the usual curve of a network's response to a change of load.
 //! # Parameters
-//! `bin` [time]: width of a bin. The width doubles whenever there would be more than 1024 bins.
+//! `bin` [time]: width of a bin of creation times. The width of bins doubles whenever there would be more than 1024 bins.
 //! # Guarantees
-//! Every delivered packet is in the bin of its creation time; its latency includes the source queue. Memory is bounded.
+//! Every delivered packet counts in the bin of its creation time. The latency of a packet includes the wait in the source queue. Memory has
+//! an upper limit.
 //! # Not modelled
-//! Packets that are not delivered by the end of the run. Undelivered packets are in no bin, so the last bins of a saturated run
-//! show too low a latency.
+//! Packets that have not been delivered by the end of the run. Packets without delivery are in no bin. Therefore the latency in the last
+//! bins of a saturated run is too low.
 //! # Validation
-//! `engine/tests/workload.rs`: bins add up to the sums of the window, and follow an offered load that changes.
+//! `engine/tests/workload.rs`: the bins add up to the sums of the window, and follow changes of the offered load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,14 +22,14 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Largest number of bins. If there would be more bins, every two successive bins are joined.
+/// Largest number of bins. If there are more, every two successive bins are joined.
 const BINS: usize = 1024;
 
 /// Latency by creation time over the whole run, including the warm-up, saved as transient.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transient {
-    /// Width of a bin [time]. The width doubles whenever there would be more than 1024 bins.
+    /// Width of a bin of creation times [time]. The width of bins doubles whenever there would be more than 1024 bins.
     pub bin: Time,
 }
 
@@ -81,11 +82,11 @@ impl Recording for Transient {
     }
 }
 
-/// Packets created in one interval and delivered by the end of the run.
+/// The packets that were created in one bin and delivered by the end of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Bin {
     packets: u64,
-    /// Sum of the latencies of these packets, and the longest latency [cycles].
+    /// `latency`: sum of the packets' latencies [cycles]. `longest`: longest of these latencies [cycles].
     latency: u64,
     longest: u64,
 }
@@ -98,11 +99,11 @@ impl Bin {
     }
 }
 
-/// The bins of a block.
+/// The bins of a block, in which it counts packets by their creation time.
 #[derive(Debug, Kept)]
 pub struct Bins {
     width: NonZeroU64,
-    /// The bins that have been used; the vector has room for [`BINS`].
+    /// The bins up to the last one with a packet. The vector has reserved space for [`BINS`].
     bins: Vec<Bin>,
 }
 
@@ -122,7 +123,7 @@ impl Bins {
         self.bins[bin].add(&Bin { packets: 1, latency, longest: latency });
     }
 
-    /// Makes room for the bin with this number. Returns the number that the bin then has, because joining bins changes numbers.
+    /// Makes sure that bin number `bin` exists. Returns the bin's new number, because joining bins changes the numbers.
     #[cold]
     fn reach(&mut self, mut bin: usize) -> usize {
         while bin >= BINS {
@@ -146,7 +147,7 @@ impl Bins {
         self.bins.truncate(self.bins.len().div_ceil(2));
     }
 
-    /// Adds the bins of two parts.
+    /// Adds the bins of another block to these bins.
     fn joined(mut self, mut other: Self) -> Self {
         while self.width < other.width {
             self.halve();
@@ -181,7 +182,7 @@ mod tests {
             let expected = Bin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
             assert_eq!(*bin, expected, "bin {k}");
         }
-        // two blocks, one of which saw only the beginning
+        // two blocks, one of which has only delivered packets of the beginning
         let joined = fill(0..100).joined(fill(100..3000));
         assert_eq!((joined.width, &joined.bins), (all.width, &all.bins));
     }

@@ -1,9 +1,9 @@
-//! The candidate with the most credits, for a head that chooses again in every allocation step.
+//! Finds the candidate with the most credits, for a head that chooses again in every allocation step.
 
 use super::{Hop, View};
 use weft_api::candidates::{CLOSED, rank};
 
-/// The best of the candidates that were offered so far.
+/// The best of the candidates that a routing has offered so far.
 #[derive(Debug)]
 pub struct Best {
     rank: u32,
@@ -26,7 +26,7 @@ impl Best {
         }
     }
 
-    /// The hop of the best candidate.
+    /// The hop of the best candidate; `None` if all candidates are closed.
     #[inline(always)]
     pub fn hop(self) -> Option<Hop> {
         (self.rank > CLOSED).then_some(self.hop)

@@ -1,4 +1,4 @@
-//! Bounds on accepted load that the examples of several routings use. Each is derived here once.
+//! Bounds on the accepted load that several routings use in their examples. Each bound is derived once, in this file.
 
 use super::{Accepts, Example};
 
@@ -12,7 +12,7 @@ const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
 pub(crate) const NEXT_ROUTER: &str = r#"{"router_shift": {"shift": 1}}"#;
 
-/// Networks of several kinds with short paths: two paths together need at most 6 VC classes.
+/// Networks of several kinds with short paths, for routings that join two paths: both together need at most 6 VC classes.
 pub(crate) const SHORT_PATHS: [&str; 6] = [
     FULL_MESH,
     r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#,
@@ -23,24 +23,24 @@ pub(crate) const SHORT_PATHS: [&str; 6] = [
 ];
 pub(crate) const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
 
-/// The bounds; the traffic gives each its name.
+/// The bounds, each named after its traffic.
 pub(crate) trait SharedBounds: Sized {
-    /// Every packet crosses ceil(8 / 2) - 1 = 3 links of the ring in one direction. So each channel of this direction carries the
-    /// load of 3 routers.
+    /// Under tornado traffic, every packet crosses ceil(8 / 2) - 1 = 3 links of the ring in one direction. Therefore each channel of this
+    /// direction carries the load of 3 routers.
     fn bound_by_tornado_on_a_ring(self) -> Self;
 
-    /// On minimal paths the 4 terminals of a router share a link in each dimension.
+    /// On minimal paths, the 4 terminals of a router share one link in each dimension.
     fn bound_by_tornado_on_a_grid(self) -> Self;
 
-    /// On minimal paths the 4 terminals of a router share the link to the next one.
+    /// On minimal paths, the 4 terminals of a router share the link to the next router.
     fn bound_by_one_neighbor(self) -> Self;
 
-    /// Let m <= 1 flits take the link to the neighbor, and d flits take detours. The other 4 links of a router carry first and
-    /// second hops of detours, so 2 d <= 4. In total 4 terminals send m + d <= 3 flits.
+    /// m <= 1 flits take the link to the neighbor, and d flits take detours. The other 4 links of a router carry the first and second hops
+    /// of detours: 2 d <= 4. Therefore 4 terminals send at most m + d <= 3 flits.
     fn bound_with_detours_around_one_neighbor(self) -> Self;
 
-    /// A group of 8 terminals has 8 global links. Minimal packets (m <= 1) take one link and detours take two: m + 2 d <= 8, so m +
-    /// d <= 4.5.
+    /// A group of 8 terminals has 8 global links. Minimal packets (m <= 1) take one link, and detours (d) take two: m + 2 d <= 8. Therefore
+    /// m + d <= 4.5.
     fn bound_with_detours_to_the_next_group(self) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Closes streams, and settles their counts.
+//! Closes streams, and counts the flits that they have moved.
 
 use super::{BALANCED, ENDS, Sender, TERMINAL};
 use crate::block::{Fabric, Reach, Routers};
@@ -9,8 +9,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when another flit requests output `o` of a router. If a stream leaves by this output, the stream ends, and its flits then
-    /// move one by one.
+    /// Called when another flit requests output `o` of a router. If a stream uses this output, ends the stream. The remaining flits of the
+    /// stream then move one by one.
     #[inline(always)]
     pub(crate) fn interrupt(&mut self, net: &Net, o: usize) {
         if self.beside.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
@@ -20,7 +20,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Called before agents close channel `o` or send on it. The stream of the channel ends. The channel may be of any kind.
+    /// Called before agents close channel `o` or send a control packet on it. Ends the stream of the channel. The channel may begin at a
+    /// router or at a terminal.
     pub(crate) fn interrupt_any(&mut self, net: &Net, o: usize) {
         match self.routers.beside.shortcuts.streams.outs.get(o).map_or(NONE, |sender| sender.from) {
             NONE => {}
@@ -31,7 +32,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Ends the stream of output `o` of a router before its run ends. The remaining flits move one by one.
+    /// Ends the stream of output `o` of a router before its run ends. The remaining flits of the run move one by one.
     #[inline(never)]
     pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
         let from = self.beside.shortcuts.streams.outs[o].from;
@@ -39,7 +40,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.close_stream(net, o);
         self.beside.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
         if self.beside.shortcuts.streams.received > self.beside.shortcuts.streams.next.max(self.fabric.now) {
-            // agents have ended the stream after the flits of this cycle were received and before the streams move
+            // if agents end the stream between the receipt of this cycle's flits and the move of the streams, a flit has already arrived
             self.fabric.count_arrival(net, Flit::of_body(from));
             self.receive_body::<true>(net, from);
         }
@@ -60,8 +61,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Ends the stream of output `o`. No flit of the stream crosses from the first cycle on in which streams have not moved
-    /// yet.
+    /// Ends the stream of output `o`. From the first cycle in which streams have not moved yet, no flit of the stream crosses.
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
         let end = self.beside.shortcuts.streams.next.max(self.fabric.now);
         self.settle_stream(net, o, end);
@@ -74,7 +74,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.beside.shortcuts.streams.stop_spending(o);
         } else {
             if end == self.fabric.now {
-                // the credit that has arrived in this cycle is not spent
+                // the stream does not spend the credit that has arrived in this cycle
                 out.regain_credit(usize::from(vc), net.router.room);
             }
             self.beside.shortcuts.streams.start_returning(o, vc);
@@ -89,7 +89,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notifies the far end of output `o` that no flit of the run on VC `vc` arrives from cycle `at` on.
+    /// Notifies the receiver of output `o` that no flit of the run on VC `vc` arrives from cycle `at` on.
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
         let out = &self.wires.outs[o];
         let peer = out.peer;
@@ -104,7 +104,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the flits of the stream of output `o` that cross before cycle `end`.
+    /// Counts the flits that the stream of output `o` has sent before cycle `end`.
     #[inline(always)]
     fn settle_stream(&mut self, net: &Net, o: usize, end: u64) {
         // SAFETY: the lists of runs and streams store valid port numbers (checked by `assert_numbers`).
@@ -117,7 +117,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         out.next_free = out.next_free.wrapping_add(flits as u32);
         let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
-        // SAFETY: a stream leaves an input, in which its packet has a segment (checked by `assert_numbers`).
+        // SAFETY: the packet of a stream has a segment at the input that the stream leaves (checked by `assert_numbers`).
         let segment = unsafe {
             let head = *self.fabric.buffers.ins.hot(i).head.at(v);
             self.fabric.buffers.segments.items.hot_mut(head as usize)
@@ -142,15 +142,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
     }
 
-    /// Cycle in which the link of the output is free, including the effect of these flits. For an injection channel with a stream
-    /// this cycle is never read.
+    /// Cycle in which the link of output `o` is free, with the flits of its stream that are not counted yet. No code reads this cycle for
+    /// an injection channel with a stream.
     pub(crate) fn next_free(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         self.wires.outs[o].next_free.wrapping_add(self.unsettled(shortcuts, o))
     }
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called before channel `o` changes. Counts the flits that its stream has sent.
+    /// Called before channel `o` changes its state. Counts the flits that the stream of the channel has sent.
     pub(crate) fn settle_channel(&mut self, net: &Net, o: usize) {
         if self.fabric.unsettled(&self.beside.shortcuts, o) > 0 {
             self.settle_stream(net, o, self.beside.shortcuts.streams.next.max(self.fabric.now));

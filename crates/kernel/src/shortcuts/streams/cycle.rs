@@ -1,5 +1,5 @@
-//! The work of streams in a cycle: runs begin and end, flits and credits of runs without a stream are received, and
-//! streams move.
+//! The work that streams need in a cycle. Runs begin and end, the block receives the runs that no stream forwards, and the streams move
+//! their flits.
 
 use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
 use crate::block::{Fabric, Interfaces, Reach, Routers};
@@ -13,7 +13,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{BODY, Flit, NONE, RUN_BEGINS, port_and_vc};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Counts the credits of this cycle. Some of them may arrive in runs.
+    /// Counts the credits of this cycle. Some credits may arrive as runs.
     pub(crate) fn receive_credits_among_streams(&mut self, net: &Net) {
         while let Some((first, len)) = self.routers.fabric.wires.credits.due(self.routers.fabric.now) {
             if net.shortcuts.has(Kind::Prefetch) {
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Records that a run of credits begins or has ended. `word` is output * 16 + VC and a mark.
+    /// Records that a run of credits begins or has ended. `word` is output * 16 + VC, with the mark of a begin or end.
     #[inline(never)]
     pub(crate) fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -76,7 +76,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Counts the credits of this cycle that arrive in runs and that no stream spends.
+    /// Counts the credits of this cycle that arrive in runs, except those that a stream spends immediately.
     #[inline(never)]
     pub(crate) fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
         let mut next = 0;
@@ -91,7 +91,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. Some of them may begin or end runs.
+    /// Receives the `len` flits of the chunk that starts at `first`. Some of these flits may begin or end runs.
     #[inline(never)]
     pub(crate) fn receive_among_streams(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
@@ -109,7 +109,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Records that a run of flits begins or has ended, according to `flit`.
+    /// Records that `flit` begins or ends a run.
     #[inline(never)]
     fn receive_run(&mut self, net: &Net, flit: Flit) {
         let (i, vc) = ((flit.to >> 4) as usize, (flit.to & 15) as u8);
@@ -126,11 +126,11 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle that arrive in runs and that no stream takes.
+    /// Receives the flits of this cycle that arrive in runs and that no stream forwards.
     #[inline(never)]
     pub(crate) fn receive_runs(&mut self, net: &Net) {
         let (counts, mut k) = (self.fabric.counts_queued(), 0);
-        // a stream that ends during this loop adds its run to the list
+        // a stream that ends during this loop adds the rest of its run to the list
         while k < self.beside.shortcuts.streams.incoming.len() {
             let i = self.beside.shortcuts.streams.incoming[k];
             k += 1;
@@ -165,7 +165,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Takes one credit from each stream whose credits do not return.
+    /// Takes one credit for the flit of each stream to which no credits return.
     #[inline(never)]
     fn spend(&mut self, net: &Net) {
         let mut k = 0;
@@ -186,8 +186,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends a flit of each terminal with a stream. The stream closes if the next flit has no credit, or if the next flit is the tail.
-    /// `QUEUED`: terminals have queues.
+    /// Sends one flit from each terminal that has a stream. Closes the stream if the next flit has no credit or is the tail. `QUEUED`:
+    /// terminals have queues.
     #[inline(never)]
     fn flow_from_terminals<const QUEUED: bool>(&mut self, net: &Net) {
         let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);

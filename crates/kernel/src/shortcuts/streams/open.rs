@@ -10,8 +10,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Opens a stream of terminal `t`, which has body flits and a credit for VC `vc`, if possible. Returns true if it did. The flits move
-    /// from this cycle on.
+    /// Tries to open a stream at terminal `t`, which has body flits to send and a credit for VC `vc`. Returns true if the stream was
+    /// opened. The flits of the stream move from this cycle on.
     #[inline(always)]
     pub(crate) fn opens_source(
         &mut self,
@@ -42,7 +42,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let out = &mut self.wires.outs[o];
         self.wires.flits.push(self.now, self.now + delay, Flit::of_run(out.peer << 4 | vc as u32, RUN_BEGINS));
         if shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
-            // the credit of this cycle was already counted
+            // the loop has already counted the credit that arrives in this cycle
             out.use_credit::<false>(vc, net.router.room);
         }
         shortcuts.streams.sources.push(o as u32);
@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// True if the uncontended flit that is about to cross from VC `v` of input `i` to VC `vc` of output `o` opens a stream.
+    /// True if the uncontended flit that crosses next, from VC `v` of input `i` to VC `vc` of output `o`, may open a stream.
     #[inline(always)]
     pub(crate) fn may_open_stream(
         &self,
@@ -72,8 +72,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             && self.has_room_for_stream(shortcuts, net, o, vc)
     }
 
-    /// True if the last run from output `o` ends before the next run begins, and the output has credits for more than one flit. The
-    /// credits are either available now, or return in a run.
+    /// True if the last run on output `o` ends before a new run would begin, and the output has credits for more than one flit. The credits
+    /// are either available now or return in a run.
     #[inline(never)]
     fn has_room_for_stream(&self, shortcuts: &Shortcuts, net: &Net, o: usize, vc: usize) -> bool {
         // SAFETY: a flit leaves by an existing output, and streams store valid port numbers (checked by `assert_numbers`).
@@ -85,7 +85,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when the only flit of VC `v` of input `i` crosses uncontended to VC `vc` of output port `p`, as the first flit of a stream.
+    /// Called when the only flit of VC `v` of input `i` crosses without contention to VC `vc` of output port `p`. The flit is the first of
+    /// a stream.
     #[inline(never)]
     pub(crate) fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
         let at = self.fabric.send_uncontended(

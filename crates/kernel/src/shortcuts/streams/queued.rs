@@ -1,8 +1,8 @@
-//! Streams of terminals whose network interface has queues.
+//! Streams from terminals whose network interfaces have queues.
 //!
-//! A terminal has such a stream only while a single one of its queues contains packets. Therefore no flits of other packets mix with the
-//! flits of the stream. The terminal sleeps during the stream, until a source is due. If a packet then joins another queue, the stream
-//! ends in the same cycle.
+//! A terminal with queues has a stream only while exactly one of its queues contains packets. Therefore no flits of other packets alternate
+//! with the flits of the stream. During the stream the terminal sleeps until a source is due. If the source's packet joins another queue,
+//! the stream ends in the same cycle.
 
 use super::{TERMINAL, WORTH};
 use crate::block::{Interfaces, Reach};
@@ -13,8 +13,7 @@ use crate::tally::Tally;
 use weft_api::base::unchecked::Hot;
 
 impl Shortcuts {
-    /// True if a terminal has a stream on channel `o`, or may open a stream for the `left` remaining flits of the only packet that it can
-    /// send.
+    /// True if a terminal has a stream on channel `o`, or may open one for the `left` remaining flits of the only packet that it can send.
     #[inline(always)]
     pub(crate) fn may_stream(&self, o: usize, left: u16) -> bool {
         self.streams.outs.get(o).is_some_and(|sender| left > WORTH || sender.from == TERMINAL)
@@ -22,8 +21,7 @@ impl Shortcuts {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Called when terminal `t` has accepted the packets that its sources create now. Returns true if the terminal still has a
-    /// stream.
+    /// Called after terminal `t` has accepted the packets that its sources create now. Returns true if the terminal still has a stream.
     #[inline(always)]
     pub(crate) fn keeps_stream(&mut self, net: &Net, t: usize) -> bool {
         let o = self.interfaces.channel_of(t);
@@ -41,8 +39,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         is_alone
     }
 
-    /// Sends a body flit of queue `q` of terminal `t`, which is in the middle of a packet, if the flit can leave. `streams`: opens a
-    /// stream instead, if no other queue contains packets. Returns false if neither is possible.
+    /// Sends a body flit of queue `q` of terminal `t`, which has sent a part of a packet, if the flit can leave. `streams`: if no other
+    /// queue contains packets, may open a stream with the flit. Returns false if the flit cannot leave.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,
@@ -64,7 +62,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if !sends {
             return false;
         }
-        // a notification is one flit, so this queue is for packets of sources
+        // a notification has only one flit, so queue `q` is for packets of sources
         self.interfaces.queues.turns[t] = rules.turn_after(q);
         if self.interfaces.terminals[t].left == left {
             self.interfaces.sleep_beside_stream(t, self.routers.fabric.now);
@@ -76,14 +74,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl Interfaces {
-    /// Sets an alarm that wakes terminal `t`, which has a stream, when a source is due.
+    /// Lets terminal `t`, which has a stream, sleep until a source is due: sets an alarm for that cycle.
     #[inline(never)]
     fn sleep_beside_stream(&mut self, t: usize, now: u64) {
         self.rest(t, now);
         self.terminals[t].blocked = false;
     }
 
-    /// Called when a flit of the stream of terminal `t` has left the only queue that holds packets.
+    /// Called when a flit of a stream has left terminal `t`. Only one queue of the terminal holds packets.
     #[inline(always)]
     pub(super) fn flow_from_queue(&mut self, tally: &mut Tally, t: usize, measured: bool) {
         // SAFETY: an injection channel stores the valid number of its terminal (checked by `assert_numbers`).
@@ -91,7 +89,7 @@ impl Interfaces {
         self.count_body(tally, (t, q), measured);
     }
 
-    /// Called when a body flit of queue `q` has left terminal `t`. Updates the number of flits that are left.
+    /// Called when a body flit of queue `q` has left terminal `t`. Updates the number of flits that the packet still has to send.
     #[inline(always)]
     pub(crate) fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
         // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).

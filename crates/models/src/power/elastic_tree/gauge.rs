@@ -1,18 +1,19 @@
-//! The agents of the elastic tree: in each block they count the packets in flight that have chosen each link up. The overseer reads
-//! the counts.
+//! The agents of the elastic tree. In each block, they count the packets in flight that have chosen each link up. The overseer reads the
+//! counts.
 
 use weft_api::agents::{Agents, Departures, Probes};
 use weft_api::base::kept::Kept;
 use weft_api::links_up::choices_below;
 use weft_api::state::Packet;
 
-/// Counters of one block.
+/// The counters of one block.
 #[derive(Debug, Kept)]
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// [level][choices up to this level]: number of packets that made these choices in this block. Packets that were delivered or
-    /// discarded in this block are subtracted, wherever they made the choices. Summed over all blocks this is the number in flight.
+    /// Indexed by level and by the links up chosen to this level: number of packets that made these choices in this block. If a packet with
+    /// these choices is delivered or discarded in this block, the count falls, wherever the packet made the choices. The sum over all
+    /// blocks is the number of packets in flight with these choices.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }
@@ -22,12 +23,12 @@ impl Agents for Gauge {
         Probes { departures: true, routed: true, ..Probes::default() }
     }
 
-    /// Counts a packet that has chosen a link up of one more level; this is the packet's last choice so far.
+    /// Counts a packet that has just chosen a link up, one level above its previous choice.
     fn routed(&mut self, packet: &Packet) {
         self.count_last(packet, 1);
     }
 
-    /// Counts a packet that has chosen another link up of the same level.
+    /// Moves the count of a packet that has replaced its choice by another link up of the same level.
     fn rerouted(&mut self, before: &Packet, now: &Packet) {
         self.count_last(before, -1);
         self.count_last(now, 1);
@@ -49,7 +50,7 @@ impl Agents for Gauge {
 }
 
 impl Gauge {
-    /// Gauge of a tree with `levels` levels of links.
+    /// Creates the gauge for a tree with `levels` levels of links.
     pub fn new(levels: usize, radix: u32) -> Self {
         let chosen = (1..=levels as u32).map(|level| vec![0; (radix as usize).pow(level)]).collect();
         Self { radix, chosen }
@@ -68,8 +69,7 @@ impl Gauge {
         }
     }
 
-    /// Number of packets that made these choices here, up to this level, minus the packets with these choices that have ended in
-    /// this block.
+    /// Number of packets that made `choices` up to `level` in this block, minus the packets with these choices that ended in this block.
     pub fn chosen(&self, level: usize, choices: usize) -> i64 {
         self.chosen[level][choices]
     }
@@ -95,7 +95,7 @@ mod tests {
         let before = packet;
         note_choice(&mut packet, 1, 0);
         there.routed(&packet);
-        // 3 entries of level 0, then the 9 of level 1: the choices 2, 0 have number 2
+        // level 0 has 3 entries, then level 1 has 9: the choices 2, 0 have number 2
         assert_eq!(both(&here, &there), [(2, 1), (3 + 2, 1)]);
         let mut other = before;
         note_choice(&mut other, 1, 1);

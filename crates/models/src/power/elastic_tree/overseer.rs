@@ -1,5 +1,5 @@
-//! The overseer of the elastic tree. At the end of each epoch it reads the utilisation of each level, and changes the widths of all
-//! levels together. If links have failed, the overseer uses other links in their place.
+//! The overseer of the elastic tree policy. At the end of each epoch it reads the utilisation of every level, and changes the widths of the
+//! levels together. If links have failed, the overseer replaces them by other links.
 
 use super::plan::{Failed, Plan, Tree};
 use super::{Gauge, OFF, Runtime};
@@ -21,14 +21,14 @@ pub(super) struct Sizer {
     tree: Tree,
     #[kept(each)]
     channels: Vec<Channel>,
-    /// Links that packets use from now on.
+    /// The links that packets use now.
     plan: Plan,
     /// The links that have failed.
     failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
-    /// Whether a change of links has ended in this epoch. After such a change, the utilisation of the epoch does not show the
-    /// effect of the new widths.
+    /// True if a change of links has ended in this epoch. In an epoch with such a change, the utilisation does not yet show the effect of
+    /// the new widths.
     has_changed: bool,
     /// For each level: the utilisation of its busiest channel in the last epoch.
     #[kept(each)]
@@ -40,26 +40,26 @@ pub(super) struct Sizer {
 struct Channel {
     #[kept(fixed)]
     number: u32,
-    /// Level of the link, and the coordinates of its two ends.
+    /// `level`: level of the link. `lower`, `upper`: coordinates of its two ends.
     #[kept(fixed)]
     level: usize,
     #[kept(fixed)]
     lower: u64,
     #[kept(fixed)]
     upper: u64,
-    /// Whether the policy may switch the link.
+    /// True if the policy may switch the link on and off.
     #[kept(fixed)]
     managed: bool,
-    /// Count of flits at the last reading; the low 32 bits.
+    /// The low 32 bits of the channel's count of flits at the last reading.
     flits: u32,
 }
 
-/// A change in progress: links between on and off.
+/// A change in progress, in which links are between on and off.
 #[derive(Debug, Clone, Value)]
 enum Change {
-    /// The links of `to` that were off are waking.
+    /// The links of `to` that were off are waking until cycle `until`.
     Waking { to: Plan, until: u64 },
-    /// The links of `from` that are no longer used are draining.
+    /// The links of `from` that packets no longer use are draining.
     Draining { from: Plan },
 }
 
@@ -103,7 +103,7 @@ impl Overseer for Sizer {
         }
     }
 
-    /// No action is needed while nothing is sent and the widths are least.
+    /// The policy needs no action while no flit is sent and the widths are the smallest.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
         let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;
@@ -115,7 +115,8 @@ impl Overseer for Sizer {
         self.epoch_end += cycles;
     }
 
-    /// From now on packets avoid failed links and use the links that are on. Replacements are on after the time `wake`.
+    /// After a fault, packets avoid failed links and use the links that are on. The replacements of failed links are on after the time
+    /// `wake`.
     fn fault(&mut self, network: &mut dyn Network, now: u64) {
         self.failed.clear();
         for channel in self.channels.iter().filter(|channel| network.is_broken(channel.number)) {
@@ -138,7 +139,7 @@ impl Sizer {
         Self { channels: channels.collect(), ..Self::of(policy) }
     }
 
-    /// An overseer without channels.
+    /// Creates an overseer that has no channels yet.
     fn of(policy: Runtime) -> Self {
         let leaves = policy.coords.iter().copied().filter(|at| at >> LEVEL == 0).collect();
         let tree = Tree { radix: policy.radix, levels: policy.managed.len(), leaves };
@@ -155,8 +156,8 @@ impl Sizer {
         }
     }
 
-    /// Called when the links of a plan are all on. Packets use the links of the plan from now on. Links that only the previous plan
-    /// uses begin to drain.
+    /// Called when all links of `plan` are on. From now on, packets use the links of `plan`. Links that only the plan before it uses begin
+    /// to drain.
     fn turn_to(&mut self, network: &mut dyn Network, plan: Plan, now: u64) {
         let from = std::mem::replace(&mut self.plan, plan);
         self.change = None;
@@ -168,7 +169,7 @@ impl Sizer {
         self.repair(network, now);
     }
 
-    /// Chooses the best links for these widths, and begins the change to them.
+    /// Chooses the best links for `widths`, and begins the change to these links.
     fn begin(&mut self, network: &mut dyn Network, widths: Widths, now: u64) {
         let to = Plan::around(&self.tree, widths, &self.failed);
         if to.links.beyond(&self.plan.links).next().is_none() {
@@ -178,8 +179,8 @@ impl Sizer {
         self.change = Some(Change::Waking { to, until: now.saturating_add(self.policy.wake) });
     }
 
-    /// Begins a change to other links of the same widths, if links have failed or returned since the present links were chosen.
-    /// Waits while another change is in progress.
+    /// If links have failed or returned since the present links were chosen, begins a change to other links of the same widths. If another
+    /// change is in progress, does nothing: the function is called again when it ends.
     fn repair(&mut self, network: &mut dyn Network, now: u64) {
         let widths = self.plan.widths;
         if self.change.is_none() && Plan::around(&self.tree, widths, &self.failed).links != self.plan.links {
@@ -187,7 +188,7 @@ impl Sizer {
         }
     }
 
-    /// Publishes the links up that packets may take from now on.
+    /// Publishes the links up that packets may choose from now on.
     fn publish(&self, network: &mut dyn Network) {
         let from = match &self.change {
             Some(Change::Draining { from }) => Some(from),
@@ -202,7 +203,7 @@ impl Sizer {
         network.publish(&Published::LinksUp(Arc::new(links)));
     }
 
-    /// Computes the utilisation of each level in the epoch that ends.
+    /// Computes the utilisation of each level in the epoch that has just ended.
     fn read(&mut self, network: &dyn Network) {
         self.busiest.fill(0.0);
         for channel in &mut self.channels {
@@ -222,8 +223,8 @@ impl Sizer {
         }
     }
 
-    /// The widths at which no level would be too busy if its load spread evenly. If even the widest levels are too narrow, returns
-    /// the widest. Searches from the top down, because a level above another has fewer links to wake.
+    /// The widths at which no level would be too busy if its load were spread evenly. Returns the largest widths if even they are too
+    /// small. Searches from the top level down, because a higher level has fewer links to wake.
     fn grown(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).rev() {
@@ -237,7 +238,8 @@ impl Sizer {
         widths
     }
 
-    /// The least widths at which all levels would stay below `low`. Searches from the leaves up, because lower levels have more links.
+    /// The smallest widths at which the utilisation of all levels would stay below `low`. Searches from the leaves up, because lower levels
+    /// have more links to switch off.
     fn shrunk(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).filter(|&level| self.policy.managed[level]) {
@@ -253,8 +255,8 @@ impl Sizer {
         widths
     }
 
-    /// Puts the channels that are used only with these links into a state. Channels that drain stay open, for the packets that have
-    /// chosen them.
+    /// Moves the channels that are in use with `with` and not with `without` to power state `state`. A draining channel still carries the
+    /// packets that have already chosen it.
     fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
             match state {
@@ -273,7 +275,7 @@ impl Sizer {
         managed.filter(move |&channel| reached(with, channel) && !reached(without, channel))
     }
 
-    /// Whether no packet in flight has chosen a link of `from` that is no longer used, and all credits of these links have returned.
+    /// True if no packet in flight has chosen a link of `from` that is no longer used, and all credits of these links have returned.
     fn is_drained(&self, network: &mut dyn Network, from: &Plan) -> bool {
         for (level, choices) in from.links.beyond(&self.plan.links) {
             let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen(level, choices));
@@ -290,15 +292,15 @@ impl Sizer {
     }
 }
 
-/// Gives `level` another width, and adjusts the utilisation of this level and of the levels above, which then have more
-/// or fewer routers in use.
+/// Sets the width of `level`. Adjusts the expected utilisation of this level and of the levels above, which then have more or fewer routers
+/// in use.
 fn resize(widths: &mut Widths, busiest: &mut [f64], level: usize, width: u32) {
     let share = f64::from(widths.of(level)) / f64::from(width);
     busiest[level..].iter_mut().for_each(|used| *used *= share);
     *widths = widths.with(level, width);
 }
 
-/// The gauge of a block.
+/// The gauge (agent) of block `block`.
 fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
     let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
     agents.downcast_mut().expect("under this policy they are gauges")
@@ -308,7 +310,7 @@ fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
 mod tests {
     use super::*;
 
-    /// An overseer of two levels of 8 links up, with these widths and these utilisations of the busiest channels.
+    /// Creates an overseer for two levels of 8 links up. `busiest`: utilisation of each level's busiest channel.
     fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
         let first = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
         let (managed, coords) = (managed.to_vec(), Vec::new());
@@ -324,7 +326,7 @@ mod tests {
     #[test]
     fn the_highest_level_that_can_grow_at_or_below_the_busy_one_does() {
         let grown = |widths, busiest, managed| sizer(widths, busiest, managed).grown();
-        // 1.0 over 2 links is 0.5 each
+        // a utilisation of 1.0 on one link is 0.5 on each of two links
         check(grown([1, 1], [0.1, 1.0], [true; 2]), [1, 2]);
         // 1.0 * 2/3 is below 0.75; the level above then has 3/2 times the links in use
         check(grown([2, 8], [1.0, 0.9], [true; 2]), [3, 8]);

@@ -1,8 +1,8 @@
-//! Chooses the links up that are used at given widths: the first ones, or if links have failed, those that join the most leaves.
+//! Chooses the links up that packets use at given widths: the first ones, or after failures the links that join the most leaves.
 //!
-//! All pods use the same links up. So a plan is a set of choices: sequences of numbers of links up, beginning at the leaves. The
-//! cost of a choice is the number of leaves that its broken links cut off. Each choice is extended by its cheapest links up; the
-//! width of the level is their number. If two leaves are joined only by other choices, the first of these choices is used as well.
+//! All pods use the same links up. Therefore a plan is a set of choices. A choice is a sequence of numbers of links up, from a leaf
+//! upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its cheapest links up,
+//! as many as the level's width. If only other choices join two leaves, the plan also uses the first of these choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;
@@ -10,14 +10,14 @@ use weft_api::coordinates::{DIGITS, LEVEL};
 use weft_api::links_up::{LinksUp, Ups, choices_below, numbers_of};
 use weft_api::widths::Widths;
 
-/// The links in use, and the widths for which the plan is made.
+/// The links that packets use, and the widths for which the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq, Value)]
 pub(super) struct Plan {
     pub widths: Widths,
     pub links: LinksUp,
 }
 
-/// The tree: links up of a router, levels with links up, and the coordinates of the leaves.
+/// The size of the tree: links up of a router (`radix`), number of levels with links up, and coordinates of the leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     pub radix: u32,
@@ -25,21 +25,21 @@ pub(super) struct Tree {
     pub leaves: Vec<u64>,
 }
 
-/// Links that have failed, by the coordinates of the router at their lower end.
+/// The numbers of the failed links up, by the coordinates of the router at the lower end.
 pub(super) type Failed = BTreeMap<u64, Ups>;
 
-/// A set of choices, as their numbers.
+/// A set of choices: a bit mask over the numbers of choices.
 type Reach = Vec<u64>;
 
 impl Plan {
-    /// A plan with the first links up.
+    /// A plan that uses the first links up at each router.
     pub fn plain(tree: &Tree, widths: Widths) -> Self {
         let mut used = tree.unused();
         tree.fill(&mut used, widths, |_, _| 0);
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// A plan with the best links up, given the failed links.
+    /// A plan that uses the best links up if the links `failed` do not work.
     pub fn around(tree: &Tree, widths: Widths, failed: &Failed) -> Self {
         if failed.is_empty() {
             return Self::plain(tree, widths);
@@ -56,14 +56,14 @@ impl Plan {
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// Whether the links in use follow from the widths alone.
+    /// True if the plan uses the first links up at each router, as many as the widths.
     pub fn is_plain(&self, tree: &Tree) -> bool {
         self.links.used == Self::plain(tree, self.widths).links.used
     }
 }
 
 impl Tree {
-    /// Number of ways to choose links up on this number of levels.
+    /// Number of different choices of links up on the first `levels` levels.
     fn choices(&self, levels: usize) -> usize {
         (self.radix as usize).pow(levels as u32)
     }
@@ -72,9 +72,9 @@ impl Tree {
         (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
     }
 
-    /// Completes each used choice that leads to no used link up: uses its cheapest links up, and among equal ones the first. The
-    /// width of the level gives the number of links. `cost` returns the cost \[leaves cut off\] for a level and the number of
-    /// the choice up to this level.
+    /// Continues each used choice that has no used link up: adds its cheapest links up, and the first of equal ones. Adds as many links as
+    /// the width of the level. `cost` returns the cost \[leaves cut off\] of a choice up to a level, from this level and the number of the
+    /// choice.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {
@@ -92,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// Marks a choice up to `level` as used.
+    /// Marks all links up of a choice up to `level` as used.
     fn add(&self, used: &mut [Vec<Ups>], level: usize, number: usize) {
         for (l, used) in used.iter_mut().enumerate().take(level + 1) {
             let (below, up) = (number % self.choices(l), number / self.choices(l) % self.radix as usize);
@@ -105,14 +105,14 @@ impl Tree {
         used[level][number % below] >> (number / below) & 1 != 0
     }
 
-    /// \[level\]\[choices up to this level\]: number of leaves that failed links cut off from this choice, plus those cut off from
-    /// the best choices above it.
+    /// Indexed by level and choice up to this level: number of leaves that failed links cut off from the choice and from its best
+    /// continuations.
     fn costs(&self, widths: Widths, failed: &Failed) -> Vec<Vec<u64>> {
         let mut costs: Vec<Vec<u64>> = (0..self.levels).map(|level| vec![0; self.choices(level + 1)]).collect();
         for (&lower, &ups) in failed {
             let level = (lower >> LEVEL) as usize;
             let number = choices_below(lower, level, self.radix);
-            // the number of leaves below the lower end of the link
+            // this choice gives the number of leaves below the lower end of the link
             numbers_of(ups).for_each(|up| {
                 costs[level][number + up as usize * self.choices(level)] += self.choices(level) as u64;
             });
@@ -128,14 +128,14 @@ impl Tree {
         costs
     }
 
-    /// Unused choices up to `level` that are needed to join two leaves with nearest common ancestors above `level`.
+    /// Unused choices up to `level` that are needed to join two leaves whose nearest common ancestors are just above `level`.
     fn missing(&self, level: usize, used: &[Vec<Ups>], failed: &Failed) -> Vec<usize> {
         let words = self.choices(level + 1).div_ceil(64);
         let mut taken = vec![0; words];
         (0..self.choices(level + 1))
             .filter(|&number| self.is_used(used, level, number))
             .for_each(|number| taken[number / 64] |= 1 << (number % 64));
-        // key: a part of the tree below common ancestors; value: its children, each with a set of choices that reach a leaf
+        // key: the part of the tree below common ancestors; value: its children, each with the set of choices that reach one of its leaves
         let mut parts: BTreeMap<u64, BTreeSet<(u8, Reach)>> = BTreeMap::new();
         for &leaf in &self.leaves {
             let part = leaf >> (8 * (level + 1));
@@ -160,7 +160,7 @@ impl Tree {
         missing
     }
 
-    /// The choices up to `level` that lead from the leaf over working links only.
+    /// The set of choices up to `level` that use only working links on the way up from `leaf`.
     fn reach(&self, leaf: u64, level: usize, failed: &Failed) -> Reach {
         let all = self.choices(level + 1);
         let mut reach = vec![u64::MAX; all.div_ceil(64)];
@@ -173,7 +173,7 @@ impl Tree {
             if own > level || digits(lower) != digits(leaf) {
                 continue;
             }
-            // all choices that lead over the failed link
+            // removes all choices that use the failed link
             let (below, step) = (choices_below(lower, own, self.radix), self.choices(own + 1));
             for up in numbers_of(ups) {
                 let first = below + up as usize * self.choices(own);

@@ -1,21 +1,21 @@
-//! The agents of `fewest_links`: they count in each block the flits on detours. The planner reads the counts.
+//! The agents of `fewest_links`. In each block they count the flits on detours. The planner reads the counts.
 
 use crate::power::detours::{Detours, VcsAround, head_of};
 use weft_api::agents::{Agents, BlockSite, Departures, Detour, Probes};
 use weft_api::base::kept::Kept;
 
-/// Counts of flits of one channel since the run began (modulo 2^32).
+/// Counts of flits for one channel since the run began (modulo 2^32).
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(super) struct Around {
-    /// Flits with this channel as direct link that take a detour instead.
+    /// Flits that take a detour to avoid this channel, which is their direct link.
     pub avoided: u32,
     /// Flits that take this channel as a hop of a detour.
     pub taken: u32,
     vcs: VcsAround,
 }
 
-/// Counters of one block, one record for each channel. No link fails under this policy, so a packet stays on the detour for which
-/// it was counted.
+/// The counters of one block: one record for each channel. Links do not fail under this policy. A packet therefore stays on the detour for
+/// which it was counted.
 #[derive(Debug, Kept)]
 pub(super) struct Ledger {
     #[kept(each)]
@@ -23,7 +23,7 @@ pub(super) struct Ledger {
     /// True if all packets have one flit.
     #[kept(fixed)]
     single: bool,
-    /// The direct links that packets of several flits avoid.
+    /// The direct link that each packet of several flits on a detour avoids.
     detours: Detours,
 }
 
@@ -45,7 +45,7 @@ impl Ledger {
 
 impl Agents for Ledger {
     fn probes(&self) -> Probes {
-        // a packet of one flit is counted when it chooses its path; a longer packet is counted flit by flit as it leaves
+        // a packet of one flit is counted when it chooses its path; the flits of a longer packet are counted as they leave
         Probes { departures: !self.single, ..Probes::default() }
     }
 

@@ -1,35 +1,35 @@
-//! Finds the smallest set of links of a subnetwork that carries a matrix of traffic.
+//! Finds the smallest set of links of a subnetwork that carries a given matrix of traffic.
 //!
-//! A set of links must contain the star around the hub. A set of links carries the traffic if two conditions hold. On average,
-//! flits meet queues no longer than on a channel with the mark as its utilisation. No channel has a utilisation above the mean of 1
-//! and the mark. A pair of members with a link uses this link up to the mark. The rest of the pair's flits, and all flits of a pair
-//! without a link, divide evenly among the members with links to both ends. If no member has links to both ends, the link must
-//! carry all flits of the pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the
-//! links between members other than the hub are removed, the least used first. Among equal links the order is such that every
-//! member loses about the same number. The plan is the smallest set found for any k. If there is little traffic, few members need
-//! many links. If there is much traffic, all members need equally many links: then all channels are used alike, as the lower bound
-//! requires.
+//! The set must contain the star around the hub. A set of links carries the traffic under two conditions. On average, a flit meets a queue
+//! that is at most as long as on a channel whose utilisation is the mark. No channel has a utilisation above the mean of 1 and the mark. If
+//! two members have a link, their flits use this link up to a utilisation equal to the mark. The pair's other flits, and all flits of a
+//! pair without a link, divide evenly among the members that have links to both. If no member has links to both, the link carries all flits
+//! of the pair. The search compares families of sets, one for each number k of members. Initially all links of the first k members by rank
+//! are on. The search removes links between members other than the hub, the least used links first. Links of equal use are removed in an
+//! order in which every member loses about the same number. The plan is the smallest set that the search finds for any k. With little
+//! traffic, the best sets give many links to a few members. With much traffic, all members need equally many links. All channels then have
+//! the same load, as the lower bound assumes.
 
-/// For each member, the set of members that it has a link to; one word per member.
+/// For each member, a mask of the members to which it has a link.
 pub(super) type Links = Vec<u64>;
 
-/// Number of rounds in which links are removed in bulk.
+/// Number of rounds in which the search removes many links at once.
 const ROUNDS: usize = 6;
-/// Utilisations are rounded to steps of 1 / `STEPS`; within a step they count as equal.
+/// Utilisations are rounded to steps of 1 / `STEPS`, so that small differences do not matter for the order of links.
 const STEPS: f64 = 20.0;
 
-/// A matrix of traffic, and the load of its links.
+/// A matrix of traffic between the members of a subnetwork, and the mark for the load of its links.
 pub(super) struct Traffic<'a> {
-    /// \[from\]\[to\]: traffic, as a share of the capacity of a channel.
+    /// Indexed by sender and receiver: traffic as a share of the capacity of a channel.
     pub sent: &'a [f64],
     pub members: usize,
     pub hub: usize,
-    /// Utilisation of a channel at which the mean wait reaches its limit.
+    /// Utilisation of a channel at which the mean wait of flits reaches its limit.
     pub mark: f64,
 }
 
 impl Traffic<'_> {
-    /// The smallest set of links that carries the traffic, or all links if even these are too few.
+    /// The smallest set of links found that carries the traffic, or all links if even all are too few.
     pub fn fewest(&self) -> Links {
         let mut best = self.first(self.members);
         let mut used = Vec::new();
@@ -45,11 +45,11 @@ impl Traffic<'_> {
         best
     }
 
-    /// Whether these links carry the traffic. Writes the utilisation of each channel into `used`.
+    /// True if `links` carry the traffic. Writes the utilisation of each channel into `used`.
     pub fn fits(&self, links: &Links, used: &mut Vec<f64>) -> bool {
         self.spread(links, used);
         let most = self.mark.midpoint(1.0);
-        // about u / (1 - u) flits wait behind a channel of utilisation u, which is 1 / (1 - u) for each flit on the channel
+        // behind a channel of utilisation u, about u / (1 - u) flits wait: 1 / (1 - u) for each flit on the channel
         let (mut flits, mut waiting) = (0.0, 0.0);
         for &used in used.iter() {
             if used > most {
@@ -61,7 +61,7 @@ impl Traffic<'_> {
         waiting * (1.0 - self.mark) <= flits
     }
 
-    /// Computes the utilisation of each channel.
+    /// Writes the utilisation of each channel into `used`, if only `links` are on.
     fn spread(&self, links: &Links, used: &mut Vec<f64>) {
         let n = self.members;
         used.clear();
@@ -93,12 +93,12 @@ impl Traffic<'_> {
         }
     }
 
-    /// The member of this rank: the hub has rank 0; the next ranks follow upward from the hub, and then wrap around.
+    /// The member with rank `rank`. The hub has rank 0. The ranks follow the numbers upward from the hub, and wrap around.
     fn member(&self, rank: usize) -> usize {
         (self.hub + rank) % self.members
     }
 
-    /// All links of the first `k` members.
+    /// The set of all links of the first `k` members by rank.
     fn first(&self, k: usize) -> Links {
         let mut links = vec![0; self.members];
         for (a, b) in (0..k).flat_map(|a| (0..self.members).map(move |b| (a, b))).filter(|(a, b)| a != b) {
@@ -107,7 +107,7 @@ impl Traffic<'_> {
         links
     }
 
-    /// Removes the links that the traffic does not need.
+    /// Removes links from `links` as long as the rest carries the traffic.
     fn prune(&self, links: &mut Links, used: &mut Vec<f64>) {
         for _ in 0..ROUNDS {
             let order = self.least_used_first(links, used);
@@ -139,7 +139,7 @@ impl Traffic<'_> {
     fn least_used_first(&self, links: &Links, used: &mut Vec<f64>) -> Vec<(usize, usize)> {
         self.spread(links, used);
         let n = self.members;
-        // like the rounds of a tournament: links of one round have no member in common
+        // links of equal use are sorted by the rounds of a tournament: links of one round have no member in common
         let rounds = if n.is_multiple_of(2) { n - 1 } else { n };
         let mut order = Vec::new();
         for (a, b) in (1..n).flat_map(|a| (1..a).map(move |b| (a, b))) {
@@ -154,12 +154,12 @@ impl Traffic<'_> {
     }
 }
 
-/// The number of links.
+/// The number of links in the set.
 pub(super) fn count(links: &Links) -> u32 {
     links.iter().map(|row| row.count_ones()).sum::<u32>() / 2
 }
 
-/// Adds a link, or removes it.
+/// Adds a link to the set, or removes it.
 pub(super) fn flip(links: &mut Links, (a, b): (usize, usize), on: bool) {
     for (from, to) in [(a, b), (b, a)] {
         links[from] = links[from] & !(1 << to) | u64::from(on) << to;
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn uniform_traffic_comes_near_the_bound_of_tcep() {
-        // 32 routers of 32 terminals: TCEP is up to 0.122 above the bound
+        // for 32 routers with 32 terminals each; TCEP is up to 0.122 above the bound
         for load in [0.05, 0.1, 0.2, 0.3, 0.41, 0.5, 0.6, 0.7, 0.8, 0.9] {
             let links = fewest(&uniform(32, load), 32, 0, 0.96);
             let share = f64::from(count(&links)) / 496.0;
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn permutations_take_the_star_while_it_carries_them_and_then_some_of_their_own_links() {
-        // each of 8 members sends to the third member after it, and to the next one. Over the star, each channel carries the flits
+        // Each of 8 members sends to the third member after it, and to the next one. If only the star is on, each channel carries the flits
         // of one member
         let found = |third: f64, next: f64| {
             let mut sent = vec![0.0; 64];
@@ -223,7 +223,7 @@ mod tests {
     fn a_lower_mark_never_has_fewer_links_for_the_same_traffic() {
         for members in [5, 8, 16] {
             for load in [0.05, 0.2, 0.4, 0.6] {
-                // equal traffic to each member, and random traffic between 0 and twice that amount
+                // traffic to each member: equal, and random between 0 and twice that amount
                 let draw = |place: usize| 2.0 * mix(1, members as u64, place as u64) as f64 / u64::MAX as f64;
                 let drawn = uniform(members, load).iter().enumerate().map(|(place, sent)| sent * draw(place)).collect();
                 for sent in [uniform(members, load), drawn] {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn pairs_without_a_link_share_all_ways() {
-        // members 1 and 2 have no link: of 0.4, one half goes over member 0 and one half over member 3
+        // members 1 and 2 have no link: half of the load 0.4 goes over member 0, and half over member 3
         let mut links = Traffic { sent: &[], members: 4, hub: 0, mark: 1.0 }.first(4);
         flip(&mut links, (1, 2), false);
         let mut sent = vec![0.0; 16];

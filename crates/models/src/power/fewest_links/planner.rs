@@ -1,4 +1,4 @@
-//! The planner is the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
+//! The planner is the overseer of `fewest_links`. The planner measures the traffic of each subnetwork, and changes the links that are on.
 
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
@@ -10,23 +10,26 @@ use weft_api::base::kept::Kept;
 use weft_api::policy::Site;
 use weft_api::state::LinkState;
 
-/// Weight of the last deactivation epoch in the mean matrix if packets have one flit and come at random; also the least weight.
+/// Weight of the last deactivation epoch in the mean traffic matrix, for random packets of one flit. `LEAST`: the smallest weight, for
+/// large bursts.
 const NEW: f64 = 0.25;
 const LEAST: f64 = 1.0 / 16.0;
-/// Weight of the last activation epoch in the mean that counts as usual traffic.
+/// Weight of the last activation epoch in the mean of the usual traffic.
 const LATEST: f64 = 0.1;
-/// Limit of a squared change, as a multiple of the usual variance, so that a change of the load does not count as a burst.
+/// Limit of the squared change of traffic between two epochs, as a multiple of the usual variance: a change of the load must not count as a
+/// burst.
 const OUTLIER: f64 = 10.0;
-/// Approximate time of a packet of one flit on its path \[cycles\]. The wait of longer packets is compared with this time plus their flits.
+/// Approximate time that a packet of one flit spends on its path \[cycles\]. The wait of longer packets is compared with this time plus one
+/// cycle per flit.
 const FLIGHT: f64 = 32.0;
-/// Traffic surges if an epoch exceeds the usual traffic by this number of standard deviations, and by at least the share `SURGE_SHARE`.
+/// Traffic surges if an epoch exceeds the usual traffic by this number of standard deviations, and also by the share `SURGE_SHARE`.
 const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
-/// Factor by which the traffic in a surge is assumed to exceed the sent flits, because sources may wait for links.
+/// In a surge, the planner multiplies the measured traffic by this factor, because sources may still wait for links.
 const MORE: f64 = 1.25;
-/// The present links may stay if the wait of packets, after a change, is at most this factor longer than allowed.
+/// The present links can stay if the wait of packets is at most this factor times the permitted wait.
 const LOOSE: f64 = 1.1;
-/// A change of links is worth its cost if the plan saves at least this share of all links.
+/// The planner changes links only if the change saves at least this share of all links.
 const WORTH: f64 = 0.01;
 
 #[derive(Debug, Kept)]
@@ -48,32 +51,33 @@ pub struct Line {
     d: usize,
     #[kept(fixed)]
     members: usize,
-    /// \[from\]\[to\]: the channels between the members; the entries on the diagonal have no meaning.
+    /// Indexed by two members: the channel from the first to the second. Entries for a member with itself have no meaning.
     #[kept(fixed)]
     channels: Vec<u32>,
-    /// Links that packets may take.
+    /// The links that packets may take now.
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// Target of the present change. Links that the target adds wake until cycle `until`, and then others drain.
+    /// `plan`: the links after the present change. Links that the plan adds wake until cycle `until`. After that cycle, the links that the
+    /// plan removes drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
-    /// \[from\]\[to\]: counters of the channels at the end of the last activation epoch.
+    /// Indexed by two members: counters of the channel between them at the end of the last activation epoch.
     #[kept(each)]
     counts: Vec<Counts>,
-    /// \[from\]\[to\]: traffic between members, as a share of a channel. The first matrix is of the last activation epoch, and the
-    /// second is the sum over the activation epochs of this deactivation epoch. The third is the mean over the last deactivation
-    /// epochs, if any has ended.
+    /// Indexed by two members: traffic from the first to the second, as a share of the capacity of a channel. `latest`: in the last
+    /// activation epoch. `gathered`: sum over the activation epochs of this deactivation epoch. `mean`: mean over the last deactivation
+    /// epochs; empty before the first has ended.
     latest: Vec<f64>,
     pub gathered: Vec<f64>,
     mean: Vec<f64>,
-    /// Traffic between all members, as a share of a channel: in the last activation epoch, and on average. Then the variance
-    /// between two such epochs.
+    /// Traffic between all members, as a share of the capacity of a channel. `total`: in the last activation epoch. `usual`: on average.
+    /// `variance`: variance of the traffic of an activation epoch.
     total: f64,
     pub usual: f64,
     pub variance: f64,
-    /// Whether traffic surged in this deactivation epoch by more than bursts explain.
+    /// True if the traffic of this deactivation epoch has risen by more than bursts explain.
     surged: bool,
 }
 
@@ -112,7 +116,7 @@ impl Overseer for Planner {
             if line.until.is_some() {
                 continue;
             }
-            // the traffic before a surge does not predict the traffic after it, so no link is removed then
+            // after a surge, the planner only adds links: earlier traffic does not predict later traffic
             if surges || long && line.surged {
                 line.grow(policy, network, now);
             } else if long {
@@ -130,7 +134,7 @@ impl Planner {
     }
 }
 
-/// The subnetworks with number `d` of all routers.
+/// The subnetworks with index `d` of all routers.
 fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
     let (nets, members) = (&policy.nets, usize::from(policy.nets.widths[d]));
     let firsts = (0..site.graph.routers()).filter(|&router| nets.member(policy.coords[router as usize], d) == 0);
@@ -169,7 +173,7 @@ fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
 }
 
 impl Line {
-    /// All ordered pairs of members.
+    /// All ordered pairs of different members.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let members = self.members;
         (0..members).flat_map(move |from| (0..members).map(move |to| (from, to))).filter(|(from, to)| from != to)
@@ -179,15 +183,15 @@ impl Line {
         self.channels[from * self.members + to]
     }
 
-    /// Reads the traffic of the activation epoch that ends. Returns whether links must be added for this traffic: in a surge, and
-    /// before the first deactivation epoch has ended.
+    /// Measures the traffic of the activation epoch that has just ended. Returns true if this traffic may need more links at once: in a
+    /// surge, or if no deactivation epoch has ended yet.
     fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
         for pair in self.pairs() {
             let place = pair.0 * self.members + pair.1;
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // a packet of one flit is counted when it chooses a detour, a little before it leaves
+            // a packet of one flit is counted when it chooses a detour, which is shortly before it leaves
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;
@@ -202,36 +206,36 @@ impl Line {
         let more = total - self.usual;
         let surges = self.is_surge(more, self.usual);
         self.surged |= self.is_surge(more / self.burst(epoch), self.usual);
-        // for packets of one flit that come at random, the mean equals the variance, both in flits
+        // for random packets of one flit, the variance equals the mean, if both are in flits
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
         self.usual += LATEST * more;
         surges || begins
     }
 
-    /// Whether the excess `more` over the usual traffic is too large to be random variation.
+    /// True if random variation cannot explain that the traffic exceeds the usual traffic by `more`.
     fn is_surge(&self, more: f64, usual: f64) -> bool {
         more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
-    /// Approximate size of bursts: the variance of the traffic of an epoch, compared with random packets of one flit. A
-    /// factor up to 2 may be random variation.
+    /// Approximate size of bursts \[flits\]: variance of the traffic of an epoch, divided by the variance of random packets of one flit.
+    /// Half of this ratio is used, because a ratio up to 2 can be random variation.
     pub fn burst(&self, epoch: u64) -> f64 {
         let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
         (0.5 * dispersion).max(1.0)
     }
 
-    /// The utilisation at which packets wait as long, relative to their time without waiting, as packets of one flit do at the
-    /// high-water mark. `loose`: a factor by which packets may wait longer.
+    /// The utilisation at which packets wait as long, relative to their time without waiting, as random packets of one flit do at
+    /// `high_water`. `loose`: factor by which packets may wait longer than that.
     pub fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
         let burst = self.burst(policy.epoch);
         let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
         waiting / (1.0 + waiting)
     }
 
-    /// Adds the matrix of the deactivation epoch that ends to the mean. If the epoch's traffic is much more than the mean, the mean
-    /// starts again from this epoch. Links for a part of the traffic would be too few for the whole traffic. Larger bursts give an
-    /// epoch less weight, and need a larger excess, because long packets last for several activation epochs.
+    /// Adds the matrix of the deactivation epoch that has just ended to the mean matrix. If the epoch's traffic is much more than the mean,
+    /// discards the old mean and starts again from this epoch. Links planned for the lower traffic would be too few. With larger bursts, an
+    /// epoch has less weight and must exceed the mean by more, because long packets last for several activation epochs.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
         let burst = self.burst(policy.epoch);
@@ -257,8 +261,8 @@ impl Line {
         Counts { sent: network.flits(channel), taken: detours[0], avoided: detours[1] }
     }
 
-    /// Plans for the mean of the last deactivation epochs. Begins to change the links if the present ones are too few, or if the
-    /// change saves enough.
+    /// Makes a plan for the mean traffic of the last deactivation epochs. Begins to change the links if the present links are too few, or
+    /// if the change saves enough links.
     fn plan_anew(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.mean.iter().map(|sent| sent.max(0.0)).collect();
         let plan = self.traffic(policy, &sent, self.mark(policy, 1.0)).fewest();
@@ -271,8 +275,8 @@ impl Line {
         self.begin(policy, network, plan, now);
     }
 
-    /// Adds missing links if the present links are too few for the traffic of the last activation epoch plus a reserve. Also keeps
-    /// the links that still drain.
+    /// Adds links if the present links are too few for the traffic of the last activation epoch plus a reserve. Turns on links that still
+    /// drain, instead of letting them go off.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
         let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
@@ -289,7 +293,7 @@ impl Line {
         Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
     }
 
-    /// Begins to change the links to those of the plan. Links of the plan that drain are on at once; other draining links continue
+    /// Begins to change the links that are on to those of `plan`. Draining links of the plan are on at once. Other draining links continue
     /// to drain.
     fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
         if plan == self.on {
@@ -308,7 +312,7 @@ impl Line {
         self.until = Some(now.saturating_add(self.wake));
     }
 
-    /// Called when the waking links are on. Links outside the plan drain from now on.
+    /// Called when the waking links are on. From now on, links outside the plan drain.
     fn finish_waking(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         self.until = None;
         for link in missing(&self.on, &self.plan) {
@@ -326,7 +330,7 @@ impl Line {
         self.on.clone_from(&self.plan);
     }
 
-    /// Makes a draining link dark if no packet is on it.
+    /// Switches each draining link off if no packet is on it and all its credits have returned.
     fn finish_draining(&mut self, network: &mut dyn Network, now: u64) {
         let none = vec![0; self.members];
         for link in missing(&none, &self.draining) {
@@ -345,7 +349,7 @@ impl Line {
         }
     }
 
-    /// Publishes to all members whether packets may take the link.
+    /// Informs all members of the subnetwork if packets may take a link.
     fn tell(&self, policy: &Runtime, network: &mut dyn Network, (a, b): (usize, usize), active: bool) {
         for member in 0..self.members {
             let own = self.channels[member * self.members + member];
@@ -354,13 +358,13 @@ impl Line {
     }
 }
 
-/// Links that both sets have, with the higher member first.
+/// Links that are in both sets, as pairs with the higher member first.
 fn common(one: &Links, other: &Links) -> Vec<(usize, usize)> {
     let others: Links = other.iter().map(|row| !row).collect();
     missing(&others, one)
 }
 
-/// Links of the second set that are not in the first set, with the higher member first.
+/// Links of the set `to` that are not in the set `from`, as pairs with the higher member first.
 fn missing(from: &Links, to: &Links) -> Vec<(usize, usize)> {
     let rows = from.iter().zip(to).enumerate();
     rows.flat_map(|(a, (from, to))| (0..a).filter(move |b| (to & !from) >> b & 1 != 0).map(move |b| (a, b))).collect()

@@ -1,4 +1,4 @@
-//! The number of flits that must wait for a channel in a slower mode before its change to the full rate begins.
+//! The number of flits that must wait for a channel in a slower mode before the channel begins its change to the full rate.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,7 +8,7 @@ use weft_api::state::rate::Rate;
 use weft_topology::{Peer, Port};
 use weft_units::{Bits, Refusal};
 
-/// An amount of data, or the break-even point between the change to the full rate and staying at the lower rate.
+/// An amount of data, or `break_even`: the amount at which a change to the full rate takes as long as staying at the lower rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SwitchAt {
     BreakEven,
@@ -65,8 +65,8 @@ impl SwitchAt {
     }
 }
 
-/// Refuses a number of flits that cannot wait for a channel even if all buffers of its router hold nothing else. The channel would
-/// stay in the slower mode for ever.
+/// Refuses a number of flits that can never wait for a channel, even if all buffers of its router contain only flits for it. The channel
+/// would otherwise stay in the slower mode for ever.
 fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     let graph = site.graph;
     let places = |router: u32| (0..).zip(graph.ports(router)).filter(|(_, port)| port.peer != Peer::Unused);
@@ -74,7 +74,7 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
         let room = |(_, port): (u16, &Port)| site.rooms[usize::from(graph.way_back(*port))];
         let all: u64 = places(router).map(room).sum();
         for (number, port) in places(router).filter(|(_, port)| site.managed[usize::from(port.class)]) {
-            // no packet leaves through the port through which it came
+            // no packet leaves through the port through which it came, so flits of that port's buffer do not count
             let (most, needed) = (all - room((number, port)), u64::from(flits[usize::from(port.class)]));
             if needed > most {
                 let what = format!(
@@ -91,9 +91,9 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Break-even number of flits: the least number of waiting flits that leave no later with a change to the full rate than at the
-/// slower rate. The change takes t cycles, the full rate is h flits per cycle, and the slower rate is l = h s. Then t + B / h <= B
-/// / l holds if B >= t h s / (1 - s).
+/// The smallest number of waiting flits that leave no later with a change to the full rate than without it. t: cycles of the change. h:
+/// full rate in flits per cycle. l = h s: slower rate. B flits leave no later with the change if t + B / h <= B / l, which is B >= t h s /
+/// (1 - s).
 fn break_even(full: Rate, share: Rate, transition: u64) -> u128 {
     let (flits, cycles) = (u128::from(full.flits()), u128::from(full.cycles()));
     let (part, of) = (u128::from(share.flits()), u128::from(share.cycles()));

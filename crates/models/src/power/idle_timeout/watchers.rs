@@ -1,4 +1,4 @@
-//! The agents of `idle_timeout`: they watch the managed channels of their block.
+//! The agents of `idle_timeout`. The agents watch the managed channels of their block.
 
 use super::{OFF, Times};
 use std::sync::Arc;
@@ -20,28 +20,27 @@ impl Policy for Times {
     }
 }
 
-/// Phase of a channel in the mode `to`.
+/// Phase of a channel that is in the mode `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 enum Low {
-    /// The channel is closed, and opens for the first packet.
+    /// The channel is closed until a packet requests it.
     Rests,
-    /// The channel is open. Its agent checks how many flits wait for it.
+    /// The channel is open at the lower rate. The agent checks how many flits wait for it.
     Carries,
-    /// The channel is closed until its packets have left, and then changes.
+    /// The channel is closed until its packets have left. When they have left, the channel's change to the full rate begins.
     Drains,
-    /// The channel changes, and carries traffic meanwhile.
+    /// The channel changes to the full rate, and carries traffic during the change.
     Rises,
 }
 
-/// The agent of a block: watches the managed channels.
+/// The agent of a block, which watches the block's managed channels.
 #[derive(Debug, Kept)]
 struct Watchers {
     #[kept(fixed)]
     times: Arc<Times>,
     #[kept(fixed)]
     managed: Vec<usize>,
-    /// For each channel: the number of flits that must wait before the channel leaves the mode `to`. 0: the first packet makes the
-    /// channel return.
+    /// For each channel: the number of flits that must wait before the channel leaves the mode `to`. 0: the first packet makes it leave.
     #[kept(fixed)]
     switch_at: Vec<u32>,
     #[kept(each)]
@@ -58,7 +57,7 @@ impl Agents for Watchers {
     }
 
     fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
-        // a channel that goes down must be down before it wakes; the timer of the change down then wakes it
+        // a channel that goes down must be down before it wakes: the timer of the change down then starts the wake
         if channels.state(o) != self.times.to || self.low[o] != Low::Rests {
             return;
         }
@@ -78,7 +77,7 @@ impl Agents for Watchers {
         }
     }
 
-    /// Handles channels that change as soon as their packets have left.
+    /// Starts the change of channels that had to wait until their packets have left.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             if channels.state(o) == self.times.to && self.low[o] == Low::Drains {
@@ -108,7 +107,7 @@ impl Watchers {
                 Low::Rests => {}
                 Low::Carries => self.look_at_queue(o, channels),
                 Low::Drains => self.look_at_packets(o, channels),
-                // the channel is open already
+                // the channel already carries traffic
                 Low::Rises => {
                     channels.enter(o, LinkState::On);
                     channels.set_timer(o, channels.now() + self.times.idle);
@@ -118,13 +117,13 @@ impl Watchers {
         }
     }
 
-    /// Lets the channel go down if its last flit left `idle` cycles ago. Otherwise sets a timer for the first cycle in which that
-    /// can be the case.
+    /// Lets channel `o` go down if its last flit left `idle` cycles ago. Otherwise sets a timer for the first cycle in which that can be
+    /// true.
     fn look_at_idle(&mut self, o: usize, channels: &mut dyn Channels) {
         let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
         let held = channels.is_held(o) || channels.is_wanted(o);
         if held || free_for < 0 {
-            // the channel is busy at least until now (a packet holds or requests it), or until the flits that wait for it have left
+            // the channel is busy at least until now if a packet holds or requests it, and until all flits that wait for it have left
             let busy_until = now + u64::from(held).max(OFF.flits_leave_in(channels, o));
             channels.set_timer(o, busy_until + idle);
         } else if (free_for as u64) < idle {
@@ -141,7 +140,8 @@ impl Watchers {
         }
     }
 
-    /// Begins the change of a channel in the mode `to`, when the first packet requests the channel or enough flits wait for it.
+    /// Begins the change of channel `o` from the mode `to` to the full rate. Called when enough flits wait, or without `switch_at` for the
+    /// first packet.
     fn rise(&mut self, o: usize, channels: &mut dyn Channels) {
         if self.times.changes.stop_up() {
             channels.enter(o, LinkState::Waking);
@@ -152,8 +152,8 @@ impl Watchers {
         channels.set_timer(o, channels.now() + self.times.transition);
     }
 
-    /// Begins the change if enough flits wait; does nothing if no flit waits. Otherwise sets a timer for the first cycle in which
-    /// enough can wait.
+    /// Begins the change to the full rate if enough flits wait for channel `o`. Does nothing if no flit waits. Otherwise sets a timer for
+    /// the first cycle in which enough flits can wait.
     fn look_at_queue(&mut self, o: usize, channels: &mut dyn Channels) {
         let (now, enough) = (channels.now(), self.switch_at[o]);
         let queued = channels.queued(o, enough);
@@ -173,18 +173,18 @@ impl Watchers {
         }
     }
 
-    /// Handles a channel that must change, while packets still hold it or their flits have not left.
+    /// Handles a channel whose change must wait because packets still hold it or their flits have not left.
     fn look_at_packets(&mut self, o: usize, channels: &mut dyn Channels) {
         if !channels.is_held(o) {
             return self.begin_change(o, channels);
         }
-        // packets that hold channels could wait for each other for ever, so the packets that wait for this channel may continue
+        // packets that hold channels can wait for each other for ever, so this channel carries traffic again
         self.low[o] = Low::Carries;
         OFF.open(channels, o);
         channels.set_timer(o, channels.now() + self.times.idle);
     }
 
-    /// Called when no packet holds the channel any more. The channel changes as soon as its last flit has left.
+    /// Called when no packet holds channel `o` any more. Begins the change as soon as the last flit of the channel has left.
     fn begin_change(&mut self, o: usize, channels: &mut dyn Channels) {
         match OFF.flits_leave_in(channels, o) {
             0 => self.rise(o, channels),

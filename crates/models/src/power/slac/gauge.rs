@@ -1,35 +1,35 @@
-//! The agents of SLaC: in each block they measure the mean occupancy of input buffers, and count the packets in flight. The
-//! sequencer reads these counts.
+//! The agents of SLaC. In each block they measure the mean occupancy of input buffers, and count the packets in flight. The sequencer reads
+//! these counts.
 
 use weft_api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
 use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_topology::Peer;
 
-/// The flits in an input buffer, summed over all VCs, and their integral over time.
+/// The flits in an input buffer (all VCs together), and the integral of their number over time.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
-    /// Sum over flits of the first cycle after their departure, minus the sum of their arrival cycles (modulo 2^64). The sum
-    /// `moment + flits * now` is the integral.
+    /// The first cycles after each departure, summed, minus the arrival cycles, summed (modulo 2^64). `moment + flits * now` is the
+    /// integral \[flit cycles\].
     moment: u64,
-    /// The integral at the last reading.
+    /// Value of the integral at the last reading.
     read: u64,
 }
 
-/// Counters of one block.
+/// The counters of one block.
 #[derive(Debug, Kept)]
 pub struct Gauge {
-    /// Counters per input port.
+    /// Counters for each input port.
     #[kept(each)]
     buffers: Vec<Buffer>,
-    /// For every input port that comes from another router: its number, its router (numbered in the whole network), and
-    /// the flits that it holds.
+    /// For each input port that comes from another router: its number, its router (numbered in the whole network), and its buffer size
+    /// \[flits\].
     #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
-    /// For each number of stages: packets pinned to it in this block, minus packets pinned to it that were delivered in this block.
-    /// A packet is pinned to the stages that were on when it started. Summed over all blocks this is the number of packets in
-    /// flight. Entry 0 counts packets that were never pinned, because they cross no link.
+    /// For each number of stages: packets pinned to it in this block, minus packets pinned to it (in any block) that were delivered in this
+    /// block. A packet is pinned to (may use) the stages that were on when it started. The sum over all blocks is the number of packets in
+    /// flight. Entry 0 counts packets that cross no link and therefore were never pinned.
     #[kept(each)]
     pinned: Vec<i64>,
 }
@@ -63,7 +63,7 @@ impl Agents for Gauge {
         self.pin(packet.lane);
     }
 
-    /// Counts of packets in flight that need a stage, and of flits in buffers.
+    /// For each number of stages, the count of pinned packets; then the number of flits in buffers.
     fn under_way(&self) -> Vec<i64> {
         let flits = self.buffers.iter().map(|buffer| buffer.flits as i64).sum();
         self.pinned[1..].iter().copied().chain([flits]).collect()
@@ -83,7 +83,7 @@ impl Gauge {
         Self { buffers: vec![Buffer::default(); inputs], inputs: Vec::new(), pinned: vec![0; stages + 1] }
     }
 
-    /// Raises the utilisation of every router to that of its fullest input buffer over the last `window` cycles.
+    /// Raises `used` for every router to the utilisation of its fullest input buffer over the last `window` cycles.
     pub fn read(&mut self, used: &mut [f64], window: u64, now: u64) {
         for k in 0..self.inputs.len() {
             let (input, router, buffer) = self.inputs[k];
@@ -93,7 +93,7 @@ impl Gauge {
         }
     }
 
-    /// Whether all measured buffers have been empty since the last reading.
+    /// True if all measured buffers have been empty since the last reading.
     pub fn is_still(&self) -> bool {
         let mut read = self.inputs.iter().map(|&(input, ..)| self.buffers[input]);
         read.all(|buffer| buffer.flits == 0 && buffer.moment == buffer.read)
@@ -106,8 +106,8 @@ impl Gauge {
         buffer.moment = buffer.moment.wrapping_sub(now);
     }
 
-    /// Counts a flit that leaves in cycle `now`. The flit still occupies its place during this cycle. So a flit that crosses the
-    /// router in the cycle of its arrival occupies its place for one cycle.
+    /// Counts a flit that leaves in cycle `now`. The flit still occupies buffer space during this cycle. A flit that crosses the router in
+    /// the cycle of its arrival therefore occupies space for one cycle.
     #[inline(always)]
     pub fn leave(&mut self, input: usize, now: u64) {
         let buffer = &mut self.buffers[input];
@@ -125,14 +125,14 @@ impl Gauge {
         self.pinned[stages as usize] -= 1;
     }
 
-    /// The flits in an input buffer, summed over the cycles since the last reading.
+    /// The number of flits in an input buffer, summed over the cycles since the last reading.
     pub fn flit_cycles(&mut self, input: usize, now: u64) -> u64 {
         let buffer = &mut self.buffers[input];
         let integral = buffer.flits.wrapping_mul(now).wrapping_add(buffer.moment);
         integral.wrapping_sub(std::mem::replace(&mut buffer.read, integral))
     }
 
-    /// Number of packets pinned here to at least `stages` stages, minus those delivered here.
+    /// Number of packets pinned in this block to at least `stages` stages, minus the number of those delivered in this block.
     pub fn pinned_to(&self, stages: usize) -> i64 {
         self.pinned[stages..].iter().sum()
     }

@@ -1,5 +1,5 @@
-//! The sequencer is the overseer of SLaC. At the end of each averaging window it reads the state of all routers, and switches one
-//! stage at a time.
+//! The sequencer is the overseer of SLaC. At the end of each averaging window it reads the occupancy of all routers. The sequencer switches
+//! at most one stage at a time.
 
 use super::{Gauge, Initial, OFF, Release, Runtime, stage_of};
 use std::any::Any;
@@ -12,13 +12,14 @@ use weft_api::state::LinkState;
 pub struct Sequencer {
     #[kept(fixed)]
     policy: Runtime,
-    /// Channels of every stage.
+    /// For each stage: the channels that belong to it.
     #[kept(fixed)]
     pub stages: Vec<Vec<u32>>,
-    /// The routers that requested stages 2, 3 and so on, up to a stage that is warming. `None` for a stage that was on from the beginning.
+    /// For stages 2, 3 and so on: the router that requested the stage. The last one may still be warming. `None` for a stage that was on
+    /// from the beginning of the run.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
-    /// First cycle in which the next decision may be taken.
+    /// First cycle in which the sequencer may make its next decision.
     pub rests_until: u64,
     /// End of the present averaging window.
     pub window_end: u64,
@@ -27,7 +28,7 @@ pub struct Sequencer {
     pub used: Vec<f64>,
 }
 
-/// A stage in transition between on and off.
+/// The change of a stage between on and off.
 #[derive(Debug, Clone, Copy, Value)]
 pub enum Change {
     Warming { until: u64 },
@@ -35,7 +36,7 @@ pub enum Change {
 }
 
 impl Overseer for Sequencer {
-    /// The cycle before which the sequencer acts next.
+    /// The next cycle before which the sequencer has to act.
     fn next(&self) -> u64 {
         match self.change {
             Some(Change::Warming { until }) => until.min(self.window_end),
@@ -43,7 +44,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// Acts before cycle `now`, if an action is due.
+    /// Acts just before cycle `now`, if an action is due.
     fn act(&mut self, network: &mut dyn Network, now: u64) {
         if now < self.next() {
             return;
@@ -58,7 +59,7 @@ impl Overseer for Sequencer {
                 self.enter(network, self.asked.len(), LinkState::On, now);
                 self.settle(network, now);
             }
-            // the stage above the stages that stay on
+            // the draining stage is the one after the stages that stay on
             Some(Change::Draining) if self.is_drained(network, self.asked.len() + 1) => {
                 self.enter(network, self.asked.len() + 1, LinkState::Off, now);
                 self.settle(network, now);
@@ -68,7 +69,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// No action is needed while all buffers have been empty for a window, unless a stage could then go off.
+    /// Returns the window if the sequencer needs no action: all buffers have been empty for a window, and no stage could go off.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
         let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;
@@ -87,7 +88,7 @@ impl Sequencer {
         for channel in site.channels() {
             stages[stage_of(&policy.rows, channel.from, channel.to.0)].push(channel.number);
         }
-        // in a network that is a single column, the last row has no links
+        // if the network is a single column, the last row has no links and no stage
         stages.truncate(stages.iter().rposition(|stage| !stage.is_empty()).map_or(1, |last| last + 1));
         let asked = if policy.initial == Initial::AllOn { vec![None; stages.len() - 1] } else { Vec::new() };
         Self {
@@ -101,14 +102,14 @@ impl Sequencer {
         }
     }
 
-    /// Called when the change is complete. Packets that start from now on find all requested stages on.
+    /// Called when a stage has been switched on or off. Packets that start from now on may use all stages that are on.
     fn settle(&mut self, network: &mut dyn Network, now: u64) {
         self.change = None;
         self.rests_until = now + self.policy.times.averaging;
         network.publish(&Published::Number(self.asked.len() as u64 + 1));
     }
 
-    /// Computes the utilisation of every router in the window that ends.
+    /// Computes the utilisation of every router in the window that has just ended.
     pub fn read(&mut self, network: &mut dyn Network, now: u64) {
         self.used.fill(0.0);
         for block in 0..network.blocks() {
@@ -116,9 +117,9 @@ impl Sequencer {
         }
     }
 
-    /// Warms or drains a stage, if some router requests it.
+    /// Begins to warm the next stage or to drain the newest one, according to the utilisation of the routers.
     pub fn decide(&mut self, network: &mut dyn Network, now: u64) {
-        // among equal routers the lowest, so that the result does not depend on blocks
+        // among equal routers the one with the lowest number, so that the result does not depend on blocks
         let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);
         if self.used[fullest] > self.policy.high {
             if self.asked.len() + 1 < self.stages.len() {
@@ -141,7 +142,7 @@ impl Sequencer {
         }
     }
 
-    /// Puts all channels of a stage into a state. Draining channels stay open, for the packets that are pinned to the stage.
+    /// Moves all channels of a stage to power state `state`. Draining channels still carry the packets that are pinned to the stage.
     fn enter(&self, network: &mut dyn Network, stage: usize, state: LinkState, now: u64) {
         for &channel in &self.stages[stage] {
             match state {
@@ -154,9 +155,9 @@ impl Sequencer {
         }
     }
 
-    /// Whether no packet in flight may need the stage, and all credits of its channels have returned.
+    /// True if no packet in flight can need the stage, and all credits of its channels have returned.
     fn is_drained(&self, network: &mut dyn Network, stage: usize) -> bool {
-        // packets that need the stage with index `stage` are pinned to more than `stage` stages
+        // packets that can need the stage with index `stage` are pinned to more than `stage` stages
         let pinned: i64 = (0..network.blocks()).map(|block| gauge(network, block).pinned_to(stage + 1)).sum();
         if pinned > 0 {
             return false;

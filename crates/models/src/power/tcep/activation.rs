@@ -1,5 +1,5 @@
-//! Decisions at the end of an activation epoch. An agent agrees to at most one of the requests to activate a link. An agent also
-//! requests a link that it needs itself.
+//! Decisions of an agent about activations at the end of an activation epoch. The agent agrees to at most one of the requests to activate a
+//! link. The agent also requests a link that its router needs.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -8,23 +8,24 @@ use std::cmp::Reverse;
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// The value of a request for a link of a star: above all flits that a link can carry in an epoch.
+/// The value of a request for a link of a star. The value is larger than every number of flits that a link can carry in an epoch.
 pub(super) const FIRST: u32 = u32::MAX - 1;
 /// The value of a request for a link without which some packets have no path.
 pub(super) const CUT: u32 = u32::MAX;
-/// A number above the ports of a router: distances between outputs are counted modulo this number.
+/// A number above the ports of a router. Distances between outputs of a router are counted modulo this number.
 const PORTS: usize = 1 << 8;
 
 impl Team {
-    /// Agrees to the request whose link would carry the most flits, and refuses the others. Returns whether the router agreed to one.
+    /// Answers the requests of this epoch. Agrees to the request whose link would carry the most flits, and refuses the other requests.
+    /// Returns true if the router agreed to a request.
     pub(super) fn judge_activations(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let crossing = self.cross(r, Want::Activate);
         let own = self.routers[r].activating;
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
         let epoch = self.epochs(channels, r) as u32;
-        // The order is random if packets have no path. If the same link were always first, routers that wait for each other's links
-        // would refuse each other for ever
+        // Requests of value `CUT` are ordered at random. Otherwise routers that wait for each other's links could refuse each other for
+        // ever
         let place = |value: u32, id: u32| match value {
             CUT => channels.draw(id, epoch, 0x7d),
             _ => u64::from(id),
@@ -37,7 +38,7 @@ impl Team {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(place(value, self.routers[r].id)))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
-        // a router's own request is sent after the answers, because an answer voids the earlier requests of the router that sends it
+        // the router sends its own request after its answers, because an answer voids all earlier requests of its sender
         let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
@@ -62,8 +63,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// Whether the router can fulfil the request at output `o`. It must be able to activate that link, or to request its own link
-    /// to the member in the request.
+    /// True if router `r` can do what the request at output `o` asks for. The router must be able to activate that link, or to request its
+    /// link to the member that the request names.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -83,7 +84,7 @@ impl Team {
         self.say(channels, o, Message { kind: Kind::Activate, value, ..Message::default() });
     }
 
-    /// Requests a link that this router needs. Returns whether the router made a request.
+    /// Requests a link that router `r` needs, if there is one. Returns true if the router made a request.
     pub(super) fn ask_to_activate(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         if self.routers[r].activating.is_some() {
             return false;
@@ -95,10 +96,10 @@ impl Team {
         self.ask_for_a_way(channels, r) || self.ask_for_another_way(channels, r)
     }
 
-    /// The link to request: the value of the request, the tie-breaker among equal values, and the output. Links that waiting
-    /// packets need come first, then links of stars. Then comes the link with the highest virtual utilisation, in the subnetworks
-    /// in which detours fill a link. Among equal links, it is the link after the one that was refused last. The other end of the
-    /// refused link may itself have to wait for a long time.
+    /// The link that router `r` should request, as (value of the request, tie-breaker among equal values, output). Links without which
+    /// waiting packets have no path come first, and then the links of stars. The third in order is the link with the highest virtual
+    /// utilisation, in subnetworks in which detours fill a link. Among equal links, the first one after the last refused link is chosen.
+    /// The other end of the refused link may itself wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
@@ -127,8 +128,7 @@ impl Team {
         best
     }
 
-    /// Whether the link is active, and one of its directions is above the high-water mark with more than half of its
-    /// flits on detours.
+    /// True if the link of output `o` is active and has a direction above the high-water mark, with more than half of the flits on detours.
     fn is_crowded_by_detours(&self, channels: &dyn Channels, o: usize) -> bool {
         let mark = self.mark(channels, o);
         let gained = self.counts(channels, o).since(self.links[o].short);
@@ -137,18 +137,18 @@ impl Team {
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
 
-    /// Records that a packet does not take the direct link of output `direct`, but a detour over a link above the high-water mark.
+    /// Records that a packet took a detour over a link above the high-water mark, instead of the direct link of output `direct`.
     pub(super) fn note_crowd(&mut self, now: u64, direct: usize) {
         let (d, _, to) = self.ends(direct);
         let crowded = Crowded { at: now, net: d as u8, to };
         let r = self.router(direct);
         let agent = &mut self.routers[r];
-        // the first crowded link counts, and within a cycle the least one, so that the order of events does not matter
+        // the first record of the epoch counts, and within a cycle the lowest one, so that the order of events does not matter
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 
-    /// Requests one more path to a member if packets took detours to it over a link above the high-water mark. The path leads over
-    /// the first member, by rank, over which no path exists yet. Returns whether the router made a request.
+    /// Requests one more path to a member to which packets took detours over a link above the high-water mark. The path leads over the
+    /// first member, by rank, over which there is no path yet. Returns true if the router made a request.
     fn ask_for_another_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };
         let (d, to) = (usize::from(crowded.net), crowded.to);

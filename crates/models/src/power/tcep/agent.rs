@@ -1,6 +1,6 @@
-//! State of an agent: its links, its requests, and its place in its subnetworks. The agent's actions are in the other files:
-//! `duties.rs` after calls of the engine, `answers.rs` after control packets. `channel.rs` follows changes of links, and `epoch.rs`
-//! ends epochs.
+//! The state of an agent: its links, its requests, and the member numbers of its router in its subnetworks. The agent's actions are in
+//! other files. `duties.rs` has the actions after calls of the engine, and `answers.rs` those after control packets. `channel.rs` applies
+//! changes of links to channels, and `epoch.rs` ends epochs.
 
 use super::Rules;
 use super::link::End;
@@ -12,58 +12,58 @@ use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Views;
 
-/// A request of another router, which this agent answers at the end of the epoch.
+/// A request from another router. This agent answers the request at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
     /// The sender's need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
     pub value: u32,
-    /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it came.
+    /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it arrived.
     pub yours: Option<u8>,
 }
 
-/// An agent's end of a link.
+/// The state of one end of a link.
 #[derive(Debug, Clone, Kept)]
 pub(super) struct LinkAgent {
     pub end: End,
-    /// Number of faults that keep the link broken at present: faults of the link itself and of the routers at its ends.
+    /// Number of present faults that break the link: faults of the link itself and of the routers at its ends.
     pub faults: u8,
-    /// Number of faults of the link so far. The ends put this number into their messages, so that messages from before a fault are void.
+    /// Number of faults of the link so far. The ends write this number into their messages, and ignore messages from before a fault.
     pub era: u8,
-    /// Whether the link was on when it broke, in a run in which links are never switched off. If the link was on, it switches on
-    /// again after the repair.
+    /// True if the link was on when it broke, in a run in which links are never switched off. A link that was on switches on again after
+    /// the repair.
     pub returns: bool,
     /// First cycle in which the side channel of the link can deliver another packet.
     pub side_free: u64,
-    /// Virtual utilisation in this epoch: flits with this link as direct path that left on a detour, because the link was not
-    /// active. A long packet counts in each epoch with the flits that it sent in the epoch.
+    /// Virtual utilisation in this epoch: flits that left on a detour because this link, their direct link, was not active. The flits of a
+    /// long packet count in the epochs in which they leave.
     pub virtually: u32,
-    /// Virtual utilisation including all other detours: flits with this link as direct path that took a detour for any reason.
+    /// Flits in this epoch that left on a detour for any reason, and whose direct link is this link.
     pub around: u32,
-    /// Whether the outgoing channel was above the high-water mark in the last activation epoch.
+    /// True if the outgoing channel was above the high-water mark in the last activation epoch.
     pub was_crowded: bool,
-    /// Counters at the end of the last activation epoch.
+    /// Values of the counters at the end of the last activation epoch.
     pub short: Counts,
-    /// Counters at the end of the last deactivation epoch.
+    /// Values of the counters at the end of the last deactivation epoch.
     pub long: Counts,
-    /// Requests that came in this epoch.
+    /// Requests about the link that arrived in this epoch.
     pub activate: Option<Request>,
     pub deactivate: Option<Request>,
-    /// Cycle in which the link stops being a shadow link.
+    /// The cycle in which the time of the link as a shadow link ends.
     pub expires: u64,
-    /// The router of this end, numbered in the block.
+    /// The router at this end, numbered in the block.
     #[kept(fixed)]
     router: u32,
 }
 
 impl LinkAgent {
-    /// Whether the link, or a router at one of its ends, has failed.
+    /// True if the link, or a router at one of its ends, has failed.
     pub fn is_broken(&self) -> bool {
         self.faults > 0
     }
 }
 
-/// A record that a packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
-/// The agent then has a reason to request another path to that member.
+/// A record that a packet took a detour over a link above the high-water mark. The destination of the packet was member `to` of subnetwork
+/// `net`. The record is a reason to request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,
@@ -77,19 +77,19 @@ pub(super) struct RouterAgent {
     /// The cycle in which the router's first activation epoch ends.
     #[kept(fixed)]
     pub first_end: u64,
-    /// Whether a physical transition (waking, going off) has begun in this epoch.
+    /// True if a physical transition of a link (waking, going off) has begun in this epoch.
     pub moved: bool,
-    /// This router's own request to activate a link that has no answer yet: the output, and the value of the request.
+    /// The request of this router to activate a link, while it has no answer: the output, and the value of the request.
     pub activating: Option<(usize, u32)>,
-    /// The output of this router's own request to deactivate a link that has no answer yet.
+    /// The output of this router's request to deactivate a link, while it has no answer.
     pub deactivating: Option<usize>,
-    /// The output of this router's last request to activate a link that was refused, if links fail in this run.
+    /// The output of the last request of this router to activate a link that another router refused. Used only if links fail in this run.
     pub refused: Option<usize>,
-    /// For each subnetwork, the output of the link that was activated last.
+    /// For each subnetwork: the output of the router's link that was activated last.
     pub latest: [Option<usize>; 8],
-    /// For each subnetwork, the member that will become the hub.
+    /// For each subnetwork: the member that will be the next hub.
     pub next_hub: [Option<u8>; 8],
-    /// For each subnetwork, the cycle in which the present hub announced itself (low 32 bits), and its member number.
+    /// For each subnetwork: the cycle in which the present hub announced itself (low 32 bits), and its member number.
     pub crowned: [(u32, u8); 8],
     /// The first packet of this epoch that took a detour over a link above the high-water mark.
     pub crowded: Option<Crowded>,
@@ -98,18 +98,18 @@ pub(super) struct RouterAgent {
     pub id: u32,
     #[kept(fixed)]
     coords: u64,
-    /// First output of the router.
+    /// The first output of the router in the block.
     #[kept(fixed)]
     pub base: usize,
 }
 
-/// The agents of a block. Routers (`r`) and outputs (`o`) are numbered in the block, subnetworks (`d`) and their
-/// members (`c`) as in [`Subnets`](weft_api::subnetworks::Subnets).
+/// The agents of a block. Routers (`r`) and outputs (`o`) have their numbers in the block. Subnetworks (`d`) and members (`c`) have their
+/// numbers in [`Subnets`](weft_api::subnetworks::Subnets).
 #[derive(Debug, Kept)]
 pub(super) struct Team {
     #[kept(fixed)]
     pub rules: Arc<Rules>,
-    /// State of the links, with one entry per output of the block.
+    /// The state of each link's end: one entry per output of the block.
     #[kept(each)]
     pub links: Vec<LinkAgent>,
     #[kept(each)]
@@ -119,12 +119,12 @@ pub(super) struct Team {
     /// For each router and each pair of members: the cycle in which the newest message about the pair's link was sent.
     #[kept(each)]
     pub stamps: Vec<u32>,
-    /// Whether links or routers fail in this run.
+    /// True if links or routers fail in this run.
     #[kept(fixed)]
     pub faults: bool,
-    /// For each router: the links that work, as far as the router knows. Empty if no links fail in this run.
+    /// For each router: the links that, to its knowledge, have not failed. Empty if no links can fail in this run.
     pub healthy: Views,
-    /// Whether all packets have one flit.
+    /// True if all packets have one flit.
     #[kept(fixed)]
     pub single: bool,
 }
@@ -184,7 +184,7 @@ impl Team {
         self.links[o].router as usize
     }
 
-    /// The subnetwork of output `o`, the member number of its router, and the member at the far end.
+    /// For output `o`: the subnetwork, the member number of its router, and the member to which it leads.
     pub(super) fn ends(&self, o: usize) -> (usize, u8, u8) {
         let r = self.router(o);
         let port = (o - self.routers[r].base) as u16;
@@ -192,54 +192,54 @@ impl Team {
         (d, self.member(r, d), c)
     }
 
-    /// Number of the router at the far end of output `o`, in the whole network.
+    /// Number, in the whole network, of the router to which output `o` leads.
     pub(super) fn far_router(&self, r: usize, o: usize) -> u32 {
         let (d, own, c) = self.ends(o);
         self.rules.nets.router(self.routers[r].id, d, own, c)
     }
 
-    /// The other members of the subnetwork by rank: first the hub, then upward from the hub, and then from the lowest member.
+    /// The other members of subnetwork `d` by rank: the hub, then the members with higher numbers, then those with lower numbers.
     pub(super) fn by_rank(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> + use<> {
         let (own, hub, width) = (self.member(r, d), channels.views().of(r).hub(d), self.rules.nets.widths[d]);
         (0..width).map(move |k| ((u16::from(hub) + u16::from(k)) % u16::from(width)) as u8).filter(move |&c| c != own)
     }
 
-    /// Outputs of router `r` to the other members of subnetwork `d`.
+    /// The outputs of router `r` to the other members of subnetwork `d`.
     pub(super) fn outputs(&self, r: usize, d: usize) -> std::ops::Range<usize> {
         let first = self.output(r, d, u8::from(self.member(r, d) == 0));
         first..first + usize::from(self.rules.nets.widths[d]) - 1
     }
 
-    /// Number of ended activation epochs of router `r`. Called in a cycle in which such an epoch ends.
+    /// Number of activation epochs of router `r` that have ended. Called in the cycle in which an epoch ends. That epoch counts.
     pub(super) fn epochs(&self, channels: &dyn Channels, r: usize) -> u64 {
         (channels.now() - self.routers[r].first_end) / self.rules.epoch + 1
     }
 
     // ---- links ------------------------------------------------------------------------------------------------------
 
-    /// Counts of flits on the link of output `o` so far.
+    /// Numbers of flits on the link of output `o` since the run began.
     pub(super) fn counts(&self, channels: &dyn Channels, o: usize) -> Counts {
         self.meters.counts(o, channels.flits(o))
     }
 
-    /// Number of flits in an activation epoch at which channel `o` reaches the high-water mark.
+    /// Number of flits per activation epoch at which channel `o` is at the high-water mark.
     pub(super) fn mark(&self, channels: &dyn Channels, o: usize) -> f64 {
         self.rules.config.high_water * self.rules.epoch as f64 * channels.bandwidth(o)
     }
 
-    /// Whether the link of output `o` is off and could be activated: it has not failed, and has not been requested yet.
+    /// True if the link of output `o` is off and can be activated: it has not failed, and this router has not requested it.
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
         link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()
     }
 
-    /// Whether a link of router `r` is a shadow link.
+    /// True if router `r` has a shadow link.
     pub(super) fn has_shadow(&self, r: usize) -> bool {
         let is_shadow = |o: usize| self.links[o].end.state == LinkState::Shadow;
         self.rules.managed.iter().any(|&d| self.outputs(r, d).any(is_shadow))
     }
 
-    /// Whether the link of output `o` belongs to the star of its subnetwork, or to that of the next hub.
+    /// True if the link of output `o` belongs to the star of the present hub or of the next hub.
     pub(super) fn is_root(&self, channels: &dyn Channels, o: usize) -> bool {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);

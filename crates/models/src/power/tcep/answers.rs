@@ -1,5 +1,5 @@
-//! Actions of an agent when a control packet arrives. Requests are stored and answered at the end of the epoch. All other packets
-//! take effect at once.
+//! The actions of an agent when a control packet arrives. The agent stores requests, and answers them at the end of the epoch. All other
+//! packets take effect at once.
 
 use super::agent::{Request, Team};
 use super::link::{Say, Want};
@@ -7,7 +7,7 @@ use super::message::{Kind, Message};
 use weft_api::agents::Channels;
 
 impl Team {
-    /// Handles a control packet that has reached its receiver.
+    /// Handles control packet `m`, which has reached router `r`.
     pub(super) fn take(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         let o = self.output(r, d, m.from);
@@ -46,8 +46,8 @@ impl Team {
         }
     }
 
-    /// Handles the answer of the other end of the link of output `o`, which settles this router's own request. An answer also voids
-    /// the earlier requests of the router that sent it (see `link.rs`).
+    /// Called when the other end of the link of output `o` has answered this router's request. The answer also voids earlier requests from
+    /// the router that sent it (see `link.rs`).
     pub(super) fn settle_request(&mut self, r: usize, o: usize) {
         let link = &mut self.links[o];
         (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
@@ -56,8 +56,8 @@ impl Team {
         agent.deactivating = agent.deactivating.filter(|&asked| asked != o);
     }
 
-    /// Handles the agreement of the other end to this router's own request. The agent carries out the request, or withdraws if it
-    /// no longer can.
+    /// Called when the other end has agreed to this router's request about the link of output `o`. The agent carries out the change, or
+    /// withdraws if the change is no longer possible.
     fn acked(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let can = match self.links[o].end.asked {
             Some(Want::Activate) => !self.routers[r].moved,
@@ -71,7 +71,7 @@ impl Team {
         }
     }
 
-    /// Sends a message to the far end of the link of output `o`. `flag`: the answer is to a request of kind
+    /// Sends an answer or a report (`say`) to the other end of the link of output `o`. `flag`: true if the answer is to a request of kind
     /// `ActivateYours`.
     pub(super) fn answer(&mut self, channels: &mut dyn Channels, o: usize, say: Say, flag: bool) {
         let kind = match say {
@@ -84,7 +84,7 @@ impl Team {
         self.say(channels, o, Message { kind, flag, ..Message::default() });
     }
 
-    /// Sends a packet to the member at the far end of output `o`.
+    /// Sends a control packet to the member to which output `o` leads.
     pub(super) fn say(&mut self, channels: &mut dyn Channels, o: usize, message: Message) {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);
@@ -92,7 +92,7 @@ impl Team {
         self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
-    /// Stores at router `r` the received state of a link of another member: active or not.
+    /// Stores at router `r` the reported state of another router's link: active or not active.
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.rules.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
@@ -100,7 +100,7 @@ impl Team {
         }
     }
 
-    /// Whether the message to router `r` is about a link of another router, and is the newest message about that link.
+    /// True if message `m` to router `r` is about a link of other routers, and is the newest message about that link.
     pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
         let (d, nets) = (usize::from(m.net), &self.rules.nets);
         let own = self.member(r, d);

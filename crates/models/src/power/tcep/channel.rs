@@ -1,5 +1,5 @@
-//! When the state of a link's end changes (`link.rs`), the agent adjusts the channel of its output. The agent opens or closes the
-//! channel, sets a timer, and notifies the other members.
+//! When the state of a link's end changes (`link.rs`), the agent applies the change to the channel of its output. The agent opens or closes
+//! the channel, sets a timer, and notifies the other members.
 
 use super::agent::Team;
 use super::message::{Kind, Message};
@@ -7,25 +7,24 @@ use super::{OFF, Phase};
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// Cycles between two tests whether a draining link is drained.
+/// Cycles between two tests if a draining link has drained.
 const DRAIN_LOOK: u64 = 4;
 
 impl Team {
-    /// Called when the timer of output `o` has ended. A waking link is now awake, and a draining link may be drained.
+    /// Called when the timer of output `o` has ended. A waking link is now awake. For a draining link, the agent tests if it has drained.
     pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
             LinkState::Waking | LinkState::Draining if end.ready => return,
             LinkState::Draining => {
                 let unused = channels.free_for(o) >= 0 && OFF.is_unused(channels, o);
-                // if the link has failed, flits that it has delivered may have to wait until it is on again, and their credits
-                // return only then
+                // the flits that a failed link has delivered may wait until the link is on again, and only then return their credits
                 if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
                     return channels.set_timer(o, channels.now() + DRAIN_LOOK);
                 }
             }
             LinkState::Waking => {}
-            // the other end has withdrawn meanwhile
+            // the other end has withdrawn in the meantime
             LinkState::On | LinkState::Shadow | LinkState::Off | LinkState::Named(_) => return,
         }
         end.done();
@@ -33,7 +32,7 @@ impl Team {
         self.follow(channels, self.router(o), o);
     }
 
-    /// Sets the channel of output `o` to the state of its end of the link.
+    /// Moves the channel of output `o` to the state of this end of the link.
     pub(super) fn follow(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let (now, state, before) = (channels.now(), self.links[o].end.state, channels.state(o));
         if state == before {
@@ -60,20 +59,21 @@ impl Team {
             self.links[o].returns = false;
             self.routers[r].latest[d] = Some(o);
         }
-        // from now on packets may use the link, or may no longer use it
+        // from now on packets may use the link, or may not use it any more
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.rules.nets, r, d, (own, c), active);
             channels.note_news(r);
-            // one end notifies the other members; if the link has failed, both ends have already notified them
+            // only the end with the lower member number notifies the other members; if the link has failed, both ends have already notified
+            // them
             if own < c && !self.links[o].is_broken() {
                 self.spread(channels, r, Kind::State, (d, own, c), active);
             }
         }
     }
 
-    /// The cycle from which the time of a shadow link counts: the beginning of the epoch, so that it ends at both ends together. If
-    /// each router has separate epochs, it is the present cycle.
+    /// The cycle from which the time of a shadow link counts: the beginning of the epoch, so that both ends count from the same cycle. If
+    /// routers have separate epochs (`Phase::Random`), it is the present cycle.
     fn epoch_of(&self, now: u64) -> u64 {
         match self.rules.config.phase {
             Phase::Together => now / self.rules.epoch * self.rules.epoch,
@@ -81,7 +81,7 @@ impl Team {
         }
     }
 
-    /// Notifies all other members whether the link to member `about` is active (`State`) or broken (`Fault`).
+    /// Notifies all other members about the link from member `own` to member `about`. `flag`: active (`State`) or broken (`Fault`).
     pub(super) fn spread(
         &mut self,
         channels: &mut dyn Channels,

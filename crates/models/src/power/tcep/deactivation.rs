@@ -1,6 +1,6 @@
-//! Switches links off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a link. If
-//! it agrees to none, the agent may send a request of its own (`spares.rs` chooses the link). From then on the link is a shadow
-//! link. The shadow link goes off later, at the end of an activation epoch.
+//! Decisions of an agent about switching links off. At the end of a deactivation epoch, the agent agrees to at most one of the requests to
+//! deactivate a link. If there are no such requests, the agent may send one for a link of its router (`spares.rs` chooses the link). After
+//! an agreement, the link is a shadow link. A shadow link goes off later, at the end of an activation epoch.
 
 use super::agent::Team;
 use super::link::Want;
@@ -9,8 +9,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// Lets an expired shadow link drain and then go off. Going off is a physical transition, so it begins only if no other has
-    /// begun in this epoch.
+    /// Begins to drain a shadow link whose time is over. The link goes off when it has drained. Draining begins a physical transition, so
+    /// it begins only if no other transition has begun in this epoch.
     pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;
@@ -25,9 +25,9 @@ impl Team {
         }
     }
 
-    /// Agrees to the request for the best link that may go off, and refuses the others. The agent agrees even if its own request
-    /// has no answer yet. If the other end also agrees to that request, the agent withdraws it. Returns whether there were any
-    /// requests.
+    /// Answers the requests of this epoch. Agrees to the request for the best link that may go off, and refuses the other requests. The
+    /// agent agrees even if a request of its router has no answer yet. If the other router then agrees to that request as well, the agent
+    /// withdraws it. Returns true if there were any requests to answer.
     pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
         let crossing = self.cross(r, Want::Deactivate);
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
@@ -50,7 +50,7 @@ impl Team {
         true
     }
 
-    /// Requests the best link that may go off.
+    /// Requests to deactivate the best link of router `r` that may go off, if there is one.
     pub(super) fn ask_to_deactivate(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].deactivating.is_some() || self.has_shadow(r) {
             return;

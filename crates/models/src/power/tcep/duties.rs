@@ -1,4 +1,4 @@
-//! The calls of the engine to the agents of a block, and the actions of the agents.
+//! The functions of the agents of a block that the engine calls.
 
 use super::Phase;
 use super::agent::Team;
@@ -10,11 +10,11 @@ use weft_api::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
     fn probes(&self) -> Probes {
-        // only long packets are counted when they leave, so that minimal packets of one flit cost nothing
+        // flits are reported when they leave only in runs with long packets, so that minimal packets of one flit cause no work
         Probes { arrivals: true, departures: !self.single, ..Probes::default() }
     }
 
-    /// Begins the first epochs.
+    /// Sets the timers for the ends of the first epochs.
     fn start(&mut self, channels: &mut dyn Channels) {
         for (r, router) in self.routers.iter_mut().enumerate() {
             router.first_end = match self.rules.config.phase {
@@ -25,7 +25,7 @@ impl Agents for Team {
         }
     }
 
-    /// Timers of links are handled first, then timers of routers, which end their epochs.
+    /// Handles first the timers of links, then the timers of routers, which end their epochs.
     fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
         for who in ended.iter().map(|&who| who as usize) {
             match who.checked_sub(self.links.len()) {
@@ -57,7 +57,7 @@ impl Agents for Team {
         self.hear_from(channels, arrival);
     }
 
-    /// A packet of one flit is counted here; a longer packet is counted flit by flit when it leaves.
+    /// Counts a packet of one flit that takes a detour. The flits of a longer packet are counted when they leave.
     fn goes_around(&mut self, detour: Detour) {
         if self.single {
             self.meters.sent_one_around(detour.over);
@@ -79,7 +79,7 @@ impl Agents for Team {
         let left = self.meters.not_around(channel);
         let link = &mut self.links[channel];
         for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
-            // the packet was counted before this epoch
+            // the packet was counted before this epoch, so the value at the beginning of the epoch falls as well
             if *begun == left.wrapping_add(1) {
                 *begun = left;
             }
@@ -123,7 +123,7 @@ impl Agents for Team {
 }
 
 impl Team {
-    /// Counts a flit that takes a detour in place of the direct link of output `direct`.
+    /// Counts a flit on a detour for the link of output `direct`, which is the direct link that the flit avoids.
     #[inline(always)]
     fn leaves_out(&mut self, direct: usize) {
         let link = &mut self.links[direct];

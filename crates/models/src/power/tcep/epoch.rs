@@ -1,5 +1,4 @@
-//! Actions of an agent at the end of an epoch, in order. Every deactivation epoch ends together with an activation
-//! epoch.
+//! The actions of an agent at the end of an epoch, in their order. At the end of a deactivation epoch, an activation epoch also ends.
 
 use super::agent::{RouterAgent, Team};
 use super::link::Want;
@@ -27,9 +26,9 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// True if the ends of epochs change nothing at router `r` as long as no packet moves. Then no request is open or in flight,
-    /// nothing was sent in this deactivation epoch, no link can be switched off, and no link must be switched on. With faults, or
-    /// with a hub that moves, the result is false.
+    /// True if the ends of epochs change nothing at router `r` as long as no packet moves. If true, no request is open or in flight, and
+    /// nothing was sent in this deactivation epoch. No link can be switched off, and none must be switched on. Always false with faults or
+    /// a moving hub.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
         let config = &self.rules.config;
         let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();
@@ -43,8 +42,7 @@ impl Team {
             && (!config.deactivate || self.candidates(channels, r).is_empty())
     }
 
-    /// Whether the link of output `o` is on or off, no request about it is open, and its counters are those of the last
-    /// epochs.
+    /// True if the link of output `o` is on or off, no request about it is open, and its counters have not changed in the last epochs.
     fn is_still(&self, channels: &dyn Channels, o: usize) -> bool {
         let (link, counts) = (&self.links[o], self.counts(channels, o));
         let is_counted = [link.short, link.long] == [counts; 2] && [link.virtually, link.around] == [0; 2];
@@ -53,7 +51,7 @@ impl Team {
         is_settled && is_counted && !is_asked && !link.was_crowded
     }
 
-    /// Begins the next epoch: stores the values of the counters, and which links were above the high-water mark. `long`: a
+    /// Begins the next epoch: stores the counters of all links, and marks the links that were above the high-water mark. `long`: true if a
     /// deactivation epoch also begins.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let rules = self.rules.clone();
@@ -71,8 +69,8 @@ impl Team {
         self.routers[r].crowded = None;
     }
 
-    /// If both ends of a link have made the same request, they agree. Of two equal requests, the request of one end is void, and
-    /// that of the other end is answered. Returns the output if this end is the one that answers.
+    /// Handles the case in which both ends of a link have sent the same request: the ends agree. The request of one end is void, and the
+    /// other end's request gets an answer. Returns the output if this end must send the answer.
     pub(super) fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
         let asked = match want {
             Want::Activate => self.routers[r].activating.map(|(o, _)| o),

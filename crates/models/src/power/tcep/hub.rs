@@ -1,5 +1,5 @@
-//! The hub of a subnetwork moves from member to member in turn (`rotate_hub`), or away from a member with failed links (`repair.rs`
-//! elects the next hub). The next hub takes over when the links of its star are active.
+//! Moves the hub of a subnetwork: from member to member in turn (`rotate_hub`), or away from a member with failed links (`repair.rs` elects
+//! the next hub). The next hub takes over when the links of its star are active.
 
 use super::agent::Team;
 use super::message::{Kind, Message};
@@ -7,8 +7,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// When the move is due, makes the next member the next hub: from now on links of its star stay on or are requested. When the
-    /// star is complete, the member announces itself.
+    /// When a move is due, makes the next member the next hub. From now on, links of its star stay on or are requested. When the star is
+    /// complete, the next hub announces itself.
     pub(super) fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let rules = self.rules.clone();
         let every = u64::from(rules.config.rotate_hub);
@@ -23,7 +23,7 @@ impl Team {
         }
     }
 
-    /// Makes links in the star of `next` active again if they are shadow links or draining.
+    /// Makes each link in the star of member `next` active again if it is a shadow link or drains.
     pub(super) fn keep_star(&mut self, channels: &mut dyn Channels, r: usize, d: usize, next: u8) {
         for o in self.outputs(r, d) {
             let (_, own, c) = self.ends(o);
@@ -35,8 +35,8 @@ impl Team {
         }
     }
 
-    /// Router `r` notifies the other members that it is the hub. The router sends this announcement if it is the next hub, and all
-    /// its links to the other members are active or have failed.
+    /// If router `r` is the next hub and its star is complete, notifies the other members that it is the hub. The star is complete if all
+    /// links of the router to other members are active or have failed.
     pub(super) fn crown(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         let own = self.member(r, d);
         let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();
@@ -52,7 +52,7 @@ impl Team {
         self.hub_is(channels, r, d, (value, own));
     }
 
-    /// Handles the announcement of a member that it is the hub.
+    /// Handles message `m`, in which a member announces that it is the hub.
     pub(super) fn hear_of_hub(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         if (m.value, m.from) >= self.routers[r].crowned[d] {

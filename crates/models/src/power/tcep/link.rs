@@ -1,30 +1,30 @@
-//! An end of a link, as a state machine: each message and each end of an epoch changes its state. The state machine uses nothing
-//! else, so that a test can explore every state of two ends and of the messages between them (`link_model.rs`).
+//! An end of a link as a state machine. Messages and ends of epochs change its state. The state depends on nothing else. Therefore a test
+//! can explore every state of two ends and of the messages between them (`link_model.rs`).
 //!
-//! Every request gets one answer. When the answer comes, the requesting end carries out the agreed change, or withdraws. A
-//! withdrawal undoes what the answering end has begun. An answer settles all earlier requests to its receiver, so an end sends its
-//! own requests after its answers. A link goes dark, or carries flits again, when both ends have reported that they are ready. The
-//! ends report their readiness on the side channel of the link, which also carries credits.
+//! Every request gets one answer. After an agreement, the requesting end carries out the change, or withdraws its request. A withdrawal
+//! undoes what the answering end has already begun. An answer also settles all earlier requests to its receiver. Therefore an end sends its
+//! requests after its answers. A link goes dark, or carries flits again, only when both ends have reported that they are ready. Ends report
+//! this on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
 
-/// Requests of a router to its neighbour.
+/// A request of a router to the router at the other end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Want {
     Activate,
     Deactivate,
 }
 
-/// Messages of an end to the other end.
+/// A message from one end of a link to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// The sender withdraws, and the agreement is undone.
+    /// The sender withdraws its request, which undoes the agreement.
     Withdraw,
     Reactivate,
-    /// The sender is drained, or awake.
+    /// The sender's end is drained (before off) or awake (before on).
     Ready,
 }
 
@@ -32,12 +32,12 @@ pub(crate) enum Say {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Kept)]
 pub(crate) struct End {
     pub state: LinkState,
-    /// The request of this end that has no answer yet.
+    /// The request that this end has sent and that has no answer yet.
     pub asked: Option<Want>,
-    /// Whether this end is drained or awake; and whether the other end has reported the same.
+    /// `ready`: true if this end is drained or awake. `peer_ready`: true if the other end has reported the same.
     pub ready: bool,
     peer_ready: bool,
-    /// Whether the link has failed; then this end drains without waiting for the other end.
+    /// True if the link has failed. This end then drains without waiting for the other end.
     alone: bool,
 }
 
@@ -48,24 +48,24 @@ impl End {
 
     fn enter(&mut self, state: LinkState) {
         (self.state, self.ready) = (state, false);
-        // the other end may have drained before this end begins to drain
+        // keeps the report if this end begins to drain: the other end may have drained before
         self.peer_ready &= state == LinkState::Draining;
         self.alone &= state == LinkState::Draining;
     }
 
-    /// Whether a request can refer to this link in its present state.
+    /// True if the present state of the link permits this request: off for `Activate`, on for `Deactivate`.
     pub fn fits(&self, want: Want) -> bool {
         self.state == if want == Want::Activate { LinkState::Off } else { LinkState::On }
     }
 
-    /// Begins the agreed change.
+    /// Begins the change on which both ends have agreed.
     fn begin(&mut self, want: Want) {
         self.asked = None;
         self.enter(if want == Want::Activate { LinkState::Waking } else { LinkState::Shadow });
     }
 
-    /// Handles equal requests of both ends: the request of the lower end is void, and that of the higher end is answered. Returns
-    /// whether the void request is that of the other end.
+    /// Handles the same request from both ends: the request of the lower end is void, and the request of the higher end gets an answer.
+    /// Returns true if the other end's request is the void one.
     pub fn crossed(&mut self, want: Want, lower: bool) -> bool {
         let crossed = self.asked == Some(want);
         if crossed && lower {
@@ -74,7 +74,7 @@ impl End {
         crossed && !lower
     }
 
-    /// Answers the request of the other end.
+    /// Answers a request of the other end. If this end agrees and the state permits it, begins the change.
     pub fn judge(&mut self, want: Want, agree: bool) -> Say {
         if agree && self.fits(want) {
             self.begin(want);
@@ -84,8 +84,8 @@ impl End {
         }
     }
 
-    /// Handles the agreement of the other end. `can`: whether this end can still make the change. Returns the requested change, if
-    /// it begins now; otherwise the message to send.
+    /// Called when the other end has agreed to this end's request. `can`: true if this end can still make the change. Returns the requested
+    /// change if it begins now. Otherwise returns the message that this end must send.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
         let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {
@@ -96,12 +96,12 @@ impl End {
         }
     }
 
-    /// Handles a refusal by the other end.
+    /// Called when the other end has refused this end's request.
     pub fn nacked(&mut self) {
         self.asked = None;
     }
 
-    /// Handles a withdrawal: the other end takes back a request to which this end has agreed.
+    /// Called when the other end withdraws a request to which this end has agreed.
     pub fn withdrawn(&mut self) {
         match self.state {
             LinkState::Waking => self.enter(LinkState::Off),
@@ -110,13 +110,13 @@ impl End {
         }
     }
 
-    /// Whether this end can still make the link active again by itself. An end can do so until it has reported that it is drained,
-    /// because the link is not dark before.
+    /// True if this end can still make the link active again without the other end's agreement. An end can do so until it has reported that
+    /// it is drained. The link cannot be dark before that report.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }
 
-    /// Makes the link active again at once, when this end requests it.
+    /// Makes the link active again at once, without the other end's agreement. Returns the message to the other end.
     pub fn reactivate(&mut self) -> Say {
         debug_assert!(self.can_return());
         self.enter(LinkState::On);
@@ -131,35 +131,35 @@ impl End {
         }
     }
 
-    /// Called when no packet has used the shadow link until its time was over.
+    /// Called when the time of a shadow link is over and no packet has used it.
     pub fn expire(&mut self) {
         debug_assert_eq!(self.state, LinkState::Shadow);
         self.enter(LinkState::Draining);
     }
 
-    /// Handles a failure of the link: agreements are void, and this end goes dark as soon as it has drained.
+    /// Called when the link fails. Agreements are void, and this end goes dark as soon as it has drained.
     pub fn fail(&mut self) {
         let dark = matches!(self.state, LinkState::Off | LinkState::Waking);
         *self = Self::new(if dark { LinkState::Off } else { LinkState::Draining });
         self.alone = !dark;
     }
 
-    /// Whether this end drains because the link has failed.
+    /// True if this end drains because the link has failed.
     pub fn is_alone(&self) -> bool {
         self.alone
     }
 
-    /// Called when this end has drained, or is awake.
+    /// Called when this end has drained, or is awake. Returns the report to the other end.
     pub fn done(&mut self) -> Say {
         self.ready = true;
         self.settle();
         Say::Ready
     }
 
-    /// Handles the report that the other end is drained, or awake. Returns the answer of this end: if this end was awake first, the
-    /// other end may have missed its message.
+    /// Called when the other end reports that it is drained, or awake. Returns the report of this end if it must be repeated: if this end
+    /// was awake first, the other end may have missed the report.
     pub fn peer_done(&mut self) -> Option<Say> {
-        // in other states the message refers to a change that was withdrawn or taken back, or that has not begun here
+        // in other states, the report is about a change that was withdrawn or undone, or that this end has not begun
         if matches!(self.state, LinkState::Shadow | LinkState::Draining | LinkState::Waking) {
             let waking = self.state == LinkState::Waking;
             self.peer_ready = true;
@@ -179,7 +179,7 @@ impl End {
         }
     }
 
-    /// Whether flits from this end may be in flight.
+    /// True if flits from this end can be in flight.
     #[cfg(test)]
     fn may_send(&self) -> bool {
         match self.state {
@@ -189,7 +189,7 @@ impl End {
         }
     }
 
-    /// Whether this end can receive flits.
+    /// True if this end can receive flits.
     #[cfg(test)]
     fn is_lit(&self) -> bool {
         match self.state {

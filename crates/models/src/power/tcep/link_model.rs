@@ -1,10 +1,10 @@
-//! A test that explores every reachable state of two ends of a link, with every possible message in flight between them.
+//! A test that explores every reachable state of the two ends of a link, with every possible set of messages in flight between them.
 //!
-//! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one. Epochs are
-//! far longer than any path. A message sent at the end of an epoch has arrived by the end of the next epoch. A message sent in
-//! between has arrived by the end of the epoch after that. Each of these rules holds for the epochs of the sender and of the
-//! receiver. After an end has refused a request, it may request the same link in the same cycle, for a third router. A fault
-//! affects both ends at once, and voids the messages in flight.
+//! Messages keep their order on each path: over the hub, or on the side channel, which is faster. Epochs are much longer than the latency
+//! of any path. A message that is sent at the end of an epoch has arrived by the end of the next epoch. A message that is sent within an
+//! epoch has arrived by the end of the epoch after it. The last two rules hold for the epochs of the sender and for those of the receiver.
+//! An end that has refused a request may request the same link in the same cycle, on behalf of a third router. A fault affects both ends at
+//! once and makes the messages in flight void.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;
@@ -16,7 +16,7 @@ enum Word {
     Say(Say),
 }
 
-/// A message in flight. `due`: whether the message must arrive before its sender's next end of an epoch, and before its receiver's.
+/// A message in flight. `due`: true if the message must arrive before the next end of its sender's epoch, and of its receiver's epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,
@@ -26,7 +26,7 @@ struct Letter {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     ends: [End; 2],
-    /// For each end: the request that waits for the end of its epoch.
+    /// For each end: the received request that the end answers when its epoch ends.
     inbox: [Option<Want>; 2],
     /// For each end: the messages to it, in the order in which they were sent.
     post: [Vec<Letter>; 2],
@@ -42,7 +42,7 @@ impl World {
         self.post[to].push(Letter { word, due: [false; 2] });
     }
 
-    /// Sends at the end of an epoch.
+    /// Sends a message at the end of the sender's epoch.
     fn send_now(&mut self, to: usize, word: Word) {
         self.send(to, word);
         self.post[to].last_mut().expect("just sent").due[0] = true;
@@ -52,7 +52,7 @@ impl World {
         self.post.iter().all(Vec::is_empty) && self.inbox == [None; 2]
     }
 
-    /// Every possible next world (the state of both ends and of all messages).
+    /// Every possible next world. A world is the state of both ends and of all messages.
     fn next(&self) -> Vec<Self> {
         let mut all = vec![self.fail_or_return()];
         for end in 0..2 {
@@ -88,7 +88,7 @@ impl World {
             Word::Ask(want) => world.inbox[end] = Some(want),
             Word::Say(Say::Ack) => {
                 world.inbox[end] = None;
-                // this end may meanwhile have agreed with a third router
+                // meanwhile this end may have agreed with a third router, and can then not make the change
                 let mut other = world.clone();
                 if let Err(say) = other.ends[end].acked(false) {
                     other.send(1 - end, Word::Say(say));
@@ -113,7 +113,7 @@ impl World {
         all.push(world);
     }
 
-    /// Actions that an end can take at any time.
+    /// Adds the worlds after the actions that an end can take at any time.
     fn move_alone(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         let mut say = |act: fn(&mut End) -> Say| {
@@ -160,7 +160,7 @@ impl World {
         all.push(world); // nothing to do
     }
 
-    /// An end sends its possible requests at the end of its epoch.
+    /// Adds the worlds after the requests that an end can send when its epoch ends.
     fn ask(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         if me.asked.is_some() || self.broken {
@@ -174,9 +174,9 @@ impl World {
         }
     }
 
-    /// The fault in this world, if it has one.
+    /// Describes what is wrong in this world, if anything is wrong.
     fn fault(&self) -> Option<&'static str> {
-        // messages that were in flight at a fault still arrive
+        // messages that were in flight at a failure of the link still arrive
         let blind = |(from, to): (usize, usize)| {
             self.ends[from].may_send() && !self.ends[from].alone && !self.ends[to].is_lit()
         };
@@ -195,7 +195,7 @@ impl World {
     }
 }
 
-/// All worlds that can be reached, each with the world from which it was reached first, and every step from one world to another.
+/// All reachable worlds, each with the world from which it was first reached, and all steps between them.
 #[derive(Default)]
 struct Atlas {
     numbers: HashMap<World, usize>,
@@ -244,7 +244,7 @@ impl Atlas {
         way
     }
 
-    /// A world from which world `rest` cannot be reached.
+    /// A world from which world `rest` cannot be reached, if there is one.
     fn stuck(&self, rest: usize) -> Option<usize> {
         let mut before = vec![Vec::new(); self.worlds.len()];
         self.steps.iter().for_each(|&(from, to)| before[to].push(from));
@@ -262,7 +262,7 @@ impl Atlas {
 fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
     let atlas = Atlas::explore();
     assert!(atlas.worlds.len() > 500, "only {} worlds", atlas.worlds.len());
-    // no state is ever stuck
+    // from every world, a world at rest can be reached
     for (k, state) in [LinkState::On, LinkState::Off].into_iter().enumerate() {
         if let Some(stuck) = atlas.stuck(k) {
             panic!("can't come to rest in {state:?}:\n{}", atlas.way_to(stuck).join("\n"));

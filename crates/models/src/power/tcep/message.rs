@@ -1,35 +1,36 @@
-//! Control packets are single flits, which overtake all data flits that wait for the same link. Control packets go directly or over
-//! the hub, or, if both paths are cut, over any member that has links to both ends.
+//! The control packets of TCEP. Control packets are single flits that overtake all data flits that wait for the same link. Control packets
+//! go directly to the receiver or over the hub. If both paths are cut, they go over any member that has links to both ends.
 
 use super::Tables;
 use super::agent::Team;
 use weft_api::agents::Channels;
 use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 
-/// Content of a control packet. Eight kinds fit into the paper's three bits; the other kinds are sent only if hubs move or links fail.
+/// The meaning of a control packet. Eight kinds fit into the paper's three bits. The other kinds are sent only if hubs move or links fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Activate the link between the sender and the receiver.
+    /// Request to activate the link between the sender and the receiver.
     #[default]
     Activate,
-    /// Activate the receiver's link to member `about`.
+    /// Request to activate the receiver's link to member `about`.
     ActivateYours,
-    /// Deactivate the link between the sender and the receiver.
+    /// Request to deactivate the link between the sender and the receiver.
     Deactivate,
     Ack,
     Nack,
-    /// The sender can no longer make the change that the receiver has agreed to.
+    /// The sender can no longer make the change to which the receiver has agreed.
     Withdraw,
-    /// The shadow link between the sender and the receiver is active again.
+    /// The sender has made the shadow link between the sender and the receiver active again.
     Reactivate,
-    /// The sender's link to member `about` is active, or not.
+    /// The sender's link to member `about` is now active, or is no longer active.
     State,
-    /// The sender is the hub.
+    /// The sender is now the hub.
     Hub,
-    /// The sender's link to member `about` has failed, or returned.
+    /// The sender's link to member `about` has failed, or works again.
     Fault,
-    /// The sender's end of the link is drained, or awake. Sent on the side channel, not in a packet.
+    /// The sender's end of the link is drained (before off) or awake (before on). This message is sent on the side channel, not in a
+    /// packet.
     Ready,
 }
 
@@ -38,11 +39,11 @@ impl Kind {
         use Kind::{Ack, Activate, ActivateYours, Deactivate, Fault, Hub, Nack, Reactivate, Ready, State, Withdraw};
         [Activate, ActivateYours, Deactivate, Ack, Nack, Withdraw, Reactivate, State, Hub, Fault, Ready]
     };
-    /// Names of the packets in results.
+    /// Names of the control packets in results.
     pub const NAMES: [&'static str; 10] =
         ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub", "fault"];
 
-    /// Whether this is a message between the ends of a link about that link.
+    /// True for messages that the two ends of a link exchange about this link.
     pub(super) fn is_handshake(self) -> bool {
         use Kind::{Ack, Activate, Deactivate, Nack, Reactivate, Withdraw};
         matches!(self, Activate | Deactivate | Ack | Nack | Withdraw | Reactivate)
@@ -56,17 +57,18 @@ pub(crate) struct Message {
     pub net: u8,
     pub from: u8,
     pub to: u8,
-    /// A member. In messages between the ends of a link: number of failures of the link before the message.
+    /// The member that the message is about. In messages between the ends of a link: number of failures of the link so far.
     pub about: u8,
-    /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
+    /// `State`: true if active. `Fault`: true if broken. `Ack`, `Nack`: true if the request was `ActivateYours`.
     pub flag: bool,
     /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above every utilisation (`activation::FIRST`, `CUT`).
-    /// `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, so that the newest message counts.
+    /// `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle of sending, so that the receiver can ignore older
+    /// messages.
     pub value: u32,
 }
 
 impl Message {
-    /// Encodes the fields of the message, in their order.
+    /// Encodes the fields of the message as a number, in their order.
     fn body(self) -> Body {
         let small = [self.kind as u8, self.net, self.from, self.to, self.about, u8::from(self.flag)];
         small.into_iter().fold(0, |body, byte| body << 8 | Body::from(byte)) << 32 | Body::from(self.value)
@@ -80,7 +82,7 @@ impl Message {
 }
 
 impl Team {
-    /// Sends a packet of a router. A failed router neither sends nor receives packets.
+    /// Sends a control packet from router `r`. A failed router neither sends nor receives packets.
     pub(super) fn send(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
         if self.is_mute(channels, r, message) {
             return;
@@ -90,7 +92,7 @@ impl Team {
         self.forward(channels, r, message, Frame { body: message.body(), hops: 0, number });
     }
 
-    /// The packet, as it is recorded.
+    /// The control packet in the form in which recordings store it.
     fn describe(&self, cycle: u64, r: usize, m: Message) -> ControlPacket {
         let (d, from) = (usize::from(m.net), self.routers[r].id);
         let router = |c: u8| self.rules.nets.router(from, d, m.from, c);
@@ -109,7 +111,7 @@ impl Team {
         }
     }
 
-    /// Sends the packet from router `r` to the next one.
+    /// Sends the control packet from router `r` on its next hop.
     fn forward(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         if channels.is_dead(r) {
             return self.tell(channels, r, message, frame); // the packet was in flight when the router failed
@@ -118,7 +120,7 @@ impl Team {
             return;
         }
         let Some(o) = self.way(channels, r, message) else {
-            // the router has no active link at the moment
+            // the router has no active link for the packet at present
             if let Some(o) = self.side_channel(channels, r, message) {
                 let at = channels.now() + channels.credit_latency(o);
                 // one packet per cycle, so that packets keep their order
@@ -135,8 +137,8 @@ impl Team {
         }
     }
 
-    /// The output toward the receiver of the packet. The packet goes over an active link, otherwise over the hub, otherwise over
-    /// any member with links to both (for the second link it is enough that it has not failed).
+    /// The output of router `r` on the path to the receiver of the control packet. The path uses an active link, otherwise the hub,
+    /// otherwise any member with links to both. (The second link may be inactive if it has not failed.)
     fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);
@@ -156,20 +158,20 @@ impl Team {
         Some(self.output(r, d, next))
     }
 
-    /// The output whose side channel carries a packet if no active link leads to its receiver.
+    /// The output whose side channel carries the control packet if no active link leads to its receiver.
     fn side_channel(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         self.spare_way(channels, r, d, message.to).map(|next| self.output(r, d, next))
     }
 
-    /// Reports on the side channel of the link that this end is drained or awake.
+    /// Reports on the side channel of the link of output `o` that this end is drained or awake.
     pub(super) fn say_ready(&mut self, channels: &mut dyn Channels, o: usize) {
         let at = channels.now() + channels.credit_latency(o);
         let message = Message { kind: Kind::Ready, about: self.links[o].era, ..Message::default() };
         channels.signal(o, at, Wire::SideChannel, Frame { body: message.body(), ..Frame::default() });
     }
 
-    /// Sends a packet of router `r` to all other members of its subnetwork.
+    /// Sends a message of router `r` to all other members of its subnetwork.
     pub(super) fn send_to_all(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
         for to in self.rules.nets.others(usize::from(message.net), message.from) {
             let message = Message { to, ..message };
@@ -183,14 +185,14 @@ impl Team {
         }
     }
 
-    /// Delivers the message to another router without a packet.
+    /// Delivers the message to another router without a packet, after two link latencies.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
         let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);
         channels.tell(router, self.rules.nets.classes[d], frame);
     }
 
-    /// Handles a packet, or a message on a side channel, that has arrived.
+    /// Handles a control packet, or a message on a side channel, that has arrived.
     pub(super) fn hear_from(&mut self, channels: &mut dyn Channels, Arrival { port, wire, frame }: Arrival) {
         let (o, message) = (port as usize, Message::of(frame.body));
         let r = self.router(o);

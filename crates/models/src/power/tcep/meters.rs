@@ -1,18 +1,19 @@
-//! Traffic meters of the links of a router. The meters count the flits that came. In both directions the meters count the flits on
-//! a detour in the subnetwork of the link, which include control flits. `OutputUnit::flits` counts all flits sent.
+//! The traffic meters of the links of a router. TCEP computes utilisations from them. The meters count all flits that arrive. In both
+//! directions, they also count the flits that are on a detour within the subnetwork of the link. Control flits count as flits on a detour.
+//! All flits that leave are counted in `OutputUnit::flits`.
 //!
-//! Packets of one flit are counted when they choose a detour, so that minimal packets cost nothing. Longer packets are counted flit
-//! by flit. The head may be far ahead of its body flits, so a bit per VC says whether the present packet is on a detour.
+//! Packets of one flit are counted when they choose a detour, so that minimal packets cause no work. The flits of longer packets are
+//! counted one by one. The head can be far ahead of its body flits. Therefore a bit per VC stores if the present packet is on a detour.
 
 use super::Direction;
 use crate::power::detours::VcsAround;
 use weft_api::base::kept::Kept;
 
-/// Counts of flits of a link: the counters in some cycle, or their growth between two cycles.
+/// Numbers of flits on a link: values of the counters in a cycle, or their growth between two cycles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Kept)]
 pub(super) struct Counts {
     pub sent: u32,
-    /// Number of these flits that were sent on a detour.
+    /// Number of the sent flits that were on a detour.
     pub sent_around: u32,
     pub came: u32,
     pub came_around: u32,
@@ -29,8 +30,8 @@ impl Counts {
         }
     }
 
-    /// Number of flits in the direction that counts, and number of these flits on minimal paths. A packet of one flit on a detour
-    /// is counted when it chooses the detour, a little before it leaves.
+    /// Number of flits in the direction that counts, and number of those flits that were on minimal paths. A packet of one flit on a detour
+    /// is counted when it chooses the detour, which is shortly before it leaves.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
@@ -41,7 +42,7 @@ impl Counts {
     }
 }
 
-/// The meter of one port: its output and its input, which are the two channels of one link.
+/// The meter of a port, which has an output and an input: the two channels of one link.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Meter {
     sent_around: u32,
@@ -59,31 +60,32 @@ impl Meters {
         Self(vec![Meter::default(); ports])
     }
 
-    /// All counters of port `port`. `sent`: number of flits that the port has sent so far.
+    /// Values of all counters of port `port`. `sent`: number of flits that the port has sent so far.
     pub fn counts(&self, port: usize, sent: u32) -> Counts {
         let Meter { sent_around, came, came_around, .. } = self.0[port];
         Counts { sent, sent_around, came, came_around }
     }
 
-    /// Counts a flit of a long packet that leaves on VC `vc`. Only the head reports whether the packet is on a detour.
+    /// Counts a flit of a long packet that leaves on VC `vc`. Only a head reports if its packet is on a detour.
     pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.sent_around += u32::from(meter.out_around.flit(vc, around));
     }
 
-    /// Counts a packet of one flit that chooses a detour over this port, or a control flit that leaves.
+    /// Counts a packet of one flit that chooses a detour over this port, or a control flit that leaves by this port.
     pub fn sent_one_around(&mut self, port: usize) {
         self.0[port].sent_around += 1;
     }
 
-    /// Removes a packet of one flit that had chosen a detour over this port, but takes another path. Returns the remaining number of flits.
+    /// Removes from the count a packet of one flit that had chosen a detour over this port but takes another path. Returns the new count of
+    /// flits on detours.
     pub fn not_around(&mut self, port: usize) -> u32 {
         let meter = &mut self.0[port];
         meter.sent_around = meter.sent_around.wrapping_sub(1);
         meter.sent_around
     }
 
-    /// Counts packets of one flit that have arrived: the port of each packet, and whether the packet is on a detour.
+    /// Counts packets of one flit that have arrived. `packets`: the port of each packet, and true if the packet is on a detour.
     #[inline(always)]
     pub fn came_single(&mut self, packets: impl Iterator<Item = (usize, bool)>) {
         let meters = &mut self.0[..];

@@ -1,30 +1,31 @@
-//! Algorithm 1 divides the links of a router into inner links, which must stay on, and outer links. It would switch off one of the
-//! outer links.
+//! Algorithm 1 of TCEP divides the links of a router into inner links, which must stay on, and outer links. TCEP switches off outer links
+//! only.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed the algorithm cannot run. The budget begins with the flits
-//! that link 0 carries instead of its free capacity. The bandwidth of a link is 1 instead of the high-water mark. The test comes
-//! only after link 1 has become inner. So a router with two links never switches off the second, although the paper reports that
-//! state. `corrected` repairs these three faults. `printed` keeps them. `printed` fills only two gaps that every reading must fill.
-//! The search begins with a link of infinite cost, and there is no outer link if the loop ends without a boundary.
+//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. The algorithm cannot run as the paper prints it, because of three faults. The
+//! budget of the inner links begins with the flits that link 0 carries, instead of the free capacity of link 0. The bandwidth of a link
+//! counts as 1, instead of the high-water mark. The end of the search is tested only after link 1 has become inner. Therefore a router with
+//! two links never switches off the second link, although the paper reports that state. `corrected` repairs the three faults. `printed`
+//! keeps the faults. `printed` fills only two gaps that every implementation must fill. The search for the best link begins with infinite
+//! cost. If the loop finds no boundary, there are no outer links.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Form of Algorithm 1.
+/// Form of Algorithm 1 of the paper.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// The budget is the capacity that the inner links have left below the high-water mark. Link 0 alone may be enough.
+    /// The budget of the inner links is the capacity that they have left below the high-water mark. Link 0 alone can be enough.
     #[default]
     Corrected,
-    /// The rule as the paper prints it.
+    /// The algorithm as the paper prints it.
     Printed,
 }
 
 impl Algorithm {
-    /// Number of inner links among the active links, which are sorted by rank, the link to the hub first. `utilisation`:
-    /// utilisation of each link, as a share of its bandwidth.
+    /// Number of inner links among the active links. The links are in the order of their rank, with the link to the hub first.
+    /// `utilisation`: the utilisation of each link, as a share of its bandwidth.
     pub(crate) fn boundary(self, utilisation: &[f64], high_water: f64) -> usize {
         let Some((&first, others)) = utilisation.split_first() else { return 0 };
         let mut outer: f64 = others.iter().sum();
@@ -66,7 +67,7 @@ mod tests {
         let budget: f64 = links[..3].iter().map(|u| 1.0 - u).sum();
         assert!((budget - 1.9).abs() < 1e-12 && (links[3] + links[4] - 1.2f64).abs() < 1e-12);
         assert_eq!(Algorithm::Corrected.boundary(&links, 1.0), 3);
-        // as printed, the budget is 0.2 + 0.6 + 0.5 = 1.3 here
+        // as printed, the budget is 0.2 + 0.6 + 0.5 = 1.3 for these links
         assert_eq!(Algorithm::Printed.boundary(&links, 1.0), 3);
     }
 

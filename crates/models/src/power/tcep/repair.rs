@@ -1,6 +1,6 @@
-//! Reactions of agents to links that fail and return. The agents drop agreements, notify the other members, elect another hub, and
-//! request links that parked packets need. The rules are in `network/faults.rs`; the engine takes care of the packets
-//! (`kernel/src/faults.rs`).
+//! The actions of agents when links fail and when they work again. Agents drop agreements, notify the other members, elect another hub, and
+//! request links for parked packets (packets without a path). `network/faults.rs` has the rules of faults. The engine handles the packets
+//! that a fault affects (`kernel/src/faults.rs`).
 
 use super::activation::{CUT, FIRST};
 use super::agent::Team;
@@ -11,13 +11,13 @@ use weft_api::state::LinkState;
 impl Team {
     // ---- faults -----------------------------------------------------------------------------------------------------
 
-    /// Called when an end of a link fails or returns.
+    /// Called when an end of a link fails, or works again.
     #[cold]
     pub(super) fn notice(&mut self, channels: &mut dyn Channels, fault: Breakage) {
         let o = fault.channel as usize;
         let r = self.router(o);
         if fault.cause == Cause::OwnRouter {
-            // requests from before the fault are void
+            // makes requests from before the fault void
             (self.links[o].activate, self.links[o].deactivate) = (None, None);
         }
         if !self.is_member(r, o) {
@@ -33,7 +33,7 @@ impl Team {
         }
     }
 
-    /// Whether output `o` of router `r` leads to another member of a subnetwork.
+    /// True if output `o` of router `r` leads to another member of a subnetwork.
     pub(super) fn is_member(&self, r: usize, o: usize) -> bool {
         let port = (o - self.routers[r].base) as u16;
         self.rules.nets.behind(port, |d| self.member(r, d)).is_some()
@@ -63,8 +63,8 @@ impl Team {
         self.elect(channels, r, d);
     }
 
-    /// Called when the link works again. The link is off as soon as it has drained. `again`: whether the router at the far end also
-    /// works again.
+    /// Called when the link of output `o` works again. The link goes off as soon as it has drained. `again`: true if the router at the
+    /// other end now also works again.
     fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;
@@ -82,7 +82,7 @@ impl Team {
         }
     }
 
-    /// Called when router `r` is notified that a link has failed or returned.
+    /// Called when router `r` is notified that a link of other routers has failed or works again.
     pub(super) fn hear_of_fault(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let (d, link) = (usize::from(m.net), (m.from, m.about));
         let known = self.stamps[r * self.rules.nets.pairs() + self.rules.nets.pair(d, m.from, m.about)];
@@ -91,7 +91,7 @@ impl Team {
         }
         channels.warn(r);
         self.healthy.set(&self.rules.nets, r, d, link, !m.flag);
-        // a link that returns is off, as before, unless a later message of the same cycle has come first
+        // a link that works again is off, unless a later message of the same cycle has arrived before this one
         if m.flag || m.value != known {
             channels.views_mut().set(&self.rules.nets, r, d, link, false);
         }
@@ -100,7 +100,7 @@ impl Team {
 
     // ---- hub --------------------------------------------------------------------------------------------------------
 
-    /// Members of subnetwork `d` whose routers have failed. Each other member detects the failure at its own link.
+    /// Mask of the members of subnetwork `d` whose routers have failed. Each other member detects this failure at its link to the router.
     pub(super) fn dead_members(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         if channels.is_dead(r) {
             return 0; // a failed router sees nothing
@@ -109,7 +109,7 @@ impl Team {
         dead.fold(0, |mask, o| mask | 1 << self.ends(o).2)
     }
 
-    /// Number of broken links of member `c` to routers that work, as far as router `r` knows.
+    /// Number of broken links between member `c` and routers that work, to the knowledge of router `r`.
     fn missing(&self, channels: &dyn Channels, r: usize, d: usize, c: u8) -> u32 {
         let dead = self.dead_members(channels, r, d);
         if dead >> c & 1 != 0 {
@@ -119,12 +119,13 @@ impl Team {
         (self.rules.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
     }
 
-    /// Whether every link in the star of subnetwork `d` works, so that links outside the star may go off.
+    /// True if every link in the star of subnetwork `d` works. Only then may links outside the star go off.
     pub(super) fn has_whole_hub(&self, channels: &dyn Channels, r: usize, d: usize) -> bool {
         !self.faults || self.missing(channels, r, d, channels.views().of(r).hub(d)) == 0
     }
 
-    /// Chooses the next hub, if another member has fewer broken links than the present hub: the lowest of the members with the fewest.
+    /// If another member has fewer broken links than the present hub, makes it the next hub. Of several members with the fewest, takes the
+    /// lowest.
     pub(super) fn elect(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         if !self.faults {
             return;
@@ -140,7 +141,7 @@ impl Team {
         }
     }
 
-    /// At the end of an epoch, activates links of the next hub's star. When the star is complete, that member becomes the hub.
+    /// At the end of an epoch, activates the links in the star of the next hub. When the star is complete, the next hub becomes the hub.
     pub(super) fn succeed(&mut self, channels: &mut dyn Channels, r: usize) {
         if !self.faults {
             return;
@@ -156,14 +157,13 @@ impl Team {
 
     // ---- parked packets ------------------------------------------------------------------------------------------------
 
-    /// Members of subnetwork `d` that heads parked at router `r` must reach.
+    /// The members of subnetwork `d` that packets parked at router `r` must reach.
     fn parked(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> {
         let here = move |p: &&Parked| p.router as usize == r && usize::from(p.d) == d;
         channels.parked().iter().filter(here).map(|p| p.to)
     }
 
-    /// The member over which parked packets of router `r` can reach `to`: `to` itself, or the lowest member with working links to
-    /// both routers.
+    /// The member over which packets of router `r` can reach member `to`: `to` itself, or the lowest member with working links to both.
     fn over(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         let (view, own) = (self.healthy.of(r), self.member(r, d));
         if view.row(&self.rules.nets, d, own) >> to & 1 != 0 {
@@ -173,12 +173,12 @@ impl Team {
         (between != 0).then(|| between.trailing_zeros() as u8)
     }
 
-    /// Members to which router `r` needs a link for its parked packets.
+    /// Mask of the members to which router `r` needs an active link for its parked packets.
     pub(super) fn cut_off(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         self.parked(channels, r, d).filter_map(|to| self.over(channels, r, d, to)).fold(0, |mask, c| mask | 1 << c)
     }
 
-    /// If a packet would go over another member with an inactive link to the target, requests that this member activates the link.
+    /// If parked packets would cross a member whose link to their target is inactive, requests this member to activate the link.
     pub(super) fn ask_for_a_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let rules = self.rules.clone();
         for &d in &rules.managed {
@@ -195,7 +195,7 @@ impl Team {
         false
     }
 
-    /// The next member for a control packet to `to`, if no two active links lead to `to`: `to` itself, or the lowest member with
+    /// The next member for a control packet to `to` if no path of active links leads to `to`: `to` itself, or the lowest member with
     /// working links to both.
     pub(super) fn spare_way(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         if self.faults { self.over(channels, r, d, to) } else { None }
@@ -203,13 +203,14 @@ impl Team {
 
     // ---- routers that fail ------------------------------------------------------------------------------------------
 
-    /// Whether the sender or the receiver of a packet of router `r` has failed.
+    /// True if the sender or the receiver of a control packet has failed.
     pub(super) fn is_mute(&self, channels: &dyn Channels, r: usize, message: Message) -> bool {
         let to = || self.output(r, usize::from(message.net), message.to);
         channels.is_dead(r) || channels.dead_ends(to()) > 0
     }
 
-    /// Sends the states of the links of router `r`, and the number of the hub, to a router that has returned and missed them.
+    /// Sends the states of the links of router `r`, and the hub's number if it is the hub, to a router that works again and has missed
+    /// them.
     pub(super) fn tell_what_is(&mut self, channels: &mut dyn Channels, r: usize, (d, own, to): (usize, u8, u8)) {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };

@@ -1,16 +1,17 @@
 //! Ranks the links that a router may switch off, the best first.
 //!
 //! # Source
-//! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even`: ours.
+//! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even` is ours.
 //!
-//! Algorithm 1 concentrates traffic: in the end k inner routers have links to all others, and the outer routers have links to inner
-//! routers only. While packets between outer routers fill the links to the inner ones, links between inner routers carry little
-//! except the traffic of their own ends. Links between inner routers still draw power. The demand l is the number of flits that a
-//! router sends to each other router per cycle. Then k = R l / U of R routers are inner, which is 1 - (1 - l / U)^2 of the links.
-//! If all links are used alike, a share f of them carries l (2 - f) / f each. So 2 l / (T + l) of the links carry T. Evenly used
-//! links are fewer unless l is small, because pairs without a link must also have paths left. So `even` follows Algorithm 1 below a
-//! certain demand. From that demand on, any link may go off if its traffic would leave the router's other links below T on average.
-//! The link with the least traffic goes first.
+//! Algorithm 1 concentrates traffic. In the end, k inner routers have links to all others, and the outer routers have links to inner
+//! routers only. Packets between outer routers fill the links to the inner routers. But links between inner routers carry little except the
+//! traffic between their two ends. Links between inner routers still draw power. l is the demand: the number of flits per cycle that a
+//! router sends to each other router. U is the utilisation of links. With Algorithm 1, k = R l / U of the R routers are inner, and 1 - (1 -
+//! l / U)^2 of the links are on. If all links that are on carry the same load and are a share f of all links, each carries l (2 - f) / f.
+//! Therefore a share 2 l / (T + l) of the links is enough for a load T on each link. The share for equal loads is the smaller one unless l
+//! is small: pairs of routers without a link must also have paths left. Therefore `even` follows Algorithm 1 below a given demand. From
+//! that demand on, any link may go off if its traffic would leave the router's other links below the load T on average. The link with the
+//! least traffic goes off first.
 
 use super::Spares;
 use super::agent::Team;
@@ -18,23 +19,23 @@ use std::cmp::Reverse;
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// An active link of a router.
+/// An active link of a router, with its traffic.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     output: usize,
-    /// Number of flits in the deactivation epoch, in the direction that counts; and number of these flits on minimal paths.
+    /// Number of flits on the link in the deactivation epoch, in the direction that counts. `minimal`: number of those on minimal paths.
     flits: u32,
     minimal: u32,
 }
 
 impl Team {
-    /// Number of flits of all packets, and of minimal packets, on the link of output `o` in the deactivation epoch.
+    /// Numbers of flits on the link of output `o` in the deactivation epoch: of all packets, and of packets on minimal paths.
     pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go off, the best first. Links are sorted by three keys: the traffic that other links would
-    /// have to carry, the traffic of the link (least first), and the distance of the member from the hub (furthest first).
+    /// The links of router `r` that may go off, the best first. Links are sorted by three keys. The keys are the traffic that other links
+    /// would have to carry, the traffic of the link (least first), and the member's distance from the hub (farthest first).
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
@@ -57,11 +58,11 @@ impl Team {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// For each active link of a subnetwork, by rank: the flits that other links would have to carry if the link went off. `None`
-    /// if the link must stay on.
+    /// For each active link of a subnetwork, in the order of ranks: the number of flits that other links would have to carry if the link
+    /// went off. `None` if the link must stay on.
     fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
         let config = &self.rules.config;
-        // flits that a link of this subnetwork can carry in the epoch
+        // number of flits that a link of this subnetwork can carry in a deactivation epoch
         let length = self.long_epoch() * self.bandwidth(channels, r, d);
         let utilisation: Vec<f64> = links.iter().map(|link| f64::from(link.flits) / length).collect();
         let boundary = config.algorithm.boundary(&utilisation, config.high_water);
@@ -90,8 +91,8 @@ impl Team {
         self.outputs(r, d).next().map_or(1.0, |o| channels.bandwidth(o))
     }
 
-    /// Mean traffic that router `r` itself sends to another member of a subnetwork, as a share of a link. Direct traffic is that of
-    /// the deactivation epoch; traffic on detours is that of the last activation epoch.
+    /// Mean traffic that router `r` sends to each other member of the subnetwork, as a share of a link's bandwidth. Direct traffic is
+    /// measured over the deactivation epoch, and traffic on detours over the last activation epoch.
     fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
         let direct = links.iter().map(|link| {
             let gained = self.counts(channels, link.output).since(self.links[link.output].long);

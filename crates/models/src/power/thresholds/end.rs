@@ -1,14 +1,14 @@
-//! An end of a unit of links that change their level together, as a state machine. The state machine does not use a clock or a channel.
-//! So a test can explore every state of two ends and of the messages between them (`model.rs`).
+//! One end of a group of links (a unit) that change their level together, as a state machine. The state machine uses no clock and no
+//! channel. Therefore a test can explore every state of two ends and of the messages between them (`model.rs`).
 //!
-//! A level is a number from 1 up: the number of members of a trunk that are on, or a width. The end at the router with the lower
-//! number leads. The other end sends its wanted number of members, and the leader decides. Each command of the leader has one
-//! answer, and the leader sends no other command before the answer. Messages keep their order. So a request that comes after the
-//! answer is about the present level, and a request that comes before the answer is out of date.
+//! A level is a number from 1 up: the number of members of a trunk that are on, or the width of a link. The end at the router with the
+//! lower number is the leader. The other end sends the change that it requests, and the leader decides. Each command of the leader gets one
+//! answer. The leader sends no other command before the answer. Messages keep their order. Therefore a request that arrives after the
+//! answer is about the present level. A request that arrives before the answer is out of date.
 
 use weft_api::base::kept::Value;
 
-/// The change that an end requests after a window.
+/// The change that an end requests after a measuring window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Wish {
     Stay,
@@ -16,17 +16,17 @@ pub(crate) enum Wish {
     Less,
 }
 
-/// Messages of an end to the other end.
+/// A message from one end to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Say {
     // sent by the leader
-    /// Close the links above the lower level, and drain them.
+    /// Command: close the links above the lower level, and drain them.
     Drain,
-    /// Open these links again.
+    /// Command: open the links above the lower level again.
     Return,
-    /// Command after both ends have drained: the links go down to the lower level.
+    /// Command after both ends have drained: move to the lower level.
     Lower,
-    /// The links go up to the higher level.
+    /// Command: move to the higher level.
     Raise,
     // sent by the other end
     Wish(Wish),
@@ -62,12 +62,13 @@ impl Say {
     }
 }
 
-/// Actions of an end on its channels. The levels between which an end moves are those of [`Ladder`].
+/// An action that an end carries out on its channels. The lower and the higher level are one step of [`Ladder`] away from the present
+/// level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
-    /// Links above the lower level do not take new packets.
+    /// Links above the lower level accept no new packets.
     Close,
-    /// The closed links take packets again.
+    /// Links above the lower level accept packets again.
     Reopen,
     /// The links above the lower level begin to go down, or to come up.
     BeginLower,
@@ -77,7 +78,7 @@ pub(crate) enum Deed {
     EndRaise,
 }
 
-/// Reaction of an end to an event: its own action, and the message to the other end.
+/// The reaction of an end to an event: its action, and its message to the other end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub deed: Option<Deed>,
@@ -118,25 +119,25 @@ impl Ladder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Phase {
     Rests,
-    /// Links above the lower level are closed, and drain.
+    /// Links above the lower level are closed and drain.
     Drains,
-    /// The leader has opened these links again, and waits until the other end has opened them.
+    /// The leader has opened the closed links again, and waits until the other end has opened them.
     Returns,
     Lowers,
     Raises,
 }
 
-/// State of an end of a unit.
+/// The state of one end of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) struct End {
     leads: bool,
     pub phase: Phase,
-    /// The present level of the end, or the level from which it moves.
+    /// The present level, or during a change the level before it.
     pub level: u16,
-    /// Whether this end has done its part of the phase; and whether the other end has reported the same.
+    /// `is_done`: true if this end has completed its part of the phase. `other_is_done`: true if the other end has reported the same.
     pub is_done: bool,
     other_is_done: bool,
-    /// The change that the end that does not lead requested last at this level.
+    /// At the end that does not lead: the change that it requested last at this level.
     wish: Wish,
 }
 
@@ -145,7 +146,7 @@ impl End {
         Self { leads, phase: Phase::Rests, level, is_done: false, other_is_done: false, wish: Wish::Stay }
     }
 
-    /// Whether this end, at the lowest level, would send no message after a window without traffic.
+    /// True if this end is at the lowest level and would send no message after a window without traffic.
     pub fn is_settled(&self) -> bool {
         self.phase == Phase::Rests && self.level == 1 && self.wish == Wish::Stay
     }
@@ -158,7 +159,7 @@ impl End {
         (self.phase, self.level) = (Phase::Rests, level);
     }
 
-    /// Called when a window has ended. `wish`: the change that this end requests for its own direction.
+    /// Called when a measuring window of this end has ended. `wish`: the change that this end requests for its outgoing direction.
     pub fn measured(&mut self, wish: Wish, ladder: Ladder) -> Reply {
         match self.phase {
             Phase::Rests if self.leads => self.decide(wish, ladder),
@@ -177,7 +178,7 @@ impl End {
         }
     }
 
-    /// Decides at the end of the leader's window: a step up if either direction requests it, a step down if both request it.
+    /// The leader's decision at the end of its window: one step up if either direction requests it, one step down if both request it.
     fn decide(&mut self, own: Wish, ladder: Ladder) -> Reply {
         match (own, self.wish) {
             (Wish::More, _) | (_, Wish::More) if self.level < ladder.top => self.raise(),
@@ -189,7 +190,7 @@ impl End {
         }
     }
 
-    /// Sends the requested change of the end that does not lead, once.
+    /// Sends the change that this end requests to the leader, if it differs from the last one sent.
     fn tell(&mut self, wish: Wish) -> Reply {
         match std::mem::replace(&mut self.wish, wish) == wish {
             true => Reply::default(),
@@ -207,7 +208,7 @@ impl End {
         Reply::both(Deed::Reopen, Say::Return)
     }
 
-    /// Called when this end has drained.
+    /// Called when the closed links of this end have drained.
     pub fn drained(&mut self) -> Reply {
         debug_assert!(self.phase == Phase::Drains && !self.is_done);
         self.is_done = true;
@@ -222,7 +223,7 @@ impl End {
         Reply::both(Deed::BeginLower, Say::Lower)
     }
 
-    /// Called when changed links are down or up.
+    /// Called when the links of this end have completed the move to the lower or higher level.
     pub fn moved(&mut self, ladder: Ladder) -> Reply {
         debug_assert!(matches!(self.phase, Phase::Lowers | Phase::Raises) && !self.is_done);
         self.is_done = true;
@@ -253,7 +254,7 @@ impl End {
         Reply::deed(Deed::EndRaise)
     }
 
-    /// Handles a message of the other end.
+    /// Handles a message from the other end.
     pub fn heard(&mut self, say: Say, ladder: Ladder) -> Reply {
         if self.leads { self.hears_answer(say, ladder) } else { self.hears_command(say, ladder) }
     }
@@ -265,7 +266,7 @@ impl End {
                 if wish == Wish::More && self.level < ladder.top { self.raise() } else { Reply::default() }
             }
             (Phase::Drains, Say::Wish(Wish::More)) => self.take_back(),
-            // the other end is already at the lower level, and this end will be
+            // the other end is already at the lower level, and this end will soon be there
             (Phase::Lowers, Say::Wish(wish)) if self.other_is_done => {
                 self.wish = wish;
                 Reply::default()
@@ -287,7 +288,7 @@ impl End {
                 self.other_is_done = true;
                 self.open_if_both_are_up(ladder)
             }
-            // out of date: the message was sent before the last command arrived
+            // out of date: the other end sent the message before it received the last command
             (Phase::Drains | Phase::Returns | Phase::Lowers | Phase::Raises, Say::Wish(_))
             | (Phase::Returns, Say::Drained) => Reply::default(),
             (phase, say) => unreachable!("{say:?} comes to the leader in the phase {phase:?}"),

@@ -1,10 +1,10 @@
-//! Predicts bursts that come at even intervals, in one direction of a trunk. With the prediction, the links are up when the
-//! next burst begins.
+//! Predicts bursts that come at regular intervals, in one direction of a trunk. With this prediction, the links are on when the next burst
+//! begins.
 //!
 //! A burst is a series of successive windows of the policy (`window`) in which the traffic needs more than one member of the trunk. The
-//! forecast begins when two intervals between the beginnings of bursts are equal within a tolerance. Then the next burst is expected
-//! after another interval of this length. Until then, the direction requests the number of members that the last burst needed. If the
-//! expected burst does not come, the forecast ends.
+//! prediction starts when two intervals between the beginnings of bursts are equal within a tolerance. The next burst is then expected
+//! after another interval of this length. Shortly before it, the direction requests the number of members that the last burst needed. If
+//! the expected burst does not come, the prediction ends.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;
@@ -13,28 +13,29 @@ use weft_api::base::kept::Value;
 /// Tolerance [windows]: the largest difference between two equal intervals, and the largest delay of a burst.
 const ALIKE: u64 = 2;
 
-/// Bursts of a direction up to now.
+/// The bursts of one direction so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub(crate) struct Forecast {
     /// The cycle in which the last burst began, if there was one.
     began: Option<u64>,
-    /// Interval between the last two bursts; 0 before there are two.
+    /// Interval between the beginnings of the last two bursts [cycles]; 0 before the second burst.
     interval: u64,
-    /// Whether the last two intervals were equal.
+    /// True if the last two intervals were equal within the tolerance.
     is_even: bool,
-    /// Whether the last window was part of a burst.
+    /// True if the last window was part of a burst.
     in_burst: bool,
     /// Number of members that the last burst needed.
     members: u16,
 }
 
 impl Forecast {
-    /// Whether a burst is expected or in flight. While a burst is expected, a silent window may change the next decision.
+    /// True if a burst is expected or in progress. While a burst is expected, even a window without traffic can change the next decision.
     pub fn expects(&self) -> bool {
         self.is_even || self.in_burst
     }
 
-    /// Called when a window has ended in cycle `now`. In this window the direction sent as many flits as `carried` members carry.
+    /// Called when a window has ended in cycle `now`. `carried`: the traffic of the direction in this window, in members that would be
+    /// fully used.
     pub fn saw(&mut self, now: u64, carried: f64, rule: &Rule) {
         let needed = rule.members_for(carried);
         if needed > 1 && !self.in_burst {
@@ -58,14 +59,15 @@ impl Forecast {
         self.began.unwrap_or(0).saturating_add(self.interval)
     }
 
-    /// The change of level that the direction requests in cycle `now`. If the next burst is near, the direction requests more
-    /// members until there are as many as the last burst needed. If no burst is near, the direction requests the change `own`.
+    /// The change of the level that the direction requests in cycle `now`. If the next burst is near, the direction requests more members
+    /// until it has as many as the last burst needed. If no burst is near, the direction requests `own`, the change that its utilisation
+    /// requires.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;
         }
         let target = self.members.min(ladder.top);
-        // each step is decided at the end of a window, and up to one window passes before the forecast is evaluated
+        // each step is decided at the end of a window, and up to one more window passes before this function is called
         let steps = u64::from(target.saturating_sub(level).div_ceil(ladder.step)).max(1);
         let ahead = steps * (rule.wake + rule.window) + rule.window;
         if now + ahead < self.due() {
@@ -89,8 +91,8 @@ mod tests {
         Rule::of_times(WINDOW, 50, 30, (0.5, 0.2))
     }
 
-    /// The requests in each window of a direction of a trunk with 4 members, one of which is on. `carried`: flits that the
-    /// direction sends in window k.
+    /// The requests of a direction in each window. The direction belongs to a trunk with 4 members, one of which is on. `carried`: traffic
+    /// of the direction in window k, in fully used members.
     fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
         let (rule, mut forecast) = (rule(), Forecast::default());
         let see = |k: u64| {
@@ -101,7 +103,7 @@ mod tests {
         (0..windows).map(see).collect()
     }
 
-    /// Bursts of 3 windows that need 4 members, every 20 windows. The interval is known at the end of the third burst.
+    /// Bursts of 3 windows that need 4 members, every 20 windows. The interval is known when the third burst has begun.
     #[test]
     fn after_three_even_bursts_members_wake_before_the_next_one() {
         let is_burst = |k: u64| k % 20 >= 17;
@@ -120,8 +122,8 @@ mod tests {
         assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
     }
 
-    /// The direction waits two windows for a burst that does not come. When the burst is too late, the direction follows its
-    /// utilisation again.
+    /// The direction waits for two windows if an expected burst does not come. After these windows, the direction requests changes
+    /// according to its utilisation again.
     #[test]
     fn a_burst_that_does_not_come_ends_the_forecast() {
         let is_burst = |k: u64| k < 60 && k % 20 >= 17;
@@ -131,7 +133,7 @@ mod tests {
         assert!((79..200).all(|k| wishes[k] == Wish::Less));
     }
 
-    /// Windows that need one member are no burst. The number of members that wake is the number that the last burst needed.
+    /// Windows that need only one member do not count as a burst. As many members wake as the last burst needed.
     #[test]
     fn it_wakes_as_many_members_as_the_last_burst_needed() {
         let (rule, mut forecast) = (rule(), Forecast::default());
@@ -143,7 +145,7 @@ mod tests {
         for k in 0..60 {
             at(1, k, if k % 20 >= 17 { 0.9 } else { 0.3 });
         }
-        // 0.9 of a member is above u_on = 0.5, so two members are needed
+        // a load of 0.9 members is above u_on = 0.5, so it needs two members
         assert_eq!((at(2, 75, 0.0), at(1, 76, 0.0)), (Wish::Stay, Wish::More));
     }
 }

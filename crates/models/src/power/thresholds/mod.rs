@@ -1,5 +1,5 @@
-//! The common part of policies in which links change their level by two thresholds of their utilisation, both directions together.
-//! A level is the number of members of a trunk that are on, or the width of links.
+//! The common part of policies in which links change their level according to two thresholds of their utilisation. Both directions of a
+//! link change together. A level is the number of members of a trunk that are on, or the width of links.
 
 pub(super) mod end;
 pub(super) mod forecast;

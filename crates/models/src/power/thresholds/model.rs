@@ -1,13 +1,13 @@
-//! A test that explores every reachable state of two ends, with every possible message in flight between them.
+//! A test that explores every reachable state of two ends of a unit, with every possible set of messages in flight between them.
 //!
-//! Messages keep their order. Windows, drains and changes end at any time. An end measures no window while three of its messages
-//! are in flight, because the other end may change its request any number of times.
+//! Messages keep their order. Windows, drains and changes can end at any time. To limit the number of states, an end measures no window
+//! while three of its messages are in flight.
 
 use super::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use std::collections::{HashMap, VecDeque};
 
-/// An end, and three levels of its channels: they take packets up to the first, packets may be in flight up to the second, and they
-/// receive up to the third.
+/// An end and three levels of its channels. Links up to level `open` accept packets, links up to `busy` can have packets in flight, and
+/// links up to `lit` can receive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Side {
     end: End,
@@ -46,7 +46,7 @@ impl World {
         world
     }
 
-    /// Every possible next world.
+    /// Every possible next world. A world is the state of both ends and of all messages.
     fn next(&self, ladder: Ladder) -> Vec<Self> {
         let mut all = Vec::new();
         for at in 0..2 {
@@ -84,7 +84,7 @@ impl World {
         self.post.iter().all(VecDeque::is_empty) && self.sides.iter().all(|side| side.end.phase == Phase::Rests)
     }
 
-    /// The fault in this world, if it has one.
+    /// Describes what is wrong in this world, if anything is wrong.
     fn fault(&self) -> Option<&'static str> {
         let into_the_dark = |(from, to): (usize, usize)| self.sides[from].busy > self.sides[to].lit;
         let [a, b] = &self.sides;
@@ -100,7 +100,7 @@ impl World {
     }
 }
 
-/// All worlds that can be reached, and for each world the worlds from which one event leads to it.
+/// All reachable worlds. Also returns, for each world, the worlds from which one event leads to it.
 fn explore(ladder: Ladder) -> (Vec<World>, Vec<Vec<usize>>) {
     let (mut numbers, mut worlds, mut before) = (HashMap::new(), Vec::new(), Vec::new());
     let mut open = vec![(World::new(ladder.top), None)];
@@ -124,7 +124,7 @@ fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
         let ladder = Ladder { top, step };
         let (worlds, before) = explore(ladder);
         assert!(worlds.len() > 200, "only {} worlds", worlds.len());
-        // every level that steps lead to is reached, and can be reached from every world: no world is ever stuck
+        // every level that steps lead to is reached, and can be reached again from every world
         let levels: Vec<u16> = std::iter::successors(Some(top), |&n| (n > 1).then(|| ladder.below(n))).collect();
         for level in levels {
             let rest = worlds.iter().position(|world| world.rests() && world.sides[0].end.level == level);
@@ -151,17 +151,17 @@ fn a_wish_for_more_cancels_a_drain() {
         assert_eq!(other.heard(Say::Drain, ladder), Reply::deed(Deed::Close));
         (leader, other)
     };
-    // the leader itself requests more
+    // the leader requests more links for its own direction
     let (mut leader, mut other) = drains();
     assert_eq!(leader.measured(Wish::More, ladder), Reply::both(Deed::Reopen, Say::Return));
     assert_eq!(other.heard(Say::Return, ladder), Reply::both(Deed::Reopen, Say::Returned));
-    // the other end, which has drained already, requests more
+    // the other end has already drained, and then requests more links
     let (mut leader, mut other) = drains();
     assert_eq!(other.drained(), Reply::say(Say::Drained));
     assert_eq!(other.measured(Wish::More, ladder), Reply::say(Say::Wish(Wish::More)));
     assert_eq!(leader.heard(Say::Drained, ladder), Reply::default());
     assert_eq!(leader.heard(Say::Wish(Wish::More), ladder), Reply::both(Deed::Reopen, Say::Return));
-    // the leader has also drained, so it is too late
+    // the leader has also drained, so the request comes too late
     let (mut leader, mut other) = drains();
     assert_eq!(leader.drained(), Reply::default());
     let said = other.drained().say.expect("it says so");

@@ -1,11 +1,11 @@
-//! The rule of threshold policies: a window, two thresholds, and the durations of changes.
+//! The rule of threshold policies: a measuring window, two thresholds, and the durations of changes.
 
 use super::end::{Ladder, Wish};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Refusal, Time};
 
-/// A standard that gives the durations of changes, and a window that fits them.
+/// An Ethernet standard, which determines the durations of changes and a suitable window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Ethernet {
     #[serde(rename = "100BASE-TX")]
@@ -22,7 +22,7 @@ impl Ethernet {
         *self == Self::default()
     }
 
-    /// The times of waking and of going to sleep in IEEE 802.3az, and a window: the least multiple of 8 us that contains both.
+    /// The times to wake and to sleep in IEEE 802.3az. The third time is a window: the smallest multiple of 8 us that contains both.
     fn times(self) -> [Time; 3] {
         let picoseconds = match self {
             Self::Fast => [30_000_000, 200_000_000, 232_000_000],
@@ -33,14 +33,14 @@ impl Ethernet {
     }
 }
 
-/// The utilisation that counts.
+/// The utilisation that is compared with the thresholds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
     /// Utilisation of the trunk: the mean over its members.
     #[default]
     Trunk,
-    /// Utilisation of each member.
+    /// Utilisation of each member: that of the busiest one counts.
     Member,
 }
 
@@ -50,7 +50,7 @@ impl Per {
     }
 }
 
-/// The parameters that the policies share, as a scenario writes them.
+/// The parameters that the threshold policies share, as the scenario gives them.
 pub(crate) struct Asked<'a> {
     /// Path of the policy in the scenario.
     pub path: &'a str,
@@ -63,7 +63,7 @@ pub(crate) struct Asked<'a> {
     pub step: u16,
 }
 
-/// The rule of the policy, with all times in cycles.
+/// The parameters of a policy, with all times in cycles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     pub window: u64,
@@ -122,11 +122,11 @@ impl Asked<'_> {
 }
 
 impl Rule {
-    /// Refuses thresholds with which links go up and down for ever under a constant load. `capacities`: the capacity of each level,
-    /// from level 1 up. `level`: names a level in words.
+    /// Refuses thresholds with which links would go up and down for ever under a constant load. `capacities`: the capacity of each level,
+    /// beginning with level 1. `level`: returns the name of a level for messages.
     pub fn check_rest(&self, path: &str, capacities: &[f64], level: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let ladder = self.ladder(capacities.len() as u16);
-        // the step down that most increases the utilisation of the remaining links
+        // the step down after which the utilisation of the remaining links has risen most
         let drops = (2..=ladder.top).map(|from| (usize::from(from), usize::from(ladder.below(from))));
         let left = |&(from, to): &(usize, usize)| capacities[to - 1] / capacities[from - 1];
         let Some((from, to)) = drops.min_by(|a, b| left(a).total_cmp(&left(b))) else { return Ok(()) };
@@ -150,7 +150,7 @@ impl Rule {
         Err(Refusal::new(format!("{path}.u_off"), what, help))
     }
 
-    /// Number of members for as many flits as `carried` full members carry, with a utilisation of at most `u_on`.
+    /// Number of members with which the utilisation is at most `u_on`, for traffic that would fill `carried` members.
     pub fn members_for(&self, carried: f64) -> u16 {
         (carried / self.u_on).ceil().max(1.0) as u16
     }
@@ -159,7 +159,7 @@ impl Rule {
         Ladder { top, step: self.step }
     }
 
-    /// The change that a direction with this utilisation requests.
+    /// The change that a direction requests if its utilisation is `utilisation`.
     pub fn wish(&self, utilisation: f64) -> Wish {
         if utilisation > self.u_on {
             Wish::More
@@ -170,7 +170,7 @@ impl Rule {
         }
     }
 
-    /// A step takes a window of the other end, then a window of the leader, and a change.
+    /// The time of one step: a window of the other end, a window of the leader, and the change.
     pub fn settles_in(&self) -> u64 {
         self.window.saturating_mul(2).saturating_add(self.wake.max(self.sleep))
     }
@@ -178,7 +178,7 @@ impl Rule {
 
 #[cfg(test)]
 impl Rule {
-    /// A rule that moves one level at a time.
+    /// A rule that moves one level at a time, for tests.
     pub fn of_times(window: u64, wake: u64, sleep: u64, (u_on, u_off): (f64, f64)) -> Self {
         Self { window, wake, sleep, u_on, u_off, step: 1 }
     }
@@ -198,7 +198,7 @@ mod tests {
         Rule { window: 10, wake: 1, sleep: 1, u_on, u_off, step }
     }
 
-    /// The level at which an even load stops after 100 windows; `None` if it still moves then.
+    /// The level at which a constant load has stopped after 100 windows; `None` if the level still changes.
     fn rest(rule: Rule, capacities: &[f64], load: f64) -> Option<u16> {
         let ladder = rule.ladder(capacities.len() as u16);
         let next = |level: u16| match rule.wish(load / capacities[usize::from(level) - 1]) {
@@ -217,7 +217,7 @@ mod tests {
         (1..=n).map(f64::from).collect()
     }
 
-    /// Loads up to the capacity of all members.
+    /// Loads from 0 up to the capacity of all members.
     fn loads(top: f64) -> impl Iterator<Item = f64> {
         (0..=4000).map(move |k| f64::from(k) * top / 4000.0)
     }
@@ -234,8 +234,8 @@ mod tests {
                     let top = capacities[capacities.len() - 1];
                     let unsettled = loads(top).find(|&load| rest(rule, &capacities, load).is_none());
                     assert!(!holds || unsettled.is_none(), "{rule:?} with {capacities:?} at {unsettled:?}");
-                    // the second level carries twice as much as the first: a little above the bound, some load alternates between
-                    // the two for ever
+                    // the second level carries twice as much as the first: a little above the bound, there is a load that alternates
+                    // between them for ever
                     if step == 1 && u_off > 1.1 * u_on / 2.0 {
                         assert!(unsettled.is_some(), "{rule:?} with {capacities:?} always rests");
                     }

@@ -1,5 +1,5 @@
-//! The agents of threshold policies. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction.
-//! The agent exchanges messages with the other end on the side channel of the unit's first working link.
+//! The agents of threshold policies. A unit is a trunk or a single link. At each end of a unit, an agent measures the utilisation of its
+//! outgoing direction. Agents exchange messages with the other end on the side channel of the unit's first working link.
 
 use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use super::forecast::Forecast;
@@ -13,60 +13,60 @@ use weft_api::control::{Arrival, Frame, Wire};
 use weft_api::policy::ControlPlan;
 use weft_topology::Peer;
 
-/// Meaning of the levels of a unit.
+/// The meaning of the levels of a unit, which the policy defines.
 pub(crate) trait Levels: Debug + Send + Sync {
-    /// The highest level of a unit with this number of links.
+    /// The highest level of a unit that has `links` links.
     fn top(&self, links: usize) -> u16;
-    /// Number of links of a unit that carry packets at this level.
+    /// Number of links of a unit that carry packets at level `level`.
     fn carrying(&self, level: u16, links: usize) -> usize;
-    /// Carries out an action on the unit's channels between two levels: `moved.start` is the lower one, `moved.end` the
-    /// higher one.
+    /// Carries out an action on the unit's channels. `moved`: the lower level and the higher level of the change.
     fn act(&self, deed: Deed, moved: Range<u16>, unit: &[usize], channels: &mut dyn Channels);
-    /// Whether the links above the lower level have drained.
+    /// True if the links above the lower level have drained.
     fn is_drained(&self, moved: Range<u16>, unit: &[usize], channels: &dyn Channels) -> bool;
 }
 
-/// The agents send no control packets, but messages on side channels: one per cycle and direction of a unit.
+/// Limits on messages. The agents send no control packets, only messages on side channels: at most one per cycle and direction of a unit.
 pub(crate) const CONTROL: ControlPlan = ControlPlan { kinds: &[], queue: 0, per_router: 1 };
 
 /// An end of a unit.
 #[derive(Debug, Kept)]
 struct Unit {
-    /// Channels of the unit in this block. The first channel has the timer.
+    /// The unit's channels that start in this block. Timers are set on the first channel.
     #[kept(fixed)]
     channels: Vec<usize>,
     #[kept(fixed)]
     ladder: Ladder,
     end: End,
     forecast: Forecast,
-    /// The cycle in which the window ends. `counted`: for each channel, the count of flits when the window began; the low 32 bits.
+    /// The cycle in which the present window ends. `counted`: for each channel, the low 32 bits of its count of flits at the beginning of
+    /// the window.
     window_ends: u64,
     #[kept(each)]
     counted: Vec<u32>,
-    /// For each channel: number of faults that break it now. Faults of the channel itself and of the routers at its ends count.
+    /// For each channel: number of present faults that break it. Faults of the routers at its ends count as well.
     #[kept(each)]
     faults: Vec<u8>,
 }
 
 impl Unit {
-    /// The working links among the first `carrying` links, with their counts.
+    /// The working links among the first `carrying` links, each with its value of `counted`.
     fn whole(&self, carrying: usize) -> impl Iterator<Item = (&usize, &u32)> {
         let links = self.channels.iter().zip(&self.counted).zip(&self.faults).take(carrying);
         links.filter(|&(_, &faults)| faults == 0).map(|(link, _)| link)
     }
 }
 
-/// The definition of a unit, and the utilisation that decides.
+/// The definition of a unit, and the utilisation that is compared with the thresholds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct By {
     pub per: Per,
-    /// Whether each link is a unit, instead of each trunk.
+    /// True if each link is a unit; false if each trunk is a unit.
     pub alone: bool,
-    /// Whether bursts at even intervals are forecast.
+    /// True if the policy predicts bursts at regular intervals.
     pub foresees: bool,
 }
 
-/// All ends of units in a block.
+/// The ends of all units in a block.
 #[derive(Debug, Kept)]
 pub(crate) struct Units {
     #[kept(fixed)]
@@ -75,7 +75,7 @@ pub(crate) struct Units {
     by: By,
     #[kept(fixed)]
     levels: Arc<dyn Levels>,
-    /// Index in `units` of the unit of each channel; `None` without a unit.
+    /// For each channel: index in `units` of its unit; `None` without a unit.
     #[kept(fixed)]
     of: Vec<Option<u32>>,
     #[kept(each)]
@@ -110,7 +110,7 @@ impl Units {
         Self { rule, by, levels, of, units }
     }
 
-    /// Calls `does` for the unit of this channel.
+    /// Calls `does` for the unit of channel `o`, if it has one.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         let Some(unit) = self.of.get(o).copied().flatten() else { return };
         let unit = &mut self.units[unit as usize];
@@ -141,7 +141,7 @@ impl Agents for Units {
         });
     }
 
-    /// At the lowest level a window without a flit changes nothing.
+    /// At the lowest level, the end of a window without flits changes nothing.
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let unit = &self.units[(*self.of.get(who)?)? as usize];
         let is_whole = unit.faults.iter().all(|&faults| faults == 0);
@@ -150,7 +150,7 @@ impl Agents for Units {
     }
 }
 
-/// An end of a unit and the channels of its block, during a call.
+/// An end of a unit with access to the channels of its block, for one call.
 struct Work<'a> {
     rule: &'a Rule,
     by: By,
@@ -170,7 +170,7 @@ impl Work<'_> {
                 self.look_at_drain();
             }
             Phase::Lowers | Phase::Raises => self.apply(End::moved),
-            // the timer was set before
+            // this timer was set before the change was taken back
             Phase::Returns => {}
         }
     }
@@ -179,7 +179,7 @@ impl Work<'_> {
         self.apply(|end, ladder| end.heard(say, ladder));
     }
 
-    /// Handles an event of the end, and carries out its reaction.
+    /// Passes an event to the state machine of this end, and carries out its reaction.
     fn apply(&mut self, event: impl FnOnce(&mut End, Ladder) -> Reply) {
         let Unit { ladder, end, .. } = &mut *self.unit;
         let (level, before) = (end.level, end.phase);
@@ -230,14 +230,14 @@ impl Work<'_> {
         }
     }
 
-    /// The highest level up to which links take packets.
+    /// The highest level whose links accept packets.
     fn open_level(&self) -> u16 {
         let Unit { end, ladder, .. } = &*self.unit;
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// Decides after a window whether this direction needs more or fewer links. If no link works, no level would carry more, so
-    /// nothing changes.
+    /// Called after a window. Decides if this direction needs more or fewer links. If no link works, no level could carry more, and the
+    /// decision is to stay.
     fn wish(&mut self) -> Wish {
         if self.unit.whole(usize::MAX).next().is_none() {
             return Wish::Stay;
@@ -257,14 +257,14 @@ impl Work<'_> {
         forecast.wish(own, now, level, (*ladder, rule))
     }
 
-    /// Whether some link of the next lower level works.
+    /// True if a link that carries packets at the next lower level works.
     fn has_whole_below(&self) -> bool {
         let Unit { channels, ladder, .. } = &*self.unit;
         self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
     }
 
-    /// Utilisation of the window: flits divided by the flits that working open links could have carried. The utilisation is that of
-    /// all these links together, or that of the busiest link. Infinite if no open link works, so that other links wake.
+    /// Utilisation in the window: the number of flits divided by the number that working open links could have carried. The utilisation is
+    /// the mean over all these links, or the value of the busiest link. Infinite if no open link works, so that other links wake.
     fn utilisation(&self) -> f64 {
         let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {
@@ -283,7 +283,8 @@ impl Work<'_> {
         }
     }
 
-    /// Continues when the links that go down have drained. Otherwise sets a timer for the cycle in which the next credit can have returned.
+    /// If the closed links have drained, continues the change. Otherwise sets a timer for the first cycle in which the next credit can have
+    /// returned.
     fn look_at_drain(&mut self) {
         let Unit { end, ladder, channels, window_ends, .. } = &*self.unit;
         if end.phase != Phase::Drains {
@@ -303,7 +304,7 @@ impl Work<'_> {
         }
     }
 
-    /// Sends a message on the side channel of the first working link.
+    /// Sends message `say` on the side channel of the unit's first working link.
     fn signal(&mut self, say: Say) {
         let o = self.unit.whole(usize::MAX).next().map_or(self.unit.channels[0], |(&o, _)| o);
         let at = self.channels.now() + self.channels.credit_latency(o);

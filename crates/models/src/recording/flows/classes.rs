@@ -1,4 +1,4 @@
-//! Classes of packets by source and destination.
+//! Assigns packets to classes by their source and destination, for the recording `flows`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
@@ -8,13 +8,13 @@ use std::fmt::Formatter;
 use weft_api::recording::NetworkSite;
 use weft_units::Refusal;
 
-/// Largest number of classes, because each terminal has a bit per class.
+/// Largest number of classes: each terminal has a mask of 16 bits with a bit per class.
 const MOST: usize = 15;
-/// Names of two classes: packets that fit no other class, and control packets.
+/// Names of two further classes: for packets that fit no other class, and for control packets.
 pub const REST: &str = "rest";
 pub const CONTROL: &str = "control";
 
-/// Packets from one set of terminals to another.
+/// A class of packets: those from one set of terminals to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowClass {
@@ -34,9 +34,9 @@ pub struct FlowClass {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Terminals {
-    /// The set of this name.
+    /// The name of a job, or of a group of its pattern.
     Named(String),
-    /// These terminals.
+    /// A list of terminal numbers.
     List(Vec<u32>),
 }
 
@@ -76,11 +76,11 @@ impl<'de> Visitor<'de> for NameOrList {
     }
 }
 
-/// Classes of a network. A packet is in the first class that it fits, or else in the class [`REST`].
+/// The classes of packets for a network. A packet belongs to the first class that it fits, or to [`REST`] if it fits none.
 #[derive(Debug, Default)]
 pub struct Classes {
     pub names: Vec<String>,
-    /// For each terminal: a bit for each class whose packets it may send, and for each class whose packets it may receive.
+    /// For each terminal, a mask of classes. `from`: classes whose packets it can send. `to`: classes whose packets it can receive.
     from: Vec<u16>,
     to: Vec<u16>,
     /// Number of classes that the user defined.
@@ -88,7 +88,8 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Refuses sets without terminals and classes without packets. `path`: the path of the list of classes.
+    /// Creates the classes. Refuses sets without terminals, and classes without packets. `path`: the path of the list of classes in the
+    /// scenario.
     pub fn new(classes: &[FlowClass], network: &NetworkSite, path: &str) -> Result<Self, Refusal> {
         if !(1..=MOST).contains(&classes.len()) {
             let what = format!("{} classes of flows, but a run can distinguish 1 to {MOST}", classes.len());
@@ -127,7 +128,7 @@ impl Classes {
         (both.trailing_zeros() as usize).min(self.named)
     }
 
-    /// For each class: number of terminals in jobs that may send its packets, for any traffic pattern.
+    /// For each class: number of terminals in jobs that can send its packets, under any traffic pattern.
     pub fn sources(&self, network: &NetworkSite) -> Vec<u64> {
         let mut receive: Vec<u16> = network.in_jobs.iter().map(|&t| self.to[t as usize]).collect();
         receive.sort_unstable();
@@ -165,7 +166,7 @@ fn refuse_name(name: &str, before: &[FlowClass], path: &str) -> Result<(), Refus
     Err(Refusal::new(format!("{path}.name"), what, help))
 }
 
-/// Sets the bit of class `k` for each terminal of a set.
+/// Sets the bit of class `k` in `bits` for each terminal of a set.
 fn mark(bits: &mut [u16], k: usize, set: Option<&Terminals>, network: &NetworkSite, path: &str) -> Result<(), Refusal> {
     let terminals = match set {
         None => {

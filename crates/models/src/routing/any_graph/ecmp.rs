@@ -1,25 +1,26 @@
-//! ECMP on any graph: a hash of the flow (source and destination terminal) chooses among the next hops of shortest paths.
+//! ECMP on any graph: a hash of the flow (source and destination terminal) selects one of the next hops on shortest paths.
 //!
 //! # Source
 //! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (hash of the flow, modulo the next hops).
 //! # Parameters
 //! `classes`: rule by which the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
-//! Paths are minimal. All packets of a flow take one path, which depends on the seed. With `hop_index` the number of VC classes is
-//! the number of links on the longest shortest path. Classes by hop index are acyclic on every graph. With `one` all packets use
-//! one class, and the check of dependencies decides: trees pass, rings do not. The table has one byte (the distance) for each pair
-//! of a router and a destination router, at most 1 GiB. With up to 64 ports per router, the table also has the ports that begin a
-//! shortest path, one bit each. These eight bytes per pair are left out if they take more than 16 MiB. Under faults: the first tables take account of
-//! every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay` until all routers
-//! know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that are cut off
-//! are discarded. With `hop_index`, packets whose path has become longer than the number of classes are also discarded.
+//! Paths are minimal. All packets of a flow take the same path, which depends on the seed. With `hop_index`, the number of VC classes is
+//! the length of the longest of all shortest paths \[links\]. VC classes by hop index have no cycle of dependencies on any graph. With
+//! `one`, all packets use one VC class. Weft then tests the dependencies of the network: trees pass, rings do not. The table has one byte
+//! (the distance) for each pair of a router and a destination router, at most 1 GiB. If routers have up to 64 ports, the table also has one
+//! bit for each port that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have them.
+//! Faults: the first tables take account of every link and router that is broken from the start. After a later fault, all routers know the
+//! shortest paths of the remaining network after the time `fault_model.rebuild_delay`. Before the routers know these paths, heads at a
+//! broken link wait. Packets to routers that have no path any more are discarded. With `hop_index`, a packet is also discarded if its path
+//! becomes longer than the number of VC classes.
 //! # Not modelled
-//! Flows other than terminal to terminal; unequal weights.
+//! Flows other than from terminal to terminal, and unequal weights.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: each flow takes one of the shortest paths, and the flows of a leaf use all links up.
-//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/paths.rs`: each flow takes one of the
+//! shortest paths, and the flows of a leaf use all links up. `engine/tests/bounds.rs`: throughput reaches the bounds of a ring and a full
+//! mesh. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Distances, hop_classes};
@@ -32,23 +33,23 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// ECMP on any graph: a hash of the flow chooses among the next hops of shortest paths.
+/// ECMP on any graph: a hash of the flow selects one of the next hops on shortest paths.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ecmp {
-    /// How the VC class changes along the path.
+    /// Rule by which the VC class changes along the path.
     #[serde(default)]
     pub classes: ClassRule,
 }
 
-/// How the VC class changes along the path.
+/// Rule by which the VC class changes along the path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassRule {
     /// The class rises by one with every hop.
     #[default]
     HopIndex,
-    /// All packets use one class. Weft refuses `one` if shortest paths close a cycle.
+    /// All packets use one class. Weft refuses `one` if shortest paths form a cycle of dependencies.
     One,
 }
 
@@ -99,7 +100,7 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += u8::from(self.rule == ClassRule::HopIndex);
-        // each router uses a different hash: if all routers chose alike, some links would never be used
+        // the hash differs between routers: with the same hash everywhere, some links would never be used
         let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
         let port = self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count))?;
         Some(Hop { port, class })
@@ -117,7 +118,7 @@ impl Routing for Runtime {
         packet.lane -= u8::from(self.rule == ClassRule::HopIndex);
     }
 
-    /// Flows are too many to follow each one, so the check assumes that packets take all shortest paths.
+    /// There are too many flows to follow each one. The check of dependencies therefore assumes that packets take all shortest paths.
     fn proof(&self) -> Proof<'_> {
         let all = Proof::TurnsTo {
             destinations: self.distances.wiring.hosts().collect(),

@@ -1,32 +1,31 @@
-//! LASH: shortest paths on any graph, divided into layers. Each layer is a VC class whose paths close no cycle.
+//! LASH: shortest paths on any graph, divided into layers. Each layer is a VC class in which the paths form no cycle of dependencies.
 //!
 //! # Source
-//! T. Skeie, O. Lysne, I. Theiss, "Layered shortest path (LASH) routing in irregular system area networks", IPDPS 2002. Paths
-//! are spread over links as in T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized routing for large-scale InfiniBand networks",
-//! Hot Interconnects 2009 (for each destination in turn, the links with the fewest paths so far).
+//! T. Skeie, O. Lysne, I. Theiss, "Layered shortest path (LASH) routing in irregular system area networks", IPDPS 2002. Paths are spread
+//! over links as in T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized routing for large-scale InfiniBand networks", Hot Interconnects 2009
+//! (one destination after the other takes the links with the fewest paths so far).
 //! # Parameters
 //! `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
-//! `layers`: most layers, 1 to 16.
+//! `layers`: largest number of layers, 1 to 16.
 //! # Guarantees
-//! All packets between two routers take the same shortest path. If several paths are equally short, a router takes the path whose first
-//! link has the fewest paths to earlier destinations. The longest paths come first. Each path is put into the first layer in which it
-//! closes no cycle of dependencies. Then paths move from the fullest layers to emptier layers in which they close no cycle. A packet
-//! stays in its layer, so dependencies are acyclic. The number of VC classes is the number of layers in use. More than `layers` are
-//! refused. Large tori need many layers: 5 at 10x10 routers and 7 at 16x16. At 24x24 more than 8 are needed. The table has at most six
-//! bytes for each pair of a router and a destination router, and at most 1 GiB. Faults: a path has no alternative hop, so a head that
-//! meets a broken link is discarded. Saturation loads, exact to 0.03, were measured under uniform traffic of 4-flit packets with 12
-//! VCs of 16 flits per link. A ring of 16 routers carries 0.40 in 2 layers, and 0.45 with `shortest_path` in 8 classes. A random
-//! graph of 32 routers with 4 links each carries 0.81 in 3 layers, and 0.97 with `shortest_path` in 4 classes. So one path per pair
-//! balances the load less well.
+//! All packets between two routers take the same shortest path. If several paths are equally short, a router takes the one whose first link
+//! has the fewest paths to the destinations before. Paths are put into layers, the longest paths first. Each path goes into the first layer
+//! in which it closes no cycle of dependencies. After that, paths move from the fullest layers to emptier layers, if they close no cycle
+//! there. A packet stays in its layer. Therefore dependencies have no cycle. The number of VC classes is the number of layers that contain
+//! paths. Weft refuses a network that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16
+//! routers. 24x24 routers need more than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and
+//! in total at most 1 GiB. Faults: a path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads
+//! were measured to within 0.03, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. With LASH, a ring of 16 routers
+//! carries 0.40 in 2 layers. With `shortest_path` it carries 0.45 in 8 classes. With LASH, a random graph of 32 routers with 4 links each
+//! carries 0.81 in 3 layers. With `shortest_path` it carries 0.97 in 4 classes. One path per pair of routers therefore balances the load
+//! less well.
 //! # Not modelled
-//! Several paths between two routers; choices that depend on congestion; new tables after a fault, because packets on old paths
-//! could block them.
+//! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old paths could block them).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/deadlock_free.rs`: 200 random graphs, including rings, trees, stars and wide-area networks, have no cycle in at
-//! most 8 layers. A test in this file checks the layers of tori. `engine/tests/bounds.rs`: bounds of a full mesh and a butterfly
-//! are reached. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/deadlock_free.rs`: 200 random graphs,
+//! including rings, trees, stars and wide-area networks, have no cycle in at most 8 layers. A test in this file checks the layers of tori.
+//! `engine/tests/bounds.rs`: throughput reaches the bounds of a full mesh and a butterfly. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Wiring};
@@ -45,11 +44,11 @@ use weft_units::Refusal;
 
 mod layers;
 
-/// LASH: shortest paths on any graph, divided into layers. Each layer is a VC class whose paths close no cycle.
+/// LASH: shortest paths on any graph, divided into layers. Each layer is a VC class in which the paths form no cycle of dependencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lash {
-    /// The length of a path.
+    /// Definition of the length of a path.
     #[serde(default)]
     pub weight: Weight,
     /// Largest number of layers, 1 to 16. Each layer is a VC class.
@@ -61,14 +60,15 @@ fn eight() -> u8 {
     8
 }
 
-/// A packet has `dim` = 0 at its source, and 1 after its first hop. `lane` is its layer.
+/// In the state of a packet, `dim` is 0 at the source and 1 after the first hop. `lane` is the packet's layer.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
     wiring: Wiring,
-    /// Port toward each destination, indexed by [`Wiring::place`]; [`NONE`] at the destination, and if no path leads there.
+    /// For each router and destination (index: [`Wiring::place`]): the port of the next hop. [`NONE`] at the destination, or without a
+    /// path.
     ports: Arc<[u16]>,
-    /// Layer of the path from each router with terminals, with the same indices.
+    /// For each router with terminals and each destination (same index): the layer of the path.
     layers: Arc<[u8]>,
 }
 
@@ -118,8 +118,8 @@ impl Lash {
     }
 }
 
-/// A shortest path for every router and destination. Among the ports that begin a shortest path, each router takes the port with
-/// the fewest paths to earlier destinations.
+/// Chooses a shortest path for every router and destination. Returns the ports. Of the ports that begin a shortest path, each router takes
+/// the one with the fewest paths to the destinations before.
 fn spread(paths: &Paths) -> Vec<u16> {
     let wiring = paths.wiring();
     let routers = wiring.routers();
@@ -129,7 +129,7 @@ fn spread(paths: &Paths) -> Vec<u16> {
         let mut far: Vec<u32> = (0..routers).filter(|&router| router != dest).collect();
         far.sort_by_key(|&router| Reverse(paths.length(router, dest)));
         let mut from: Vec<u64> = (0..routers).map(|router| u64::from(wiring.row(router).is_some())).collect();
-        // from far to near, so that all paths through a router are known when it chooses a port
+        // from the farthest router to the nearest, so that a router knows all paths through it when it chooses a port
         for router in far {
             let least = paths.ports(router, dest).into_iter().min_by_key(|&port| carried[wiring.flat(router, port)]);
             let Some((port, peer)) = least.and_then(|port| Some((port, wiring.peer(router, port)?))) else { continue };
@@ -141,14 +141,14 @@ fn spread(paths: &Paths) -> Vec<u16> {
     ports
 }
 
-/// The layer of the path between each pair of routers with terminals, and the number of layers. `None` if there would be more than
-/// `most` layers.
+/// Assigns the path between each pair of routers with terminals to a layer. Also returns the number of layers. `None` if more than `most`
+/// layers would be needed.
 fn in_layers(paths: &Paths, ports: &[u16], most: u8) -> Option<(Vec<u8>, u8)> {
     let wiring = paths.wiring();
     let mut pairs: Vec<(u32, u32)> =
         wiring.hosts().flat_map(|dest| wiring.hosts().map(move |from| (from, dest))).collect();
     pairs.retain(|&(from, dest)| from != dest && ports[wiring.place(from, dest)] != NONE);
-    // the sort is stable: paths of one length stay in the order of their destinations, which share links
+    // the sort is stable: paths of equal length stay sorted by destination, because paths to one destination share links
     pairs.sort_by_cached_key(|&(from, dest)| Reverse(channels(wiring, ports, from, dest).count()));
     let mut all = Layers::new(wiring.flat(wiring.routers() - 1, 0) + wiring.peers(wiring.routers() - 1).len());
     let mut layers = vec![0; ports.len()];
@@ -165,7 +165,8 @@ fn in_layers(paths: &Paths, ports: &[u16], most: u8) -> Option<(Vec<u8>, u8)> {
     Some((layers, all.count().max(1)))
 }
 
-/// The channels of a path. All links of a trunk count as one channel, because a packet may wait for each of the links.
+/// The channels of the path from router `from` to `dest`. All links of a trunk count as one channel, because a packet can wait for any of
+/// them.
 fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> impl Iterator<Item = u32> + 'a {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -178,14 +179,14 @@ fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> i
 }
 
 impl Runtime {
-    /// The hop at `router` toward `dest` in a layer, and the next router.
+    /// The hop at `router` toward `dest` in layer `class`, and the next router.
     fn step(&self, router: u32, dest: u32, class: u8) -> Option<(Hop, u32)> {
         let port = self.ports[self.wiring.place(router, dest)];
         let peer = if port == NONE { None } else { self.wiring.peer(router, port) };
         peer.map(|peer| (Hop { port, class }, peer))
     }
 
-    /// Every turn that packets take, as (router, its hop, the hop of the next router).
+    /// Calls `turn` with every turn that packets take: (router, its hop, the hop of the next router).
     fn every_turn(&self, turn: &mut dyn FnMut(u32, Hop, Hop)) {
         for (dest, from) in self.wiring.hosts().flat_map(|dest| self.wiring.hosts().map(move |from| (dest, from))) {
             let (class, mut at) = (self.layers[self.wiring.place(from, dest)], from);
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
     use weft_topology::TopologyConfig;
 
-    /// The layers in the header were measured. Another order of paths, or another choice among shortest paths, may change them.
+    /// Tests the measured numbers of layers in the header of this file. The numbers can change if paths are sorted or chosen differently.
     #[test]
     fn tori_need_as_many_layers_as_the_header_states() {
         for (width, layers) in [(10, 5), (16, 7)] {

@@ -1,34 +1,36 @@
-//! LBR: each packet draws one of a few paths. The shares of the paths are such that the paths with the shortest queues fill first.
+//! LBR: each packet draws one of a few paths at random. The probabilities (shares) are chosen so that the paths with the shortest queues
+//! fill first.
 //!
 //! # Source
-//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section
-//! on LBR, eqs. (9) to (16); eq. (9) with the injected flits, lambda T, instead of the misprinted queue.
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section on LBR,
+//! eqs. (9) to (16). In eq. (9) we use the injected flits, lambda T, instead of the queue, which is a misprint.
 //! # Parameters
-//! `minimal`: the routing of the minimal path, and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths
-//! over an intermediate for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
-//! the next. `delay`: age at which a snapshot becomes known (in the paper at once; here at least 1 cycle). `prefer_min_on_tie`: take
-//! the minimal path if all queues are equal, as in an empty network (the equations give all paths equal shares). `sensor`: definition
-//! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed` the paths are the same for all packets
-//! between two routers in the whole run (`draw`: number of the random draw). With `per_snapshot` each source router draws other
-//! intermediates after every snapshot, as in the paper, in which the sources determine the paths in every interval T. With `per_packet`
-//! each packet draws its own paths.
+//! `minimal`: the routing of the minimal path and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths over
+//! an intermediate router, for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
+//! the next. `delay`: time after which routers know a snapshot (at once in the paper, at least 1 cycle here). `prefer_min_on_tie`: take the
+//! minimal path if all queues are equal, as in an empty network. (In the equations, all paths then have equal shares.) `sensor`: definition
+//! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed`, these paths are the same for all packets
+//! between two routers in the whole run (`draw`: number of the random draw). With `per_snapshot`, each source router draws other
+//! intermediates after every snapshot. The paper does the same: its sources determine their paths in every interval T. With `per_packet`,
+//! each packet draws its candidate paths.
 //! # Guarantees
-//! A packet that is the head of its VC at its source router draws one of its paths. The share of a path is (A - q) / lambda T. Here
-//! q is the sum of the posted queues of the outputs on the path. The number lambda T, at least 1, counts the flits that the
-//! terminals of the source router sent between the last two snapshots. A is the level up to which these flits fill the paths in
-//! use. Paths with longer queues are removed repeatedly until none is left (the paper removes them once, which can give negative
-//! shares). Acyclic: with `fixed` the VC class is the hop index. With `per_packet` the classes are those of `valiant_over`, and
-//! minimal packets use the classes of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per hop
-//! of every path, at most 1 GiB. `per_packet` needs no table; it computes all paths of each packet once. Under faults: if its first
-//! link is broken, a head at its source takes another candidate. Beyond the source, packets at a broken link are discarded.
+//! When a packet is the head of its VC at its source router, it draws one of its candidate paths. A path has the share (A - q) / lambda T.
+//! q is the sum of the queues of all outputs on the path, according to the snapshot. lambda T is the number of flits that the terminals of
+//! the source router sent between the last two snapshots, at least 1. A is the level up to which these flits fill the queues of the paths
+//! in use. Paths with queues above A are removed again and again until there are none. (The paper removes them once, which can give
+//! negative shares.) No cycles of dependencies: with `fixed`, the VC class is the hop index. With `per_packet`, the VC classes are those of
+//! `valiant_over`. Minimal packets use the classes of the second leg. Intermediates are routers with terminals. The table of `fixed` has 4
+//! bytes for each hop of every path, at most 1 GiB. `per_packet` needs no table, because it computes all paths of each packet once. Faults:
+//! if the first link of its path is broken, a head at its source takes another candidate. Packets that meet a broken link after the source
+//! are discarded.
 //! # Not modelled
-//! The load of the packets that would transport the snapshots. Legs that are drawn once per snapshot: if the routing of the legs
-//! draws its paths, each packet draws them again.
+//! The load of the packets that would transport snapshots between routers. Legs that are drawn once per snapshot: if the routing of the
+//! legs draws paths, each packet draws them again.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `lbr/shares.rs`:
-//! shares sum to 1 and none is negative, on random queues. `lbr/drawn.rs`: the times of the draws. `engine/tests/paths.rs`: paths,
-//! and mean hops by sums. `engine/tests/bounds.rs`: half or more of the bound of detours. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `lbr/shares.rs`: on random queues, shares add up to 1 and
+//! none is negative. `lbr/drawn.rs`: the times at which intermediates are drawn. `engine/tests/paths.rs`: the paths, and mean hops compared
+//! with sums. `engine/tests/bounds.rs`: throughput reaches at least half of the bound with detours. No comparison with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
@@ -54,11 +56,12 @@ mod drawn;
 mod fixed;
 mod shares;
 
-/// LBR: each packet draws one of a few paths. The shares of the paths are such that the paths with the shortest queues fill first.
+/// LBR: each packet draws one of a few paths at random. The probabilities are chosen so that the paths with the shortest queues fill first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path, and of both legs of the other paths. It must choose each hop from the destination router alone.
+    /// The routing of the minimal path and of both legs of the other paths. The routing of the legs must choose each hop from the
+    /// destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Number of paths over a random intermediate, in addition to the minimal path, 0 to 15.
@@ -73,7 +76,7 @@ pub struct Lbr {
     /// Take the minimal path if all queues are equal.
     #[serde(default = "yes")]
     pub prefer_min_on_tie: bool,
-    /// The sensor of the queue of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
     /// The paths among which a packet chooses.
@@ -87,13 +90,13 @@ pub struct Lbr {
 pub enum Candidates {
     /// The paths are the same for all packets from one router to another, in the whole run.
     Fixed {
-        /// Number of the random draw of paths and intermediates.
+        /// Number of the random draw, which determines paths and intermediates.
         #[serde(default)]
         draw: u64,
     },
     /// The paths are the same for all packets from one router to another, until the next snapshot.
     PerSnapshot {},
-    /// Each packet draws its own paths.
+    /// Each packet draws its candidate paths.
     PerPacket {},
 }
 
@@ -103,12 +106,13 @@ impl Default for Candidates {
     }
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
+/// waited on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In an idle network all queues are equal. A detour would then only be longer.
+/// In an idle network all queues are equal, and a detour would only be longer.
 fn yes() -> bool {
     true
 }
@@ -125,7 +129,7 @@ fn one_cycle() -> Time {
     Time::Cycles(1)
 }
 
-/// The paths among which packets choose.
+/// The candidate paths, stored in a table or drawn during the run.
 #[derive(Debug, Clone)]
 enum Paths {
     Fixed(Fixed),
@@ -148,7 +152,7 @@ impl RoutingModel for Lbr {
     fn table_bytes(&self, graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
         let paths = match self.candidates {
-            // most paths have at most 4 links
+            // estimate: most paths have at most 4 links
             Candidates::Fixed { .. } => fixed::table_bytes(hosts, u64::from(self.detours) + 1, 4),
             Candidates::PerSnapshot {} | Candidates::PerPacket {} => 0,
         };
@@ -175,7 +179,7 @@ impl RoutingModel for Lbr {
                 (Paths::Fixed(fixed), classes)
             }
         };
-        // a number for each port, and the number of flits that terminals have sent
+        // a router posts the queue of each port, and the number of flits that its terminals have sent
         let numbers = graph.radix() as usize + 1;
         let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
         Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })
@@ -202,7 +206,7 @@ impl RoutingModel for Lbr {
 }
 
 impl Runtime {
-    /// Whether a packet that is not at its destination must still draw its path.
+    /// True if a packet that is not at its destination router has not drawn its path yet.
     #[inline(always)]
     fn is_undecided(&self, packet: &Packet) -> bool {
         match &self.paths {
@@ -211,20 +215,20 @@ impl Runtime {
         }
     }
 
-    /// Flits that the terminals of the router at `at` sent between the last two posts.
+    /// Number of flits that the terminals of router `at` sent between the last two snapshots.
     fn injected<Q: View + ?Sized>(&self, at: u64, here: &Q) -> u32 {
         let sent = |post: Post<'_>| post.of(at as u32, self.posts.numbers - 1);
         sent(here.post(0)).wrapping_sub(sent(here.post(1)))
     }
 
-    /// The number of the path that the packet takes, given the queues along its paths.
+    /// Draws the path of the packet from the queues along its candidate paths. Returns the number of the path.
     fn pick(&self, queues: &[u32], injected: u32, packet: &Packet, seed: u64) -> usize {
         let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
         if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) }
     }
 }
 
-/// Reports to an observer of the packet the value that the routing compares: the queue of a path that begins with `hop`.
+/// Reports the value that the routing compares to a user who watches the packet: the queue of a path that begins with `hop`.
 fn show<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, queue: u32) {
     here.weigh(hop, Cost { at, port: hop.port, hops: 1, bias: 0 }, queue as i32);
 }
@@ -291,8 +295,8 @@ impl Routing for Runtime {
         numbers[self.posts.numbers - 1] = sent();
     }
 
-    /// All hops with which a path may begin, the minimal ones first. While all queues are empty these hops have equal cost, unless
-    /// the packet prefers the minimal path.
+    /// All hops with which a path of the packet can begin, those of minimal paths first. While all queues are empty, these hops have equal
+    /// cost, unless the packet prefers the minimal path.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut ways = match &self.paths {
             _ if at == packet.dest && self.is_undecided(packet) => return vec![Step::deliver(packet)],
@@ -362,7 +366,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// While all queues are empty, all paths have equal shares, or all minimal paths do.
+    /// True if ties are drawn at random: with empty queues, all paths (or all minimal paths) have equal shares.
     fn draws_ties(&self) -> bool {
         true
     }

@@ -1,28 +1,29 @@
-//! Shortest paths on any graph; the VC class is the hop index.
+//! Shortest paths on any graph. The VC class is the hop index.
 //!
 //! # Source
-//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (classes by hop).
-//! CAMINOS routing "Shortest" with one VC step per hop.
+//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (VC classes by hop). The
+//! same as the CAMINOS routing "Shortest" with one VC step per hop.
 //! # Parameters
-//! `choice`: rule that chooses among the next hops of shortest paths. `random` draws a hop for each packet and router; `first`
-//! takes the lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of
-//! their `cost` by link class.
+//! `choice`: rule that selects one of the next hops on shortest paths. `random` draws a hop for each packet at each router; `first` takes
+//! the lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost`
+//! by link class.
 //! # Guarantees
-//! Minimal on every connected graph. The number of VC classes is the number of links on the longest shortest path between terminals (at
-//! least 1). The class rises with each hop, so dependencies are acyclic. The table has one byte (the distance) for each pair of a router
-//! and a destination router. With up to 64 ports per router, the table also has the ports that begin a shortest path, one bit
-//! each. These eight bytes per pair are left out if they take more than 16 MiB. With a weight, the table has four bytes per pair instead of
-//! one. Without the ports, the table takes at most 1 GiB. With a weight, paths have the least sum, and may have more links than other paths. Under faults: the first
-//! tables take account of every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay`
-//! until all routers know the shortest paths of the rest of the network. Until then heads at a broken link wait. Packets to routers that
-//! are cut off are discarded. Packets whose path has become longer than the number of classes are also discarded.
+//! Paths are minimal on every connected graph. The number of VC classes is the length of the longest of all shortest paths between
+//! terminals \[links\], and at least 1. The class rises with each hop. Therefore dependencies have no cycle. The table has one byte (the
+//! distance) for each pair of a router and a destination router. If routers have up to 64 ports, the table also has one bit for each port
+//! that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have them. With a weight, the table
+//! has four bytes per pair instead of one. Without these bits, the table takes at most 1 GiB. With a weight, paths have the smallest sum.
+//! Paths by weight can have more links than other paths. Faults: the first tables take account of every link and router that is broken from
+//! the start. After a later fault, all routers know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`.
+//! Before the routers know these paths, heads at a broken link wait. Packets to routers that have no path any more are discarded. A packet
+//! is also discarded if its path becomes longer than the number of VC classes.
 //! # Not modelled
 //! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds. `engine/tests/bounds.rs`: bounds of rings and
-//! butterflies are reached. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/paths.rs`: `random` takes all shortest
+//! paths that a search finds. `engine/tests/bounds.rs`: throughput reaches the bounds of rings and butterflies. No comparison with another
+//! simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};
@@ -34,14 +35,14 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Shortest paths on any graph; the VC class is the hop index.
+/// Shortest paths on any graph. The VC class is the hop index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShortestPath {
-    /// Rule that chooses among the next hops of shortest paths.
+    /// Rule that selects one of the next hops on shortest paths.
     #[serde(default)]
     pub choice: Among,
-    /// The length of a path.
+    /// Definition of the length of a path.
     #[serde(default)]
     pub weight: Weight,
 }
@@ -98,7 +99,7 @@ impl Routing for Runtime {
         Some(Hop { port, class })
     }
 
-    /// A hop on every port that begins a shortest path; at the destination, a hop to the terminal.
+    /// The possible next hops of a packet: one for each port that begins a shortest path, or the hop to the terminal at the destination.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

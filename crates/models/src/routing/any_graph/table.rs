@@ -1,26 +1,27 @@
-//! An explicit table: the next router for every router and destination, from a file.
+//! An explicit table from a file: the next router for every router and destination.
 //!
 //! # Source
 //! The tables that the subnet manager of an InfiniBand fabric writes into its switches. VC classes correspond to virtual lanes.
 //! # Parameters
-//! `file`: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names if the
-//! topology has names. Names with commas are in double quotes. `destination` is a router and means all its terminals. `next` is a
-//! neighbour of `router`. `class` is the VC class of the hop (0 if left out).
+//! `file`: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names if the topology
+//! has names. Names with commas are in double quotes. `destination` is a router, and stands for all its terminals. `next` is the neighbour
+//! of `router` to which it sends the packets. `class` is the VC class of the hop (0 if left out).
 //! # Guarantees
-//! Refused with line and remedy: unknown routers, next routers that are not neighbours, and duplicates. Refused with the path:
-//! pairs of routers with terminals for which the table has a hole or a loop. The check of dependencies finds deadlocks. The table
-//! has two bytes for each pair of a router and a destination router, at most 1 GiB. Under faults: the first tables take account of
-//! every link and router that is broken from the start. After a later fault, it takes `fault_model.rebuild_delay` until every router
-//! with a broken path sends to the nearest router that still has a path. The router uses the class of its old entry. Until then heads
-//! at a broken link wait. Packets to routers that are cut off are discarded. The check of dependencies checks the table of every
-//! state, but not packets of two tables together.
+//! Weft refuses unknown routers, next routers that are not neighbours, and duplicates. The message names the line and a remedy. Weft also
+//! refuses a table with a hole or a loop for a pair of routers with terminals. The message shows the path. The check of dependencies finds
+//! tables that can deadlock. The table has two bytes for each pair of a router and a destination router, at most 1 GiB. Faults: the first
+//! tables take account of every link and router that is broken from the start. After a later fault and the time
+//! `fault_model.rebuild_delay`, every router with a broken path sends to the nearest router that still has a path. The router uses the VC
+//! class of its old entry. Until the time `rebuild_delay` has passed, heads at a broken link wait. Packets to routers that have no path any
+//! more are discarded. The check of dependencies tests the table of every state separately. The check does not test packets of an old and a
+//! new table together.
 //! # Not modelled
-//! Next hops that depend on the terminal or the source. A choice among parallel links: the link on the lowest port is used.
+//! Next hops that depend on the terminal or the source. A choice among parallel links: packets take the link on the lowest port.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle), `conformance/src/routing.rs`
-//! (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers), with tables of dimension order.
-//! `engine/tests/refused.rs`: holes, loops and deadlocks; `engine/tests/bounds.rs`: the bound of dimension order is reached. No
-//! comparison with another simulator.
+//! On every legal topology, with tables of dimension order: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/refused.rs`: holes, loops and deadlocks are refused. `engine/tests/bounds.rs`: throughput reaches the bound of dimension
+//! order. No comparison with another simulator.
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{
@@ -33,7 +34,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::{InputFile, Refusal};
 
-/// An explicit table: the next router for every router and destination, from a file.
+/// An explicit table from a file: the next router for every router and destination.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -47,11 +48,12 @@ const HEADER: &str = "router,destination,next";
 pub struct Runtime {
     classes: Classes,
     wiring: Wiring,
-    /// Entries, indexed by [`Wiring::place`].
+    /// The entries of the table (index: [`Wiring::place`]).
     hops: Arc<[Option<Entry>]>,
 }
 
-/// Port and VC class: 9 and 4 bits. The niche of `Option` keeps an optional entry in two bytes.
+/// An entry of the table: 9 bits for the port and 4 bits for the VC class. The number is never 0, so that an optional entry also fits into
+/// two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry(std::num::NonZeroU16);
 
@@ -108,8 +110,9 @@ impl RoutingModel for Table {
     }
 }
 
-/// Dimension order on 4 x 3 routers. The lines of each dimension are complete graphs or rings. On a ring, a packet takes the
-/// ascending direction if both are equally long. The packet uses class 1 unless it still has to cross the wrap link.
+/// The table of dimension order on 4 x 3 routers, for tests. The rows and columns of routers are complete graphs or rings. On a ring, a
+/// packet takes the ascending direction if both directions are equally long. The packet uses class 1 unless it still has to cross the wrap
+/// link.
 fn dimension_order_of_4_by_3(ring: bool) -> String {
     let mut text = format!("{HEADER},class\n");
     for (router, dest) in (0..12u32).flat_map(|router| (0..12).map(move |dest| (router, dest))) {
@@ -128,20 +131,20 @@ fn dimension_order_of_4_by_3(ring: bool) -> String {
     text
 }
 
-/// Data for error messages: the name of the file, and the graph with the names of its routers.
+/// Data for error messages: the file with its name, and the graph with the names of its routers.
 struct Source<'a> {
     file: &'a InputFile,
     graph: &'a Graph,
 }
 
-/// The name of a router as a field of the file, in quotes if it needs them.
+/// The name of a router as the file writes it, in quotes if it needs them.
 fn field(graph: &Graph, router: u32) -> String {
     let name = graph.router_name(router);
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() }
 }
 
-/// Splits a line into its fields. Fields are separated by commas; fields with commas are in double quotes, and quotes inside them
-/// are doubled.
+/// Splits a line of the file into its fields. Commas separate fields. A field that contains commas is in double quotes, and quotes inside
+/// it are doubled.
 fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
@@ -194,7 +197,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all lines. Returns the highest class.
+    /// Reads all lines of the file. Returns the highest VC class in them.
     fn read(&mut self) -> Result<u8, Refusal> {
         let file = self.file;
         let text = file.text().map_err(|what| refusal(what, "save it as UTF-8"))?;
@@ -215,7 +218,7 @@ impl Reader<'_> {
         Ok(most)
     }
 
-    /// Enters one line. Returns its class.
+    /// Stores the entry of one line. Returns its VC class.
     fn line(&mut self, line: &str, columns: usize) -> Result<u8, (String, String)> {
         let fields = fields(line)?;
         if fields.len() != columns {
@@ -231,7 +234,7 @@ impl Reader<'_> {
             let what = format!("router {} has no link to {}", fields[0], fields[2]);
             return Err((what, format!("write one of its neighbours: {}", neighbours(self.graph, &self.wiring, at))));
         };
-        // entries for a destination without terminals are never used
+        // the routing never uses entries for a destination without terminals
         if self.wiring.row(dest).is_some() {
             let place = self.wiring.place(at, dest);
             if self.hops[place].is_some() {
@@ -253,7 +256,7 @@ impl Reader<'_> {
     }
 }
 
-/// For an error message: the first neighbours of a router.
+/// The first neighbours of a router, for an error message.
 fn neighbours(graph: &Graph, wiring: &Wiring, router: u32) -> String {
     let mut near: Vec<u32> = wiring.peers(router).iter().flatten().copied().collect();
     near.sort_unstable();
@@ -277,8 +280,8 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
-    /// Routers with unbroken paths keep their table entries. A router with a broken path sends to the nearest router that still has
-    /// a path, on the class of its entry.
+    /// After a fault, routers whose paths work keep their entries. A router with a broken path sends to the nearest router that still has a
+    /// path, with the VC class of its old entry.
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         let wiring = Wiring::of(left);
         let mut hops = vec![None; self.hops.len()];
@@ -292,13 +295,13 @@ impl Routing for Runtime {
 }
 
 impl Runtime {
-    /// The hop at `router` toward `dest`, and the router to which it leads.
+    /// The hop at `router` toward `dest`, and the router to which this hop leads.
     fn step(&self, router: u32, dest: u32) -> Option<(Hop, u32)> {
         let hop = self.hops[self.wiring.place(router, dest)].map(Entry::hop)?;
         self.wiring.peers(router)[hop.port as usize].map(|next| (hop, next))
     }
 
-    /// Enters the hops of all routers toward `dest` into `hops`. `wiring` is the network without its failed links.
+    /// Writes the hops of all routers toward `dest` into `hops`, after a fault. `wiring`: the network without its failed links.
     fn mend_paths(&self, wiring: &Wiring, dest: u32, hops: &mut [Option<Entry>]) {
         let old = |router: u32| self.hops[self.wiring.place(router, dest)];
         let mut senders: Vec<Vec<u32>> = vec![Vec::new(); wiring.routers() as usize];
@@ -307,7 +310,7 @@ impl Runtime {
                 senders[next as usize].push(router);
             }
         }
-        // all routers with an unbroken path, in the order of their distance on the path
+        // finds all routers whose path works, in the order of their distance on the path
         let mut reached = vec![false; wiring.routers() as usize];
         reached[dest as usize] = true;
         let mut open = vec![dest];
@@ -319,7 +322,7 @@ impl Runtime {
                 open.push(sender);
             }
         }
-        // the other routers, from near to far
+        // then connects the other routers, from near to far
         for k in 0.. {
             let Some(&near) = open.get(k) else { break };
             for &router in wiring.peers(near).iter().flatten() {
@@ -334,10 +337,10 @@ impl Runtime {
         }
     }
 
-    /// Follows the path between every two routers with terminals.
+    /// Follows the path between every two routers with terminals. Refuses holes and loops.
     fn check_ways(&self, source: &Source) -> Result<(), Refusal> {
         for dest in self.wiring.hosts() {
-            // routers whose path is known to reach its destination
+            // true for routers whose path is known to reach the destination
             let mut ends = vec![false; self.wiring.routers() as usize];
             ends[dest as usize] = true;
             for from in self.wiring.hosts() {
@@ -345,7 +348,7 @@ impl Runtime {
                 let mut at = from;
                 while !ends[at as usize] {
                     let Some((_, next)) = self.step(at, dest) else { return Err(self.hole(source, &way, dest)) };
-                    // if there are more hops than routers, the path has a loop
+                    // a path with more hops than routers has a loop
                     if way.len() > ends.len() {
                         return Err(looped(source, &way, dest));
                     }
@@ -373,7 +376,7 @@ impl Runtime {
         refusal(what, format!("add the line {line}; NEXT is a neighbour of router {}: {near}", graph.router_name(at)))
     }
 
-    /// Every turn that packets take, as (router, its hop, the hop of the next router).
+    /// Calls `turn` with every turn that packets take: (router, its hop, the hop of the next router).
     pub(super) fn every_turn(&self, mut turn: impl FnMut(u32, Hop, Hop)) {
         for dest in self.wiring.hosts() {
             let mut passed = vec![false; self.wiring.routers() as usize];
@@ -391,14 +394,14 @@ impl Runtime {
     }
 }
 
-/// For an error message: the last 12 routers of a path, as `1 -> 2 -> 3`.
+/// The last 12 routers of a path as `1 -> 2 -> 3`, for an error message.
 fn shown(graph: &Graph, way: &[u32]) -> String {
     let routers: Vec<String> =
         way[way.len().saturating_sub(12)..].iter().map(|&r| graph.router_name(r).into_owned()).collect();
     routers.join(" -> ")
 }
 
-/// A refusal of `way`, which ends in a loop; it shows that loop once.
+/// The refusal of a path that ends in a loop. The message shows the loop once.
 fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);

@@ -1,22 +1,22 @@
-//! UGAL-L on any graph: the source router chooses between the minimal path of another routing and a path over one random router.
+//! UGAL-L on any graph: the source router chooses between a minimal path of another routing and a path over one random router.
 //!
 //! # Source
-//! Singh, PhD thesis, Stanford 2005: minimal if q_min H_min <= q_nm H_nm + T; with the minimal routing of the topology as in
-//! M. Jeon et al., "FleX", IEEE Access 10 (2022).
+//! Singh, PhD thesis, Stanford 2005: the minimal path if q_min H_min <= q_nm H_nm + T; with the minimal routing of the topology as in M.
+//! Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! `minimal`: the routing of the minimal path and of both legs, as for `valiant_over`. threshold T \[flits\]. `sensor`: definition of
-//! q. H is the number of links of a shortest path.
+//! `minimal`: the routing of the minimal path and of both legs, as for `valiant_over`. `threshold`: T \[flits\]. `sensor`: definition of
+//! the queue q. H is the length of a shortest path \[links\].
 //! # Guarantees
-//! VC classes are those of `valiant_over`; minimal packets use the classes of the second leg. If the intermediate is the source or
-//! the destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a
-//! destination router, at most 1 GiB.
+//! VC classes are those of `valiant_over`. Minimal packets use the classes of the second leg. If the intermediate is the source or the
+//! destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a destination router, at most 1
+//! GiB.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: on grids with complete lines it
-//! compares the same paths as `ugal`. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches at least
+//! half of the bound with detours. `engine/tests/paths.rs`: on grids whose lines are complete graphs, the routing compares the same paths
+//! as `ugal`. No comparison with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
@@ -34,27 +34,29 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL-L on any graph: the source router chooses between the minimal path of another routing and a path over one random router.
+/// UGAL-L on any graph: the source router chooses between a minimal path of another routing and a path over one random router.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalOver {
-    /// The routing of the minimal path, and of both legs of a detour. It must choose each hop from the destination router alone.
+    /// The routing of the minimal path and of both legs of a detour. The routing of the legs must choose each hop from the destination
+    /// router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// Our choice: two flits more on the minimal path are not a reason to leave it.
+/// The default threshold is our choice: two flits more on the minimal path are no reason for a detour.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
+/// waited on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -95,7 +97,7 @@ impl RoutingModel for UgalOver {
 }
 
 impl Runtime {
-    /// Whether the packet must still choose its path, by the queues of its present router.
+    /// True if the packet must still choose its path from the queues of this router.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
@@ -111,13 +113,13 @@ impl Runtime {
         self.distances.links(from as u32, to as u32).into()
     }
 
-    /// Number of links of the path over `mid`.
+    /// Length of the path from router `at` over `mid` to `dest` \[links\].
     #[inline(always)]
     fn links_over(&self, at: u64, mid: u64, dest: u64) -> u32 {
         self.distance(at, mid) + self.distance(mid, dest)
     }
 
-    /// The first hops of a chosen path with this number of links.
+    /// The first hops of the packet's chosen path, which has `hops` links.
     fn ways(&self, at: u64, packet: &Packet, hops: u32, bias: i32, seed: u64) -> Vec<Step> {
         let mut ways = self.legs.steps(at, packet, seed);
         ways.iter_mut().for_each(|way| way.cost = Some(Cost { at, port: way.hop.port, hops, bias }));
@@ -171,7 +173,7 @@ impl Routing for Runtime {
         minimal.unwrap_or(Hop::to_terminal(packet))
     }
 
-    /// The first hops of the minimal path, and of the paths over each intermediate.
+    /// The possible first hops of the packet: those of the minimal path, and those of the paths over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !Self::asks(at, packet) {
             let after = if packet.flags & DETOUR == 0 { Self::minimal(packet) } else { *packet };
@@ -215,7 +217,7 @@ impl Routing for Runtime {
         self.legs.leg().draws_hops()
     }
 
-    /// All minimal hops cost the same.
+    /// True if ties are drawn at random: all minimal hops have the same cost.
     fn draws_ties(&self) -> bool {
         self.draws_hops()
     }

@@ -1,27 +1,29 @@
-//! Up*/down* on any graph: after a hop away from the root of a tree, no hop leads toward the root. So one VC class is enough.
+//! Up*/down* on any graph: paths lead up toward the root of a tree, and then down. After a hop down, no hop leads up. Therefore one VC
+//! class is enough.
 //!
 //! # Source
 //! M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point links", IEEE JSAC
 //! 9(8), 1991.
 //! # Parameters
-//! `choice`: rule that chooses among the next hops of shortest legal paths. `random` draws a hop for each packet and hop; `first`
+//! `choice`: rule that selects one of the next hops on shortest legal paths. `random` draws a hop for each packet at each hop; `first`
 //! takes the lowest port.
 //! # Guarantees
-//! The root is the router with the most links to others, and among equal routers the one with the lowest number. A hop leads up if it
-//! ends nearer to the root, or equally near at a router with a lower number. Otherwise it leads down. A path leads up first and then
-//! down, and is a shortest one among these paths. An up/down path may be longer than a shortest path of the graph. A single VC class is
-//! enough: the position in the order of the tree falls while a packet goes up, and rises while it goes down. So dependencies are
-//! acyclic. The table has four bytes for each pair of a router and a destination router, at most 1 GiB. Faults: a head that meets a
-//! broken link is discarded. Saturation loads, exact to 0.02, were measured under uniform traffic of 4-flit packets with 12 VCs of
-//! 16 flits per link. A ring of 16 routers carries 0.25, and 0.45 with `shortest_path`. A random graph of 32 routers with 4 links
-//! each carries 0.41, and 0.97 with `shortest_path`.
+//! The root is the router with the most links to others. Among equal routers, it is the one with the lowest number. A hop leads up if it
+//! ends nearer to the root, or at the same distance at a router with a lower number. Every other hop leads down. A legal path leads first
+//! up and then down. Packets take a shortest legal path. A shortest legal path can be longer than a shortest path of the graph. One VC
+//! class is enough: the position in the order of the tree falls while a packet goes up, and rises while it goes down. Therefore
+//! dependencies have no cycle. The table has four bytes for each pair of a router and a destination router, at most 1 GiB. Faults: a head
+//! that meets a broken link is discarded. Saturation loads were measured to within 0.02, under uniform traffic of 4-flit packets with 12
+//! VCs of 16 flits per link. A ring of 16 routers carries 0.25 with this routing, and 0.45 with `shortest_path`. A random graph of 32
+//! routers with 4 links each carries 0.41 with this routing, and 0.97 with `shortest_path`.
 //! # Not modelled
-//! A root of the user's choice; choices that depend on congestion; new tables after a fault. Links near the root carry more than others.
+//! A root of the user's choice; choices that depend on congestion; new tables after a fault. Load balancing: links near the root carry more
+//! than others.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/deadlock_free.rs`: 200 random graphs, including rings, trees, stars and wide-area networks, have no cycle.
-//! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/deadlock_free.rs`: on 200 random graphs,
+//! including rings, trees, stars and wide-area networks, dependencies have no cycle. `engine/tests/bounds.rs`: throughput reaches the bound
+//! of a full mesh. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, Wiring};
@@ -34,29 +36,29 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Up*/down* on any graph: paths lead up toward the root of a tree, then down, with one VC class.
+/// Up*/down* on any graph: paths lead up toward the root of a tree, and then down, in one VC class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDownAny {
-    /// Rule that chooses among the next hops of shortest legal paths.
+    /// Rule that selects one of the next hops on shortest legal paths.
     #[serde(default)]
     pub choice: Among,
 }
 
-/// A packet has `dim` = 1 from its first hop down on; before, it may still go up.
+/// In the state of a packet, `dim` is 1 from the first hop down on. Before its first hop down, the packet may still go up.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
     choice: Among,
     wiring: Wiring,
-    /// Position of each router in the order of the tree; the root is first.
+    /// For each router: its position in the order of the tree, in which the root is first.
     order: Arc<[u32]>,
-    /// Number of links left to the destination, indexed by [`Wiring::place`]: for a packet that may still go up, and for one that
-    /// may only go down.
+    /// For each router and destination (index: [`Wiring::place`]): number of remaining links, for a packet that may still go up, and for
+    /// one that may only go down.
     left: Arc<[[u16; 2]]>,
 }
 
-/// Number of links if there is no legal path.
+/// Value of `left` if there is no legal path.
 const NONE: u16 = u16::MAX;
 
 impl RoutingModel for UpDownAny {
@@ -107,12 +109,13 @@ fn order(wiring: &Wiring) -> Vec<u32> {
     order
 }
 
-/// Number of links on the shortest legal paths from every router to `dest`: first for paths up and then down, then for paths down only.
+/// For every router: length of the shortest legal paths to `dest` \[links\]. The first number is for paths up and then down, the second for
+/// paths only down.
 fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]>, Refusal> {
     let mut left = vec![[NONE; 2]; order.len()];
     left[dest as usize] = [0, 0];
     let above = |router: u32, peer: u32| order[peer as usize] < order[router as usize];
-    // searches back from the destination, over links that lead down
+    // first, finds the paths down: searches backwards from the destination
     let mut open = VecDeque::from([dest]);
     while let Some(router) = open.pop_front() {
         let further = next(left[router as usize][1])?;
@@ -123,7 +126,7 @@ fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]
             }
         }
     }
-    // adds the paths up, from the root on: a router comes after all routers above it
+    // then adds the paths up, beginning at the root: a router comes after all routers above it
     let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
     sorted.sort_by_key(|&router| order[router as usize]);
     for router in sorted {
@@ -149,8 +152,8 @@ impl Runtime {
         self.order[to as usize] < self.order[from as usize]
     }
 
-    /// Ports of `at` that begin a shortest legal path to `dest`, and whether each leads up. `down`: whether the packet has already
-    /// gone down.
+    /// Ports of router `at` that begin a shortest legal path to `dest`. Each has a flag: true if its hop leads up. `down`: true if the
+    /// packet has already gone down.
     fn ports(&self, at: u32, dest: u32, down: bool) -> impl Iterator<Item = (u16, bool)> + Clone + '_ {
         let row = &self.left[self.wiring.place(0, dest)..][..self.order.len()];
         let here = row[at as usize][usize::from(down)];
@@ -179,7 +182,7 @@ impl Routing for Runtime {
         let ports = self.ports(at as u32, packet.dest as u32, packet.dim > 0);
         let number = match self.choice {
             Among::First => 0,
-            // a path visits a router once
+            // no path visits a router twice, so the router can be part of the draw's address
             Among::Random => match ports.clone().count() as u32 {
                 0 => return None,
                 count => below(draw(seed, packet, 0x3d | at << 8), count),
@@ -190,7 +193,8 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// A hop on every port that begins a shortest legal path; at the destination, a hop to the terminal.
+    /// The possible next hops of a packet: one for each port that begins a shortest legal path, or the hop to the terminal at the
+    /// destination.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -208,7 +212,8 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// The rank rises along every path: positions in the order fall on the way up, and rise on the way down.
+    /// A rank of hops that rises along every path, as proof that dependencies have no cycle: positions in the order fall on the way up, and
+    /// rise on the way down.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let (routers, place) = (self.order.len() as u32, self.order[at as usize]);
         match self.wiring.peer(at as u32, hop.port) {

@@ -1,21 +1,21 @@
-//! Valiant on any graph: packets go over a random router. Each of the two legs is a path of another routing.
+//! Valiant on any graph: packets go over a random intermediate router. Each of the two legs is a path of another routing.
 //!
 //! # Source
 //! Valiant, SIAM J. Computing 1982; with legs of the minimal routing as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! `minimal`: the routing of both legs. It must choose every hop from the destination alone (`shortest_path` by default).
+//! `minimal`: the routing of both legs. The routing of the legs must choose every hop from the destination only (default: `shortest_path`).
 //! # Guarantees
-//! The intermediate is drawn from all routers with terminals, including source and destination. The second leg has separate VC
-//! classes, as many as the first. Dependencies are acyclic if those of the legs' routing are. Under faults: like the routing of the
-//! legs. A packet is discarded if its intermediate is cut off. If a fault has made the first leg longer, the second leg begins with
-//! a higher class.
+//! The intermediate is drawn from all routers with terminals. The intermediate can be the source or the destination. The second leg has
+//! separate VC classes, as many as the first. Dependencies have no cycle if those of the legs' routing have none. Faults are handled as by
+//! the routing of the legs. A packet is discarded if its intermediate cannot be reached any more. If a fault has made the first leg longer,
+//! the second leg begins with a higher VC class.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: on grids with complete lines it
-//! takes the paths of `valiant`. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches the bound of
+//! two uniform legs. `engine/tests/paths.rs`: on grids whose lines are complete graphs, packets take the paths of `valiant`. No comparison
+//! with another simulator.
 
 use super::shortest_path::ShortestPath;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
@@ -32,16 +32,16 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Valiant on any graph: packets go over a random router. Each of the two legs is a path of another routing.
+/// Valiant on any graph: packets go over a random intermediate router. Each of the two legs is a path of another routing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantOver {
-    /// The routing of both legs. It must choose each hop from the destination router alone.
+    /// The routing of both legs. The routing of the legs must choose each hop from the destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
 }
 
-/// Routing on shortest paths, which exist on every graph.
+/// The default routing of the legs: shortest paths, which exist on every graph.
 pub(super) fn shortest_paths() -> Box<RoutingConfig> {
     Box::new(RoutingConfig::ShortestPath(ShortestPath::default()))
 }
@@ -70,7 +70,7 @@ impl RoutingModel for ValiantOver {
     fn examples() -> Vec<Example<Self>> {
         const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-        // each leg is uniform over 16 routers: 4 terminals * 4 / 16 = 1 flit per channel and leg
+        // each leg is uniform over 16 routers: a channel carries 4 terminals * 4 / 16 = 1 flit for each leg, at load 1
         let two_uniform_legs = Accepts::UpTo(1.0 / 2.0);
         vec![
             Example::of("{}").only_on(&SHORT_PATHS).bound(HYPERX, r#"{"tornado": {}}"#, two_uniform_legs),
@@ -140,7 +140,7 @@ impl Routing for Runtime {
         self.legs.leg().draws_hops()
     }
 
-    /// All possible outcomes: a packet for each intermediate.
+    /// One packet for each possible outcome of the draw: each intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         let mids = &self.legs.mids;
         Outcomes::new(mids.len(), move |k| {

@@ -1,7 +1,8 @@
-//! Dragonfly minimal: a local, a global and a local link. The VC class is the number of global links crossed.
+//! Dragonfly minimal: paths of at most a local, a global and a local link. The VC class is the number of global links that the packet has
+//! crossed.
 //!
 //! # Source
-//! Kim et al., ISCA 2008. Hierarchical: a path never has two global links, unlike shortest paths on the graph.
+//! Kim et al., ISCA 2008. Paths are hierarchical: a path never has two global links. A shortest path on the graph can have two.
 //! # Parameters
 //! None.
 //! # Guarantees
@@ -9,11 +10,11 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: the one global link between two groups limits the load. Rows of other simulators: `min` of
-//! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, in which uniform traffic is
-//! faster here from load 0.5 on (see `docs/reference/benchmarks.md`); `MIN` of `tests/data/golden/fogsim.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: the single global link between
+//! two groups limits the load. Rows of other simulators: `min` of `tests/data/golden/booksim.csv` (all within their bands) and of
+//! `tests/data/golden/caminos.csv`; `MIN` of `tests/data/golden/fogsim.csv`. In the rows of CAMINOS, uniform traffic is faster in Weft from
+//! load 0.5 on (see `docs/reference/benchmarks.md`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};
@@ -24,7 +25,8 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dragonfly minimal: a local, a global and a local link. The VC class is the number of global links crossed.
+/// Dragonfly minimal: paths of at most a local, a global and a local link. The VC class is the number of global links that the packet has
+/// crossed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyMinimal {}
@@ -50,7 +52,7 @@ impl RoutingModel for DragonflyMinimal {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // the 8 terminals of a group share one global link; a path with two global links would be longer
+                // the 8 terminals of a group share one global link, because a path with two global links is never taken
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0))
                 // the 2 terminals of a router share the local link to the next router
                 .bound(DRAGONFLY, NEXT_ROUTER, Accepts::UpTo(1.0 / 2.0)),

@@ -1,41 +1,43 @@
-//! Dragonfly OFAR: in-transit adaptive routing. A head takes a detour if its minimal output is occupied, and an escape ring
+//! Dragonfly OFAR: adaptive routing in transit, at every router. A head takes a detour if its minimal output is occupied. An escape ring
 //! prevents deadlock.
 //!
 //! # Source
-//! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow
-//! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. `granted_or_full` and `unavailable` are
-//! interpretations of its section IV-B. The trigger `granted` and two directions of the ring are taken from the authors' simulator
-//! FOGSim, first version. So is the rule of the ring: a head enters it only if the minimal VC has no room, and never from a source.
-//! Bubble: C. Carrion et al., HiPC 1997. Packets take detours around links of groups that a power policy switches off. The rule is
-//! that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. Packets on a
-//! long global link count as used credits, so it looks fuller than a short minimal link. Sources then do not misroute although
-//! global links are idle ("phantom congestion"). The remedy, a window, is that of J. Won et al., HPCA 2015. The rule that a broken
-//! minimal link counts as occupied is ours.
+//! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control
+//! in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. `granted_or_full` and `unavailable` are interpretations of its
+//! section IV-B. The trigger `granted` and the two directions of the ring are those of the authors' simulator FOGSim, first version. The
+//! rule of the ring is also that of FOGSim: a head enters the ring only if the minimal VC has no space, and never from a source. Bubble: C.
+//! Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets take detours around them. The rule of these detours
+//! is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. `waiting` avoids
+//! the following effect. Flits in flight on a long global link count as used credits, so the link looks fuller than a short minimal link.
+//! Sources then take no detours although global links are idle ("phantom congestion"). The remedy, a time window, is that of J. Won et al.,
+//! HPCA 2015. The rule that a broken minimal link counts as occupied is also ours.
 //! # Parameters
-//! `local_misrouting` (off: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min
-//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that
-//! both thresholds compare, `credits` in use, as in the paper, or flits that are `waiting`. `global_misrouting`. `ring` (kind,
-//! `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a
-//! buffer\]): FOGSim's congestion control at the base network and at the escape network.
+//! `local_misrouting`: if packets take local detours (without them: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\].
+//! `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]).
+//! `occupancy`: the quantity that both thresholds compare. The quantity is the `credits` in use, as in the paper, or the number of flits
+//! that are `waiting`. `global_misrouting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`).
+//! `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, by the base network or by the
+//! escape network.
 //! # Guarantees
-//! A packet takes at most one global misroute, and one local misroute per group. A packet makes at most 8 hops outside the ring (l
-//! l g l l g l l) before the first escape. It makes at most as many again after each of at most `exits` departures from the ring.
-//! After the last departure, a packet that enters the ring stays in it until its destination router. Every run checks the limit of
-//! hops that follows from this (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape
-//! to the ring, and a ring keeps a bubble. A power policy may report which links of a group are on (`gated.rs`). Then a head with a
-//! direct link that is off goes over a router with active links to both ends. This detour counts as the packet's local misroute in
-//! this group. If the second link has gone off meanwhile, the packet continues over the hub, once. After that only the ring is
-//! left. So the packet crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are
-//! on. All links of a ring must be on: a policy that switches links of an embedded ring is refused.
+//! A packet takes at most one global misroute (detour over a global link), and one local misroute in each group. Before its first escape to
+//! the ring, it makes at most 8 hops outside the ring (l l g l l g l l; l: local, g: global). After each of at most `exits` departures from
+//! the ring, it makes at most the same number of hops. After its last departure, a packet that enters the ring again stays in it until its
+//! destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use all VCs outside the ring. Every
+//! packet between routers may escape to the ring. A ring always has a bubble (free space for a packet). A power policy can report which
+//! links of a group are on (`gated.rs`). If the direct link of a head is then off, the head goes over a router with active links to both
+//! ends. The detour over this router counts as the packet's local misroute in this group. If the second of these links has gone off
+//! meanwhile, the packet continues over the hub, once. After the hop over the hub, only the ring is left to the packet. A packet that goes
+//! around links that are off crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on.
+//! All links of a ring must be on: Weft refuses a policy that switches links of an embedded ring.
 //! # Not modelled
-//! The output VC with the most credits: instead, VCs with room take turns. Separate thresholds for single VCs. Trunks.
+//! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation
-//! On palm trees with embedded and physical rings: `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no
-//! stall in the smallest buffers), `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty),
-//! `engine/tests/theory.rs` (latency without contention is exact to the cycle). In this folder: hops of all states; limits of
-//! misroutes; adversarial load beyond that of minimal routing, and more of it with `occupancy: waiting`; the path around a link
-//! that is off, row by row. `engine/tests/tcep_in_transit.rs`: under TCEP. `engine/tests/broken.rs`: paths around broken links.
-//! FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
+//! On palm-tree dragonflies with embedded and physical rings: `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no
+//! stall with the smallest buffers), `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty),
+//! `engine/tests/theory.rs` (latency without contention is exact to the cycle). Tests in this folder: the hops of all states; the limits of
+//! misroutes; adversarial load above that of minimal routing, and even higher with `occupancy: waiting`; the path around a link that is
+//! off, row by row. `engine/tests/tcep_in_transit.rs`: the routing under the power policy TCEP. `engine/tests/broken.rs`: paths around
+//! broken links. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
 
 mod decide;
 mod gated;
@@ -56,7 +58,7 @@ use weft_api::subnetworks::Subnets;
 use weft_topology::{Graph, Peer, Ring};
 use weft_units::Refusal;
 
-/// Dragonfly OFAR: in-transit adaptive routing. A head takes a detour if its minimal output is occupied, and an escape ring
+/// Dragonfly OFAR: adaptive routing in transit, at every router. A head takes a detour if its minimal output is occupied. An escape ring
 /// prevents deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -73,13 +75,13 @@ pub struct DragonflyOfar {
     /// Th_non-min: largest occupancy of the first output of a detour.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// Measure of occupancy of an output, for both thresholds.
+    /// Measure of the occupancy of an output, for both thresholds.
     #[serde(default)]
     pub occupancy: Occupancy,
-    /// The global link that a detour takes.
+    /// The global links that a detour may take.
     #[serde(default)]
     pub global_misrouting: GlobalMisrouting,
-    /// The escape ring.
+    /// The escape ring, which prevents deadlock.
     #[serde(default)]
     pub ring: RingConfig,
     /// Rule that keeps packets at their source while their router is congested.
@@ -87,16 +89,17 @@ pub struct DragonflyOfar {
     pub injection: Injection,
 }
 
-/// The global link that a detour takes.
+/// The global links that a detour may take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GlobalMisrouting {
-    /// From a source, a global link of the packet's own router. From a local link, a global link of another router of the group
-    /// (the paper).
+    /// At its source router, a packet may take a global link of this router. After a local link, it may take a global link of another
+    /// router of the group (as in the paper).
     #[default]
     Mixed,
-    /// From a source, a global link of the packet's own router. From a local link, none. A packet that has crossed a local link in
-    /// its source group then stays on its minimal path. With `local_misrouting: false` no packet ever misroutes locally.
+    /// At its source router, a packet may take a global link of this router. After a local link, it may not take a global detour. Therefore
+    /// a packet that has crossed a local link in its source group stays on its minimal path. Under this rule, no packet misroutes locally
+    /// with `local_misrouting: false`.
     SourceRouter,
     /// A global link of the router that holds the packet.
     CurrentRouter,
@@ -118,14 +121,14 @@ pub struct Runtime {
     config: DragonflyOfar,
     groups: Groups,
     in_transit: InTransit,
-    /// Local ports: the first port, and the number of consecutive local ports. Then the same for global ports.
+    /// Ranges of ports: the first port and the number of ports. `local`: ports to other routers of the group. `global`: ports to other
+    /// groups.
     local: (u16, u16),
     global: (u16, u16),
-    /// For each direction of the rings and each router: whether the next hop leads to another group.
+    /// For each direction of the rings and each router: true if the next hop of the ring leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
-    /// Whether the power policy reports which links of the groups are on. With such a policy, packets take paths around the links
-    /// that are off.
+    /// True if the power policy reports which links of the groups are on. With such a policy, packets take paths around links that are off.
     goes_by_links: bool,
     first: Option<FirstLinks>,
 }
@@ -136,7 +139,7 @@ impl RoutingModel for DragonflyOfar {
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
-        // a head compares single links, and does not know the members of trunks
+        // heads compare single links, so the routing does not support trunks
         Groups::of(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
@@ -164,8 +167,8 @@ impl RoutingModel for DragonflyOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // The 8 terminals of a group share a global link to the next group, and have 8 global links in total. Minimal packets take
-        // one link, and detours take two.
+        // The 8 terminals of a group share one global link to the next group. The group has 8 global links in total. Minimal packets take
+        // one of these links, and detours take two.
         const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
         let example = |parameters: &str, networks: &[&str]| Example::of(parameters).only_on(networks);
         vec![
@@ -208,12 +211,12 @@ const EMBEDDED: &str =
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-// Bits of `phase`: state of a packet except for its ring.
+// Bits of `phase`: the state of a packet, without its state on the ring.
 /// The packet has taken its global misroute.
 const GLOBAL_DONE: u8 = 1;
 /// The packet has taken a local misroute in this group.
 const LOCAL_DONE: u8 = 2;
-/// After a local misroute in the source group: the next hop must be a global misroute.
+/// The packet has taken a local misroute in its source group: its next hop must be a global misroute.
 const MUST_GLOBAL: u8 = 4;
 /// The packet has arrived over a local link.
 const FROM_LOCAL: u8 = 8;
@@ -223,26 +226,26 @@ const LEFT_GROUP: u8 = 16;
 const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
 
 impl Runtime {
-    /// The number of the router with coordinates `at`.
+    /// The number of the router whose coordinates are `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
         (group(at) * self.groups.per_group + index(at)) as usize
     }
 
-    /// The minimal hop to the destination (another router), and whether it is global.
+    /// The minimal hop to the destination, which is another router, and true if this hop is global.
     #[inline(always)]
     fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
         let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
         (Hop { port, class: 0 }, is_global)
     }
 
-    /// Whether the packet is still in its source group and must leave it.
+    /// True if the packet is still in its source group, and its destination is in another group.
     #[inline(always)]
     fn is_before_first_global(at: u64, packet: &Packet) -> bool {
         packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
     }
 
-    /// Updates the packet for a hop outside the ring.
+    /// Updates the packet's state for hop `hop`, which is outside the ring.
     fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
         let misroutes = hop.port != self.minimal(at, packet).0.port;
         if misroutes {
@@ -263,7 +266,7 @@ impl Runtime {
         packet.phase &= !BY_FORCE;
     }
 
-    /// Every output that a head may take for a detour of this kind, whether or not its link is on.
+    /// Every output that a head may take for a detour of kind `kind`, even if its link is off.
     fn candidates(&self, at: u64, kind: Kind, minimal: Hop) -> impl Iterator<Item = Hop> + use<> {
         let (first, count) = if kind.is_global() { self.global } else { self.local };
         let wired = if kind.is_global() { self.groups.wired_global_ports(at).min(count) } else { count };
@@ -330,7 +333,7 @@ impl Routing for Runtime {
             return self.steps_by_links(at, packet);
         }
         let hops = self.possible(at, packet);
-        // the minimal hop is first, and wins while it is open
+        // the minimal hop is listed first, and wins while it is open
         let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
         let step = |(rank, hop): (usize, Hop)| Step { hop, after: *packet, cost: Some(cost(hop, rank)) };
         hops.into_iter().enumerate().map(step).collect()
@@ -354,7 +357,8 @@ impl Routing for Runtime {
     }
 
     fn most_hops(&self) -> Option<u32> {
-        // l l g l l g l l; without local misroutes l l g l g l; around links that are off l l l g l l l g l l l
+        // l: local link, g: global link. l l g l l g l l; without local misroutes l l g l g l; around links that are off l l l g l l l g l
+        // l l
         let outside = match (self.goes_by_links, self.config.local_misrouting) {
             (true, _) => 11,
             (false, true) => 8,
@@ -372,7 +376,7 @@ impl Routing for Runtime {
     fn check_links(&self, may_go_off: &[bool]) -> Result<(), Refusal> {
         let entries = self.in_transit.classes().1;
         let rings: Vec<u8> = entries.iter().map(|entry| entry.link).collect();
-        // VCs of an embedded ring are VCs of its links
+        // the VCs of an embedded ring belong to links, so these links must stay on
         self.config.check_links(&rings, entries.iter().all(|entry| entry.vcs.is_none()), may_go_off)
     }
 

@@ -1,27 +1,29 @@
-//! Dragonfly PAR: packets choose as in UGAL-L at the source router, and again at each router of the source group at which they
-//! arrive minimally.
+//! Dragonfly PAR: packets choose their path as in UGAL-L at the source router. If they take the minimal path, they choose again at each
+//! further router of the source group.
 //!
 //! # Source
-//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (progressive adaptive
-//! routing). The rule of each decision is that of UGAL-L: minimal if q_min H_min <= q_nm H_nm + T, with the remaining hops of the
-//! two paths. VC classes l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
+//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (progressive adaptive routing). The
+//! rule of each decision is that of UGAL-L: the minimal path if q_min H_min <= q_nm H_nm + T, with the remaining hops of the two paths. VC
+//! classes along a path (l: local link, g: global link): l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
 //! # Parameters
-//! `intermediate`: the same as for Valiant. threshold T [flits]. `sensor`: definition of q. The second decision compares a global link with
-//! local links. If global links are longer, `used_credits` counts flits in flight on them as a queue. Packets are then diverted
-//! even at low load, so the default is `history_window`.
+//! `intermediate`: end of the first phase of a detour, as in `dragonfly_valiant`. `threshold`: T [flits]. `sensor`: definition of the queue
+//! q. The second decision of a packet compares a global link with local links. If global links are longer than local links, `used_credits`
+//! counts flits in flight on them as a queue. Packets then take detours even at low load. Therefore the default is `history_window`.
 //! # Guarantees
-//! At most two local hops come before the first global hop; with `router`, to an intermediate in the source group, at most three. A
-//! packet that is diverted stays diverted. Classes rise along the path in the order above, so dependencies are acyclic. A packet
-//! that is diverted after a minimal local hop uses l1 for this hop; a minimal packet uses l0 g0 l2. Local links have 4 (5) VC
-//! classes, and global links have 2. Traffic inside a group takes detours only with `other_group_for_all`.
+//! At most two local hops come before the first global hop. With `router` and an intermediate in the source group, it is at most three. A
+//! packet that has begun a detour never returns to the minimal path. VC classes rise along the path in the order given above. Therefore
+//! dependencies have no cycle. A packet that begins a detour after a minimal local hop uses l1 for its next local hop. A minimal packet
+//! uses l0 g0 l2. Local links have 4 VC classes (5 with `router`), and global links have 2. Traffic inside a group takes detours only with
+//! the intermediate `other_group_for_all`.
 //! # Not modelled
-//! Misrouting inside the intermediate group and the destination group (OFAR).
+//! Detours inside the intermediate group and the destination group, as in OFAR.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. In this file: the classes of every path, also after a second
-//! decision; minimal at low load; under `group_shift` above the minimal bound and not below UGAL-L. FOGSim's PAR is a different
-//! rule. Only the rows of FOGSim's PAR inside a group, which are minimal in both, are compared (`tests/data/golden/fogsim.csv`).
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches at least
+//! half of the bound with detours. Tests in this file: the VC classes of every path, including paths with a second decision; minimal paths
+//! at low load; under `group_shift`, a load above the bound of minimal routing and not below that of UGAL-L. FOGSim's PAR has a different
+//! rule. Therefore only its rows with traffic inside a group are compared, which takes minimal paths in both simulators
+//! (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -35,28 +37,29 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// Dragonfly PAR: packets choose as in UGAL-L at the source router, and again at each router of the source group at which they
-/// arrive minimally.
+/// Dragonfly PAR: packets choose their path as in UGAL-L at the source router. If they take the minimal path, they choose again at each
+/// further router of the source group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPar {
-    /// End of the first phase of a detour.
+    /// The router at which the first phase of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// Our choice: two flits more on the minimal path are not a reason to leave it.
+/// The default threshold is our choice: two flits more on the minimal path are no reason for a detour.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
+/// waited on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -66,7 +69,8 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     sensor: Sensor,
-    /// Whether an intermediate is a router. With such intermediates, there is one more local class between the phases.
+    /// True if the intermediate is a router. With routers as intermediates, there is one more VC class of local links, between the two
+    /// phases.
     to_router: bool,
 }
 
@@ -97,13 +101,14 @@ impl RoutingModel for DragonflyPar {
 }
 
 impl Runtime {
-    /// Whether the packet must still choose: it is in its source group and has taken the minimal path so far.
+    /// True if the packet must choose its path at router `at`. A packet must choose in its source group, while it takes the minimal path.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The hop of a packet that has chosen its path. `dim` counts the first hop; after the first hop local classes are one higher.
+    /// The next hop of a packet that has chosen its path. `Packet::dim` is 0 before the first hop. After the first hop, the VC classes of
+    /// local links are one higher.
     #[inline(always)]
     fn go(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.valiant.next(at, packet, seed)?;
@@ -112,7 +117,7 @@ impl Runtime {
         Some(Hop { class: hop.class + later, ..hop })
     }
 
-    /// The cost of the rest of the path, over `mid` or minimal.
+    /// The cost of the rest of the path: over `mid`, or minimal if `mid` is `None`.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
@@ -143,7 +148,7 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        // the second decision draws another intermediate
+        // a packet draws different intermediates for its first and its second decision
         let mid = self.valiant.draw_intermediate(group(at), packet, seed, u64::from(packet.dim) << 32);
         let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
             let cost = self.cost(at, hop, packet, mid, seed);
@@ -152,7 +157,7 @@ impl Routing for Runtime {
         self.valiant.take_better(packet, mid, |packet| self.go(at, packet, seed), value)
     }
 
-    /// The first hops of the minimal path, and of the path over every intermediate.
+    /// The possible first hops: those of the minimal path, and those of the path over every intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -177,7 +182,7 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// The position of the hop in l0 l1 g0 l2 g1 l3, or in l0 l1 g0 l2 l3 g1 l4.
+    /// The position of a hop's VC class in the order l0 l1 g0 l2 g1 l3, or in l0 l1 g0 l2 l3 g1 l4.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [[u32; 5]; 2] = [[0, 1, 3, 5, 5], [0, 1, 3, 4, 6]];
         const GLOBAL: [[u32; 2]; 2] = [[2, 4], [2, 5]];
@@ -204,13 +209,14 @@ mod tests {
     use std::collections::BTreeSet;
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
-    /// a = 4, p = 2, h = 2: 9 groups with one link between any two of them; and 4 groups with two links.
+    /// Dragonflies with a = 4, p = 2, h = 2: 9 groups with one link between every two groups, and 4 groups with two links.
     const NETWORKS: [&str; 2] = [
         r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
         r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
     ];
 
-    /// Follows a packet through every choice. `ranks` are the ranks of its hops so far. Adds the sequences of ranks of whole paths.
+    /// Follows a packet through every choice of the routing. `ranks`: the ranks of the packet's hops so far. Adds the sequence of ranks of
+    /// each complete path to a set.
     fn follow(
         graph: &Graph,
         routing: &Runtime,
@@ -235,7 +241,7 @@ mod tests {
         }
     }
 
-    /// The sequences of ranks of all paths from the routers of group 0, with every link between groups that a packet may draw.
+    /// The sequences of ranks of all paths from the routers of group 0. Packets may draw every link between groups.
     fn ladders(topology: &str, intermediate: dragonfly_valiant::Intermediate) -> BTreeSet<Vec<u32>> {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
         let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::HistoryWindow };
@@ -254,11 +260,11 @@ mod tests {
     fn classes_rise_on_every_path_and_all_are_used() {
         for topology in NETWORKS {
             let seen = ladders(topology, dragonfly_valiant::Intermediate::Group);
-            // minimal; diverted at once, and after a minimal local hop
+            // the minimal path; a detour from the source, and a detour after a minimal local hop
             for ladder in [&[0, 2, 3][..], &[0, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]] {
                 assert!(seen.contains(ladder), "{seen:?}");
             }
-            // over a router of another group; and, if diverted late, over a router of the source group
+            // a detour over a router of another group; and, after a minimal local hop, a detour over a router of the source group
             let seen = ladders(topology, dragonfly_valiant::Intermediate::Router);
             for ladder in [&[0, 1, 2, 3, 4, 5, 6][..], &[0, 1, 4, 5, 6]] {
                 assert!(seen.contains(ladder), "{seen:?}");

@@ -1,29 +1,29 @@
-//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. The
-//! source router compares the queues of the two first hops. It also uses a bit that says whether the global link of the minimal
-//! path is saturated.
+//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. The source router
+//! compares the queues of the first hops of the two paths. The source router also uses a bit that other routers of its group post: the bit
+//! is set if the global link of the minimal path is saturated.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing); rules and
-//! defaults as in the simulator FOGSim of the University of Cantabria. A global link is saturated if q > coefficient * (mean q of
-//! the global links of its router) + margin. The minimal path is taken if its link is not saturated and q_min H_min <= q_nm H_nm +
-//! T.
+//! defaults as in the simulator FOGSim of the University of Cantabria. A global link is saturated if its queue q > coefficient * (mean q of
+//! the global links of its router) + margin. A packet takes the minimal path if its global link is not saturated and q_min H_min <= q_nm
+//! H_nm + T.
 //! # Parameters
-//! `intermediate`: the same as for Valiant. `sensor`: definition of q. `threshold`: T \[flits\]. `coefficient`, `margin` \[flits\]: the
-//! factor and the addend of the rule for the bit (see Source). `every`, `delay` \[time\]: time between two posts of the bits, and time
-//! until the group knows them.
+//! `intermediate`: as for Valiant. `sensor`: definition of the queue q. `threshold`: T \[flits\]. `coefficient`, `margin` \[flits\]: factor
+//! and summand of the rule for the bit (see Source). `every`, `delay` \[time\]: time between two posts of the bits, and time until all
+//! routers of the group know them.
 //! # Guarantees
-//! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
-//! with `other_group_for_all`. With `class_credits` q counts the credits in use on the VCs of the packet's next class. FOGSim's PB
-//! is `class_credits` with T = 0. On long links FOGSim's PB leaves minimal paths that are idle, so the defaults are
-//! `history_window` and 2 flits.
+//! VC classes are those of Valiant, whose dependencies have no cycle. A minimal packet uses l0 g0 l1 (l: local link, g: global link).
+//! Traffic inside a group takes detours only with the intermediate `other_group_for_all`. With `class_credits`, q is the number of credits
+//! in use on the VCs of the packet's next VC class. FOGSim's PB corresponds to `class_credits` with T = 0. On long links, FOGSim's PB
+//! leaves minimal paths even if they are idle. Therefore our defaults are `history_window` and 2 flits.
 //! # Not modelled
-//! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more the bit
-//! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue exceeds.
+//! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more, the bit is never
+//! set: q1 > q1 + q2 + margin is never true. `weft check` shows a hint for these values, and for margins that no queue can exceed.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers),
-//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB`, `PB125` and `UGAL-L` (a bit that is
-//! never set) of `tests/data/golden/fogsim.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers), `engine/tests/bounds.rs` (throughput reaches at least
+//! half of the bound with detours). FOGSim: the rows `PB`, `PB125` and `UGAL-L` (as a bit that is never set) of
+//! `tests/data/golden/fogsim.csv`.
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -46,24 +46,25 @@ weft_units::codes! {
         helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy in the message contains the limits.";
 }
 
-/// Dragonfly PB: the source router chooses between the minimal path and one over a random intermediate, by queues and by the
-/// saturation bits of the group.
+/// Dragonfly PB: the source router chooses between the minimal path and a path over a random intermediate. The source router compares
+/// queues, and reads saturation bits of its group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPb {
-    /// End of the first phase of a detour.
+    /// The router at which the first phase of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
-    /// The sensor of the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default)]
     pub sensor: PbSensor,
-    /// Bias toward the minimal path, if the bit is not set.
+    /// Bias toward the minimal path, if the saturation bit is not set.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The bit of a global link is set if its queue is longer than the mean queue of its router, times this factor, plus the margin.
+    /// Factor of the rule for the saturation bit. The bit of a global link is set if its queue exceeds the mean queue of its router's
+    /// global links, times this factor, plus the margin.
     #[serde(default = "twice")]
     pub coefficient: f64,
-    /// The margin of the rule for the bit [flits] (see `coefficient`).
+    /// Margin of the rule for the saturation bit [flits] (see `coefficient`).
     #[serde(default = "five")]
     pub margin: Flits,
     /// Time from one post of the bits to the next [time]; at least 1 cycle.
@@ -78,14 +79,14 @@ pub struct DragonflyPb {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PbSensor {
-    /// Credits in use on the VCs of the packet's next class, as in FOGSim's PB. Flits and credits in flight count as a queue.
+    /// Credits in use on the VCs of the packet's next VC class, as in FOGSim's PB. Flits and credits in flight count as part of the queue.
     ClassCredits,
-    /// Credits in use on all VCs minus the flits that the link has taken during the last credit round trip.
+    /// Credits in use on all VCs, minus the flits that the link took during the last credit round trip.
     #[default]
     HistoryWindow,
 }
 
-/// FOGSim has no threshold; this is the threshold of `dragonfly_ugal`.
+/// FOGSim has no threshold. The default is the threshold of `dragonfly_ugal`.
 fn two() -> Flits {
     Flits(2)
 }
@@ -111,7 +112,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     config: DragonflyPb,
     threshold: i32,
-    /// First global port of a router, and the number of global ports.
+    /// The number of the first global port of a router, and the number of global ports.
     global: (u16, u16),
 }
 
@@ -153,7 +154,7 @@ impl RoutingModel for DragonflyPb {
 }
 
 impl Runtime {
-    /// Whether the packet must still choose its path.
+    /// True if the packet must still choose its path at router `at`.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
@@ -165,7 +166,8 @@ impl Runtime {
         Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
     }
 
-    /// Like `cost`, for decisions that list the steps of all paths. If two paths have equal cost, the minimal path wins.
+    /// The cost of a path like `cost`, for decisions that list the first hops of all paths. If two paths have equal cost, the minimal path
+    /// wins.
     fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let cost = self.cost(at, hop, packet, mid, seed);
         Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }
@@ -180,7 +182,7 @@ impl Runtime {
         }
     }
 
-    /// A bit for each global link of this router. The first link has the lowest bit.
+    /// A mask of saturation bits, one for each global link of this router. The first link has the lowest bit.
     fn bits<Q: View + ?Sized>(&self, here: &Q) -> u32 {
         let (first, count) = self.global;
         let queue = |port: u16| f64::from(self.queue(here, Hop { port, class: 0 }));
@@ -189,8 +191,8 @@ impl Runtime {
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
     }
 
-    /// The hint that is shown if no queue can set a bit. `room`: number of flits in a full buffer. In the best case one queue is
-    /// full and the queues next to it are empty.
+    /// A hint for the user if no queue can ever set a bit. `room`: number of flits that a buffer can hold. The most favourable case is one
+    /// full queue next to empty queues.
     fn never_set(&self, room: u32) -> Option<Remark> {
         let (links, full) = (f64::from(self.global.1), f64::from(room));
         let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);
@@ -225,7 +227,7 @@ impl Runtime {
         Some(Remark::new(&SATURATION_BIT_NEVER_SET, format!("routing.dragonfly_pb.{key}"), numbers, what, help))
     }
 
-    /// Whether the global link of the minimal path is saturated, according to the bits that this router knows.
+    /// True if the global link of the minimal path is saturated, according to the bits that this router knows.
     fn is_saturated<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> bool {
         let groups = &self.valiant.groups;
         if group(at) == group(packet.dest) {
@@ -286,7 +288,7 @@ impl Routing for Runtime {
         numbers[0] = self.bits(here);
     }
 
-    /// The first hops of the minimal path, and of one path over each intermediate.
+    /// The possible first hops: those of the minimal path, and those of one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);

@@ -1,27 +1,27 @@
-//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. The source router
-//! compares one queue of each of the two paths.
+//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. The source router compares one
+//! queue of each of the two paths.
 //!
 //! # Source
-//! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G. The minimal path is taken if q_min H_min <= q_nm H_nm + T, with the
-//! hops of the two paths.
+//! Kim et al., ISCA 2008: UGAL-L, and the ideal UGAL-G. A packet takes the minimal path if q_min H_min <= q_nm H_nm + T, with the numbers
+//! of hops H of the two paths.
 //! # Parameters
-//! `intermediate`: the same as for Valiant. threshold T [flits]. `sensor`: definition of q. `queues`: the place at which q is read. `local`
-//! (UGAL-L) reads q at the first hop. `global` (UGAL-G) reads q at the first global channel, in whichever router of the group this
-//! channel is. `posted` reads the value that the router of that channel posted. Every router posts the queues of its global
-//! channels in one cycle out of `every`, and the other routers know them `delay` later.
+//! `intermediate`: as for Valiant. `threshold`: T [flits]. `sensor`: definition of the queue q. `queues`: the output whose queue is
+//! compared. `local` (UGAL-L): the first output of the path. `global` (UGAL-G): the first global channel of the path, in any router of the
+//! source group. `posted`: the same channel, with the value that its router has posted. Every router posts the queues of its global
+//! channels once in the time `every`. The other routers know them after the time `delay`.
 //! # Guarantees
-//! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
-//! with `other_group_for_all`.
+//! VC classes are those of Valiant, whose dependencies have no cycle. A minimal packet uses l0 g0 l1 (l: local link, g: global link).
+//! Traffic inside a group takes detours only with the intermediate `other_group_for_all`.
 //! # Not modelled
-//! With `global`: the time in which a queue length travels through the group (it is read at once, as by an oracle). With `posted`:
-//! the load of the packets that would transport it. BookSim2's fixed bias of 30 flits and its single VC class on the way to the
-//! intermediate, which can deadlock.
+//! With `global`: the time that a queue length needs to travel through the group. The router reads it at once, as an oracle would. With
+//! `posted`: the load of the packets that would transport queue lengths. BookSim2's fixed bias of 30 flits and its single VC class on the
+//! way to the intermediate, which can deadlock.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: the queues that are compared. `engine/tests/bounds.rs`: half or more of the bound of detours, with
-//! local and with global queues. Rows of other simulators: `ugal` is for information only, because the two simulators compose this
-//! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/paths.rs`: the queues that the routing
+//! compares. `engine/tests/bounds.rs`: throughput reaches at least half of the bound with detours, with local and with global queues. Rows
+//! of other simulators: `ugal` is only for information, because the two simulators compose this routing differently
+//! (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -40,40 +40,41 @@ use weft_units::{Flits, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgal {
-    /// End of the first phase of a detour.
+    /// The router at which the first phase of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
-    /// The channel whose congestion is read.
+    /// The output whose queue is compared.
     #[serde(default)]
     pub queues: Queues,
 }
 
-/// Ours. BookSim2 has a bias of 30 flits, because it counts the credits in flight on its links as a queue.
+/// The default threshold is our choice. BookSim2 has a bias of 30 flits, because it counts the credits in flight on its links as a queue.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
+/// waited on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// The channel whose congestion is read.
+/// The output whose queue is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Queues {
-    /// UGAL-L: the congestion of the output of the source router.
+    /// UGAL-L: the first output of the path, at the source router.
     Local {},
-    /// UGAL-G: the congestion of the first global channel of the path, as it is in this cycle.
+    /// UGAL-G: the first global channel of the path, with its queue in this cycle.
     Global {},
-    /// The congestion of the first global channel of the path. For a channel of the source router it is the present value, for a
-    /// channel of another router the value that this router posted last.
+    /// The first global channel of the path. A channel of the source router has its present queue. A channel of another router has the
+    /// queue that this router posted last.
     Posted(Posted),
 }
 
@@ -83,13 +84,13 @@ impl Default for Queues {
     }
 }
 
-/// Times at which routers post the congestion of their global channels.
+/// Times at which routers post the queues of their global channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Posted {
     /// Time from one post to the next [time]; at least 1 cycle.
     pub every: Time,
-    /// Time until the other routers of the group know the post [time]; at least 1 cycle.
+    /// Time until the other routers of the group know a post [time]; at least 1 cycle.
     pub delay: Time,
 }
 
@@ -99,10 +100,10 @@ pub struct Runtime {
     threshold: i32,
     sensor: Sensor,
     queues: Queues,
-    /// For each router: the index of its first port among the ports of all routers. Routers of a group may have different numbers
-    /// of ports, because links of escape rings may be trunks.
+    /// For each router: the index of its first port among the ports of all routers. Routers of a group can have different numbers of ports,
+    /// because links of escape rings can form trunks.
     first_ports: Vec<u32>,
-    /// First global port of a router, and the number of global ports.
+    /// The number of the first global port of a router, and the number of global ports.
     global: (u16, u16),
 }
 
@@ -133,7 +134,7 @@ impl RoutingModel for DragonflyUgal {
             Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "other_group_for_all"}"#),
-            // values of other routers are 10 to 19 cycles old
+            // queues of other routers are 10 to 19 cycles old when they are read
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
                 .bound_with_detours_to_the_next_group(),
         ]
@@ -141,19 +142,19 @@ impl RoutingModel for DragonflyUgal {
 }
 
 impl Runtime {
-    /// Whether the packet must still choose its path by the queues of its present router.
+    /// True if the packet must still choose its path from the queues at router `at`.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
         undecided && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The cost of the path that begins with `hop`. `mid` is its intermediate if the path is a detour.
+    /// The cost of the path that begins with `hop`. `mid`: the intermediate of the path; `None` for the minimal path.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
         let bias = if mid.is_some() { self.threshold } else { 0 };
-        // if the intermediate is in the source's own group, the first global channel leads to the destination group
+        // if the intermediate is in the source group, the first global channel of the path leads to the destination group
         let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(packet.dest);
         let stays = group(to) == group(at);
         if stays || matches!(self.queues, Queues::Local {}) {
@@ -165,7 +166,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// The congestion of the output in `cost`, as far as the router at `at` knows it.
+    /// The queue of the output named in `cost`, as router `at` knows it.
     #[inline(always)]
     fn congestion<Q: View + ?Sized>(&self, at: u64, here: &Q, cost: Cost) -> i32 {
         match self.queues {
@@ -176,13 +177,13 @@ impl Runtime {
         }
     }
 
-    /// The number of the router with coordinates `at`.
+    /// The number of the router whose coordinates are `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> u32 {
         group(at) * self.valiant.groups.per_group + index(at)
     }
 
-    /// Difference between the port indices of two routers' first ports.
+    /// Difference between the indices of two routers' first ports.
     #[inline(always)]
     fn ports_between(&self, from: u64, to: u64) -> i32 {
         let first = |at: u64| self.first_ports[self.router(at) as usize] as i32;
@@ -240,7 +241,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// The first hops of the minimal path, and of one path over each intermediate.
+    /// The possible first hops: those of the minimal path, and those of one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -293,7 +294,7 @@ mod tests {
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
 
-    /// Number of routers on the rest of the path of a packet that leaves router `at` by a step.
+    /// Number of links on a packet's path if it leaves router `at` by `step`.
     fn hops(graph: &Graph, routing: &Runtime, at: u32, step: &Step) -> u32 {
         let (coords, mut packet, mut hop, mut at, mut made) = (of_all(graph), step.after, step.hop, at, 0);
         while let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer {
@@ -327,12 +328,13 @@ mod tests {
                     longest = longest.max(weighed);
                 }
             }
-            // over a group: local, global, local, global, local; over a router there is one more local hop
+            // over a group, the longest path is local, global, local, global, local; over a router, it has one more local hop
             let most = if intermediate == dragonfly_valiant::Intermediate::Group { 5 } else { 6 };
             assert_eq!(longest, most, "{intermediate:?}");
         }
     }
-    /// Links of the escape ring are trunks only inside of groups. The router in the middle of a group has 10 ports, and the others have 8.
+    /// Tests a network in which only links of the escape ring inside groups are trunks. The middle router of a group then has 10 ports, and
+    /// the other routers have 8.
     #[test]
     fn the_queues_that_are_read_are_those_of_the_gateway() {
         let dragonfly = r#"{"dragonfly": {"routers_per_group": 3, "terminals_per_router": 1, "global_links_per_router": 1,

@@ -1,26 +1,27 @@
-//! Dragonfly Valiant: minimal to a random group (or router), then minimal to the destination.
+//! Dragonfly Valiant: packets take a minimal path to a random group (or router), and then a minimal path to the destination.
 //!
 //! # Source
-//! Kim et al., ISCA 2008; VC classes l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as CAMINOS' ladder). `other_group` is
-//! Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
+//! Kim et al., ISCA 2008. VC classes along a path (l: local link, g: global link): l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as in
+//! CAMINOS). `other_group` is Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
 //! # Parameters
-//! `intermediate`: the router at which the first phase ends. With `group` the first phase ends at the first router of a random
-//! group that is neither the source group nor the destination group. Traffic inside a group stays minimal. With `other_group` the
-//! group is any group except the source's; a packet that draws its destination's group takes the minimal path. With
-//! `other_group_for_all` this also applies inside a group, and from a router to itself. With `router` the first phase ends at a
-//! random router of the whole machine. It may be in the source or destination group, or be the source or the destination itself.
-//! `early_exit`: whether a packet ends at its destination router if it reaches this router on the way to the intermediate, as in
-//! CAMINOS. With `false` the packet continues to the intermediate and returns.
+//! `intermediate`: the place at which the first phase of a path ends. With `group`, it is the first router that the packet reaches in a
+//! random group. The group is neither the source group nor the destination group. With `group`, traffic inside a group takes minimal paths.
+//! With `other_group`, the random group is any group except the source group. A packet that draws the destination group takes the minimal
+//! path. With `other_group_for_all`, this rule also applies to traffic inside a group, and to traffic from a router to itself. With
+//! `router`, the first phase ends at a random router of the whole network. The random router can be in the source group or destination
+//! group, and it can be the source or the destination itself. `early_exit`: if a packet is delivered when it reaches its destination router
+//! on the way to the intermediate, as in CAMINOS. Otherwise the packet continues to the intermediate and returns.
 //! # Guarantees
-//! The VC class rises along the path, so dependencies are acyclic. Local links have 3 (4) VC classes, and global links have 2.
+//! The VC class rises along the path. Therefore dependencies have no cycle. Local links have 3 VC classes (4 with `router`), and global
+//! links have 2.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. The tests of this file: mean hops with and without
-//! `early_exit`, compared with the mean over all paths. CAMINOS: the rows `val` of `tests/data/golden/caminos.csv` (`router`,
-//! `early_exit`). FOGSim: the rows `VAL` of `tests/data/golden/fogsim.csv` (`other_group`).
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches the bound
+//! under `group_shift`. Tests in this file: mean hops with and without `early_exit`, compared with the mean over all paths. CAMINOS: the
+//! rows `val` of `tests/data/golden/caminos.csv` (`router`, `early_exit`). FOGSim: the rows `VAL` of `tests/data/golden/fogsim.csv`
+//! (`other_group`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};
@@ -33,32 +34,34 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dragonfly Valiant: minimal to a random group (or router), then minimal to the destination.
+/// Dragonfly Valiant: packets take a minimal path to a random group (or router), and then a minimal path to the destination.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyValiant {
-    /// The router at which the first phase ends.
+    /// The place at which the first phase of a path ends.
     #[serde(default)]
     pub intermediate: Intermediate,
-    /// Whether packets that reach their destination router on the way to the intermediate end there. With `false` such packets
-    /// continue to the intermediate and return. Packets can reach their destination router early if the intermediate is a router,
-    /// or if paths inside a group leave the group.
+    /// Whether a packet is delivered when it reaches its destination router on the way to the intermediate. With `false`, the packet
+    /// continues to the intermediate and returns. A packet can reach its destination early only if the intermediate is a router, or if
+    /// paths inside a group leave the group.
     #[serde(default)]
     pub early_exit: bool,
 }
 
-/// The router at which the first phase ends.
+/// The place at which the first phase of a path ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intermediate {
-    /// At the first router of a random group: 3 local and 2 global VC classes.
+    /// The first router that the packet reaches in a random group. Needs 3 VC classes on local links and 2 on global links.
     #[default]
     Group,
-    /// At the first router of a random group other than the source's. If the random group is the destination's group, the path is minimal.
+    /// The first router that the packet reaches in a random group other than the source group. If the random group is the destination
+    /// group, the path is minimal.
     OtherGroup,
-    /// At the first router of a random group other than the source's; packets inside a group also leave it and return.
+    /// The first router that the packet reaches in a random group other than the source group. Packets inside a group also leave it and
+    /// return.
     OtherGroupForAll,
-    /// At a random router: 4 local and 2 global VC classes.
+    /// A random router. Needs 4 VC classes on local links and 2 on global links.
     Router,
 }
 
@@ -84,17 +87,18 @@ impl RoutingModel for DragonflyValiant {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // The 8 terminals of group i send to group i + 1 over 7 other groups. A global link i -> j, j != i + 1, carries 8 /
-                // 7 from group i and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway, and 8 /
-                // 7 between gateways (to i and to i + 1). From a gateway it carries at most 2 global links * 8 / 7 / 4. This is not
-                // more than a global link carries. At higher loads the mean of a window may stay below the bound: at 0.569 it was
-                // 0.442 in one window.
+                // The 8 terminals of group i send to group i + 1, over 7 other groups. A global link i -> j, j != i + 1, carries 8 / 7 of a
+                // terminal's load from group i, and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway,
+                // and 8 / 7 between gateways (to i and to i + 1). From a gateway it carries at most 2 global links * 8 / 7 / 4. Therefore a
+                // local link does not carry more than a global link. At higher loads, the mean of a window can stay below the bound: at
+                // 0.569 it was 0.442 in one window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
-            // Every packet goes to one of 8 groups and returns. Each of the 8 global links of a group carries the load of 1 of its
-            // 8 terminals. It also carries the same load of another group on its way back. A local link carries half of this load.
+            // Every packet goes to one of 8 groups and returns. Each of the 8 global links of a group carries the load of 1 of its 8
+            // terminals. The global link also carries the same load of another group, on the way back. A local link carries half of this
+            // load.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,
@@ -114,8 +118,8 @@ impl Runtime {
         self.groups.vc_classes(local, 2)
     }
 
-    /// A random intermediate for a packet that is now at `from`; `None` if this packet takes the minimal path. `again`: 0 for the
-    /// packet's first draw, a different number for each further draw.
+    /// A random intermediate for a packet in group `from`; `None` if this packet takes the minimal path. `again`: 0 for the packet's first
+    /// draw, and a different number for each later draw.
     pub(super) fn draw_intermediate(&self, from: u32, packet: &Packet, seed: u64, again: u64) -> Option<u64> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let hash = draw(seed ^ again, packet, 0x51);
@@ -136,7 +140,7 @@ impl Runtime {
         Some(u64::from(other_group(below(hash, g - 2), from, to)) << 16)
     }
 
-    /// Whether the intermediate is drawn from all groups except the source group.
+    /// True if the intermediate is drawn from all groups except the source group.
     fn takes_any_other_group(&self) -> bool {
         match self.intermediate {
             Intermediate::OtherGroup | Intermediate::OtherGroupForAll => true,
@@ -144,7 +148,7 @@ impl Runtime {
         }
     }
 
-    /// Whether a routing that chooses has a choice between `at` and `dest`.
+    /// True if an adaptive routing has a choice of paths from router `at` to router `dest`.
     #[inline(always)]
     pub(super) fn has_choice(&self, at: u64, dest: u64) -> bool {
         match self.intermediate {
@@ -153,8 +157,8 @@ impl Runtime {
         }
     }
 
-    /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid` continues from the
-    /// router at which it enters the group.
+    /// Number of hops from router `at` to router `dest` over the intermediate `mid`. If the intermediate is a group, the second phase
+    /// begins at the router where the packet enters the group.
     pub(super) fn distance_over(&self, at: u64, mid: u64, dest: u64, packet: &Packet, seed: u64) -> u32 {
         match self.intermediate {
             Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
@@ -166,14 +170,14 @@ impl Runtime {
         }
     }
 
-    /// Sets `mid` as the intermediate of the packet.
+    /// Sets `mid` as the intermediate of the packet, which begins a detour.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;
         packet.flags |= DETOUR;
     }
 
-    /// Begins the second phase of the packet. The VC classes of the second phase are above those of the first.
+    /// Begins the second phase of the packet. The VC classes of the second phase are above those of the first phase.
     #[inline(always)]
     pub(super) fn second_phase(&self, packet: &mut Packet) {
         packet.phase = 1;
@@ -189,10 +193,10 @@ impl Runtime {
     }
 }
 
-/// Common part of the routings that compare the minimal path with one over an intermediate (UGAL, PAR). `go` returns the next hop
-/// of a packet that has chosen its path. `mid` is the intermediate of a detour, and `None` on the minimal path.
+/// Functions for the routings that compare the minimal path with a path over an intermediate (UGAL, PB, PAR). `go`: returns the next hop of
+/// a packet that has chosen its path. `mid`: the intermediate of a detour; `None` for the minimal path.
 impl Runtime {
-    /// Number of hops of the path from `at` to the destination of the packet.
+    /// Number of hops from router `at` to the packet's destination.
     #[inline(always)]
     pub(super) fn hops(&self, at: u64, packet: &Packet, mid: Option<u64>, seed: u64) -> u32 {
         match mid {
@@ -201,7 +205,7 @@ impl Runtime {
         }
     }
 
-    /// Takes the minimal path, unless a path over `mid` was drawn and its `value` is less.
+    /// Chooses the minimal path, unless a path over `mid` was drawn and its `value` is lower.
     #[inline(always)]
     pub(super) fn take_better(
         &self,
@@ -224,7 +228,7 @@ impl Runtime {
         minimal
     }
 
-    /// The first step of the minimal path, with which `both_ways` begins.
+    /// The first hop of the minimal path. `both_ways` lists it first.
     pub(super) fn minimal_way(
         &self,
         packet: &Packet,
@@ -237,7 +241,7 @@ impl Runtime {
         Some(Step { hop, after, cost: Some(cost(hop, &after, None)) })
     }
 
-    /// The first steps of all paths that `take_better` may choose: the minimal path, and one path over each intermediate.
+    /// The first hops of all paths that `take_better` can choose: the minimal path, and one path over each intermediate.
     pub(super) fn both_ways(
         &self,
         at: u64,
@@ -257,7 +261,7 @@ impl Runtime {
     }
 }
 
-/// The group with this number among the groups other than `from` and `to`.
+/// The group with index `number` among the groups other than `from` and `to`.
 #[inline(always)]
 fn other_group(number: u32, from: u32, to: u32) -> u32 {
     let after_first = number + u32::from(number >= from.min(to));
@@ -274,7 +278,7 @@ impl Routing for Runtime {
     }
 
     fn inject(&self, packet: &mut Packet, _seed: u64) {
-        // the packet draws at the first router, at which the source group is known
+        // the packet draws its intermediate at the first router, because only there the source group is known
         packet.target = u64::MAX;
     }
 
@@ -310,7 +314,8 @@ impl Routing for Runtime {
         Proof::TwoLegs { by_line: false, minimal_phase: Some(2) }
     }
 
-    /// Rank of a hop. At an intermediate router, the local link to it and the local link away from it follow each other.
+    /// A rank of hops that rises along every path, as proof that dependencies have no cycle. The ranks of the local link to an intermediate
+    /// router and of the local link away from it are consecutive.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [u32; 4] = [0, 2, 3, 5];
         const GLOBAL: [u32; 2] = [1, 4];
@@ -338,7 +343,7 @@ impl Routing for Runtime {
         group(from) != group(to)
     }
 
-    /// All possible outcomes: a packet for each intermediate that the packet may draw at `at`.
+    /// One packet for each possible outcome of the draw: each intermediate that the packet can draw at router `at`.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));

@@ -1,30 +1,30 @@
-//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop a packet may cross any unaligned dimension. A packet
-//! may take at most one detour in each dimension.
+//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop, a packet may cross any unaligned dimension (one in which it
+//! is not at its destination's coordinate). A packet may take at most one detour in each dimension.
 //!
 //! # Source
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
 //! Large-Scale Networks", SC'09.
 //! # Parameters
-//! threshold T \[flits\]: bias toward minimal hops. `sensor`: definition of q.
+//! `threshold`: T \[flits\], bias toward minimal hops. `sensor`: definition of the queue q.
 //! # Guarantees
-//! The first kind of candidate is the minimal hop of every unaligned dimension. The second kind is a hop to one random router in
-//! every unaligned dimension without a detour so far. The candidate with the least q * (remaining hops) wins, plus T for a detour.
-//! A hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index. The class
-//! rises with each hop, so dependencies are acyclic, and there are as many classes as hops.
+//! There are two kinds of candidates: the minimal hop in every unaligned dimension, and a hop to one random router in every unaligned
+//! dimension in which the packet has not taken a detour. The candidate with the lowest q * (remaining hops) wins. For a detour, T is added.
+//! Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. The VC class of a packet is its hop index.
+//! The class rises with each hop. Therefore dependencies have no cycle, and there is one class for each hop.
 //!
-//! Under a policy that switches links of lines (TCEP, Section IV-E), minimal hops are candidates only if the direct link is on. A detour
-//! leads over a router that is drawn from the routers with active links to both ends. A detour has no bias if the direct link is dark. A
-//! packet reactivates a shadow link if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the
-//! second link of the detour has gone dark meanwhile, the packet goes over the hub. So a dimension of 3 or more routers needs 3 VC classes.
-//! If the hub moves meanwhile, the packet may take further hops on its last class.
+//! If a power policy switches links of lines (TCEP, Section IV-E), a minimal hop is a candidate only if the direct link is on. (A line is a
+//! set of routers that differ in one coordinate.) A detour then leads over a router that is drawn from those with active links to both
+//! ends. A detour has no bias if the direct link is off. If the direct link is a shadow link and the detour has no credit, the packet
+//! reactivates the link. A packet finishes its detour before it crosses another dimension. If the second link of the detour has gone off
+//! meanwhile, the packet goes over the hub. Therefore a dimension of 3 or more routers needs 3 VC classes. If the hub moves meanwhile, the
+//! packet can take further hops in its last VC class.
 //! # Not modelled
-//! The escape layer, which the paper also allows in place of distance classes.
+//! The escape layer, which the paper also permits instead of VC classes by hop.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: the paths of `dal` are all paths with at most one detour per dimension, and no others.
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under policies that
-//! switch links. No comparison with another simulator.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/paths.rs`: the paths of `dal` are exactly
+//! the paths with at most one detour per dimension. `engine/tests/bounds.rs`: throughput reaches at least half of the bound with detours.
+//! `conformance/src/policy.rs`: no packet is lost under policies that switch links. No comparison with another simulator.
 
 mod by_links;
 
@@ -43,33 +43,34 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// DAL: at each hop a packet may cross any unaligned dimension of a HyperX, with at most one detour in each.
+/// DAL: at each hop, a packet may cross any unaligned dimension of a HyperX, with at most one detour in each dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dal {
     /// Bias toward minimal hops.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// Our choice: two flits more on the minimal path are not a reason to leave it.
+/// The default threshold is our choice: two flits more on the minimal path are no reason for a detour.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
+/// waited on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `dim` is the set of dimensions in which the packet has taken a detour, and `lane` is the number of its hops.
+/// In the state of a packet, `dim` is a mask of the dimensions in which it has taken a detour. `lane` is the number of its hops.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// Number of VC classes of each link between routers.
+    /// Number of VC classes of each link between routers, which is the largest number of hops.
     hops: u8,
     grid: Grid,
     threshold: i32,
@@ -89,7 +90,7 @@ impl RoutingModel for Dal {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::complete(graph).expect("a graph that fits");
-        // a dimension of two routers has no third router for a detour
+        // a packet makes at most two hops in a dimension, and one hop if the dimension has only two routers
         let hops = most_hops(&grid, 2);
         let (classes, threshold) = (same_classes(graph, hops), threshold(self.threshold, "dal")?);
         let lines = SwitchedLines::of(graph);
@@ -101,7 +102,8 @@ impl RoutingModel for Dal {
     }
 }
 
-/// Most hops of a packet: `in_each` in a dimension of 3 or more routers, in which detours are possible. At least 1 over all dimensions.
+/// Largest number of hops of a packet. `in_each`: hops in a dimension of 3 or more routers, in which detours are possible. Returns at least
+/// 1.
 fn most_hops(grid: &Grid, in_each: u8) -> u8 {
     grid.widths.iter().map(|&width| if width > 2 { in_each } else { width - 1 }).sum::<u8>().max(1)
 }
@@ -113,13 +115,13 @@ impl Runtime {
         packet.flags |= if detour > 0 { DETOUR } else { 0 };
     }
 
-    /// Whether a detour in dimension `d` is possible.
+    /// True if the packet may take a detour in dimension `d`.
     #[inline(always)]
     fn may_leave(&self, d: usize, packet: &Packet) -> bool {
         packet.dim >> d & 1 == 0 && self.grid.widths[d] > 2
     }
 
-    /// A random coordinate of dimension `d`, other than that of the router and that of the destination.
+    /// A random coordinate in dimension `d`, different from those of the router and of the destination.
     #[inline(always)]
     fn other(&self, at: u64, d: usize, packet: &Packet, seed: u64) -> u8 {
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
@@ -148,7 +150,7 @@ impl Routing for Runtime {
         let hops = self.grid.differences(at, packet.dest).count() as u32;
         let cost = |port: u16, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
-        // (cost, whether a detour, position in a random order of dimensions): the least is taken
+        // (cost, 1 for a detour, position in a random order of dimensions): the lowest tuple wins
         let mut best = ((i32::MAX, 1, 0), 0, 0);
         for (place, d) in self.grid.differences(at, packet.dest).enumerate() {
             let turn = (place as u32 + below(first, hops)) % hops;
@@ -165,7 +167,7 @@ impl Routing for Runtime {
         Hop { port, class }
     }
 
-    /// Every minimal hop, then every detour.
+    /// The possible next hops of the packet: every minimal hop, and then every detour.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

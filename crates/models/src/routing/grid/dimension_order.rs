@@ -1,27 +1,27 @@
-//! Dimension order: packets cross dimension 0 first, and finish each dimension before the next.
+//! Dimension order: packets cross dimension 0 first, and finish each dimension before the next one.
 //!
 //! # Source
-//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus.
-//! `bubble` is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9),
-//! 2001.
+//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` chooses VC classes as BookSim2 does statically on a torus. `bubble` is
+//! bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9), 2001.
 //! # Parameters
-//! `dateline`: rule that keeps the rings of a torus free of deadlock. `crossing` and `entry` use two VC classes. With `bubble` a
-//! packet that enters a ring needs room for two packets, and a packet that moves on in it needs room for one. With `none` rings can
+//! `dateline`: rule that keeps the rings of a torus free of deadlock. `crossing` and `entry` use two VC classes. With `bubble`, a packet
+//! may enter a ring only if the next buffer has space for two packets. A packet in the ring needs space for one. With `none`, rings can
 //! deadlock.
 //! # Guarantees
-//! Minimal paths. Packets stay in order per source, destination and VC. The routing has one VC class, and two on a torus with a
-//! dateline. With `bubble` all VCs of a link serve all packets, and one VC is enough. Each direction of each ring always has room
-//! for a packet in one of its buffers. The bubble needs virtual cut-through, buffers for two packets, and packets of one length.
-//! Weft refuses runs with `bubble` that do not meet these needs.
+//! Paths are minimal. Packets with the same source, destination and VC stay in order. The routing has one VC class, or two on a torus with
+//! a dateline. With `bubble`, all packets may use all VCs of a link, and one VC is enough. Each direction of each ring always has space for
+//! a packet in one of its buffers (the bubble). The bubble rule needs virtual cut-through, buffers for two packets, and packets of equal
+//! length. Weft refuses other runs with `bubble`.
 //! # Not modelled
-//! Ties: if both directions round a ring are equally long, every packet draws its direction. `bubble`: fairness. Packets in a ring
-//! have priority over packets that enter it; these wait as long as the ring stays full.
+//! A fixed rule for ties: if both directions around a ring are equally long, every packet draws its direction. Fairness with `bubble`:
+//! packets in a ring have priority over packets that enter it, which wait as long as the ring is full.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: bounds under tornado are
-//! reached. `engine/tests/stall.rs`: without a dateline a ring is refused, and stalls if forced; with `bubble` it does not stall in buffers
-//! of two packets. `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. No comparison with another simulator for
-//! `bubble`. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches the bounds
+//! under tornado traffic. `engine/tests/stall.rs`: without a dateline, a ring is refused, and stalls if the refusal is overridden. With
+//! `bubble`, the ring does not stall with buffers for two packets. `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its
+//! bubble. No comparison with another simulator for `bubble`. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of
+//! `tests/data/golden/booksim.csv`.
 
 use crate::routing::bounds::SharedBounds;
 pub use crate::routing::on_grid::Dateline;
@@ -33,11 +33,11 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dimension order: packets cross dimension 0 first, and finish each dimension before the next.
+/// Dimension order: packets cross dimension 0 first, and finish each dimension before the next one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DimensionOrder {
-    /// Torus: the rule that keeps packets in a ring from waiting for each other.
+    /// For a torus: the rule that prevents deadlock in its rings.
     #[serde(default)]
     pub dateline: Dateline,
 }

@@ -1,43 +1,46 @@
-//! HyperX OFAR: in-transit adaptive routing. If its minimal output is occupied, a head takes another unaligned dimension, or a
-//! detour in one. An escape ring prevents deadlock.
+//! HyperX OFAR: adaptive routing in transit, at every router. If its minimal output is occupied, a head crosses another unaligned
+//! dimension, or takes a detour in one. An escape ring prevents deadlock.
 //!
 //! # Source
-//! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V, with the
-//! triggers of the authors' simulator FOGSim, first version, on the network and with the detours of J. H. Ahn et al., "HyperX: Topology,
+//! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V. The triggers are
+//! those of the authors' simulator FOGSim, first version. The network and the detours are those of J. H. Ahn et al., "HyperX: Topology,
 //! Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No paper has combined
-//! these mechanisms; the following combination is our choice.
+//! these mechanisms: this combination is our choice.
 //! # Parameters
-//! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy
-//! of the minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare, `credits` in
-//! use or flits that are `waiting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble`
-//! \[packets\], `escape_occupancy` \[share of a buffer\]).
+//! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the
+//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. The quantity is the `credits`
+//! in use, or the number of flits that are `waiting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`,
+//! `from_sources`). `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
-//! At each router, a hash chooses one of the unaligned dimensions, which the packet prefers. If that output is occupied (`trigger`)
-//! or has no room, the packet takes an open minimal hop in another dimension. If no such hop is open, and the preferred output is
-//! occupied and at least at Th_min, the packet takes a detour. This is a hop to another router of an unaligned dimension in which
-//! the packet has made no detour so far. The hop of the detour is drawn from the outputs that are open and at most at Th_non-min.
-//! If no minimal output has room, the packet enters the ring (from its source only with `from_sources`), or continues in it. A
-//! packet takes at most one detour per dimension, so it makes at most two hops per dimension outside the ring before the first
-//! escape. A packet that has left the ring `exits` times stays in the ring until its destination router. Every run checks the limit
-//! of hops that follows from this (`most_hops`). All VCs outside the ring serve all packets, in no order. Every packet between
-//! routers may escape to the ring, and a ring keeps a bubble.
+//! At each router, a hash selects one of the unaligned dimensions (those in which the packet is not at its destination's coordinate). The
+//! packet prefers this dimension. If its output there is occupied (`trigger`) or has no space, the packet takes an open minimal hop in
+//! another dimension. If no such hop is open, and the preferred output is occupied with at least Th_min, the packet takes a detour. A
+//! detour is a hop to another router of an unaligned dimension in which the packet has not yet made a detour. The detour is drawn from the
+//! outputs that are open and whose occupancy is at most Th_non-min. If no minimal output has space, the packet enters the ring or continues
+//! in it. A packet enters the ring from its source only with `from_sources`. A packet takes at most one detour in each dimension.
+//! Therefore, before the first escape, it makes at most two hops per dimension outside the ring. A packet that has left the ring `exits`
+//! times stays in the ring until its destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use
+//! all VCs outside the ring, in any order. Every packet between routers may escape to the ring. A ring always has a bubble (free space for
+//! a packet).
 //!
-//! Under a policy that switches links of lines (`by_links.rs`), minimal hops and detours take only links that are on. If all direct
-//! links are dark, a head takes a detour without a trigger, over a router with active links to both ends. The escape is not the
-//! ring, but the hub of each line, in order of dimensions, on two separate VC classes. So `ring` has no effect, and
-//! `escape_occupancy` refers to this escape. Paths have at most 3 links in each dimension, as long as the hub does not move.
+//! If a policy switches links of lines, minimal hops and detours use only links that are on (`by_links.rs`). (A line is a set of routers
+//! that differ in one coordinate.) If all direct links are off, a head takes a detour without a trigger, over a router with active links to
+//! both ends. The escape is then not the ring. Packets escape over the hub of each line, in the order of dimensions, in two separate VC
+//! classes. Therefore `ring` has no effect, and `escape_occupancy` refers to this escape. Paths have at most 3 links in each dimension,
+//! unless the hub moves.
 //!
-//! Detours begin only when minimal buffers are full. At loads that minimal paths alone cannot carry, the latency is at least the
-//! time to empty such a buffer. At these loads `dal` and `ugal_p` are faster, because they compare queues.
+//! Detours begin only when buffers on minimal paths are full. If minimal paths alone cannot carry the load, the latency is at least the
+//! time to empty a buffer on a minimal path. At loads above those of minimal paths, `dal` and `ugal_p` have a lower latency, because they
+//! compare queues.
 //! # Not modelled
-//! The output VC with the most credits: instead, VCs with room take turns. Separate thresholds for single VCs. Trunks. VCs of the
-//! ring belong to whole link classes, so they stay empty on links that are on no ring.
+//! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
+//! VCs of the ring on single links: they belong to whole link classes, and stay empty on links that are on no ring.
 //! # Validation
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers),
-//! `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty), `engine/tests/theory.rs` (latency
-//! without contention is exact to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours),
-//! `conformance/src/policy.rs` (nothing is lost under policies that switch links). In this folder: hops of all states; limits of
-//! detours; under bit complement a load above that of minimal routing; under uniform traffic the load of minimal routing. No
+//! `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty), `engine/tests/theory.rs` (latency without
+//! contention is exact to the cycle), `engine/tests/bounds.rs` (throughput reaches at least half of the bound with detours),
+//! `conformance/src/policy.rs` (no packet is lost under policies that switch links). Tests in this folder: the hops of all states; the
+//! limits of detours; under bit complement, a load above that of minimal routing; under uniform traffic, the load of minimal routing. No
 //! comparison with another simulator.
 
 mod by_links;
@@ -58,12 +61,12 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// HyperX OFAR: in-transit adaptive routing. A head leaves its minimal path if the minimal output is occupied, and an escape ring
-/// prevents deadlock.
+/// HyperX OFAR: adaptive routing in transit, at every router. A head leaves its minimal path if the minimal output is occupied. An escape
+/// ring prevents deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperXOfar {
-    /// Condition under which a head looks for an output other than its preferred minimal one.
+    /// Condition under which a head looks for an output other than the minimal output that it prefers.
     #[serde(default = "unavailable")]
     pub trigger: Trigger,
     /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
@@ -72,10 +75,10 @@ pub struct HyperXOfar {
     /// Th_non-min: largest occupancy of the first output of a detour.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// Measure of occupancy of an output, for both thresholds.
+    /// Measure of the occupancy of an output, for both thresholds.
     #[serde(default)]
     pub occupancy: Occupancy,
-    /// The escape ring.
+    /// The escape ring, which prevents deadlock.
     #[serde(default)]
     pub ring: RingConfig,
     /// Rule that keeps packets at their source while their router is congested.
@@ -87,21 +90,21 @@ fn unavailable() -> Trigger {
     Trigger::Unavailable
 }
 
-/// Without injection control the network collapses beyond saturation, as the paper reports for few VCs. Under bit complement on 4x4
-/// routers with 4 terminals, it accepts 0.09 of 0.9 with 4 VCs of 16 flits. Under bit complement on 4x4 routers with 4 terminals,
-/// the network accepts 0.09 of 0.9 with 4 VCs of 16 flits. With the values 0 or 0.5 it accepts 0.47.
+/// Without injection control, the accepted load collapses beyond saturation, as the paper reports for few VCs. Measured under bit
+/// complement on 4x4 routers with 4 terminals and 4 VCs of 16 flits: the network accepts 0.09 of 0.9. With the values 0 or 0.5 for `most`,
+/// it accepts 0.47.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
 }
 
-/// In a packet, bit d of `phase` records that the packet has made its detour in dimension d.
+/// In the state of a packet, bit d of `phase` is 1 if the packet has made its detour in dimension d.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     grid: Grid,
-    /// For each dimension: difference between the numbers of two neighbouring routers.
+    /// For each dimension: difference between the numbers of two routers that are neighbours in it.
     strides: [u32; 8],
     in_transit: InTransit,
-    /// VC classes if the escape uses hubs.
+    /// The VC classes if packets escape over hubs.
     by_hubs: Classes,
     lines: SwitchedLines,
 }
@@ -115,7 +118,7 @@ impl RoutingModel for HyperXOfar {
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
-        // a head compares single links, and does not know the members of trunks
+        // heads compare single links, so the routing does not support trunks
         Grid::complete(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
@@ -142,9 +145,9 @@ impl RoutingModel for HyperXOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // All packets of a router cross each dimension to the complement of its coordinate. In each dimension, one of the router's
-        // 3 links leads to this complement. At load 1 the 16 routers of 4 terminals send 4 x 16 flits per cycle. Of these m <= 16
-        // take a direct link, and d take two of the 3 x 16 links of this dimension. So m + 2 d <= 48, and m + d <= 32.
+        // In each dimension, all packets of a router go to the complement of its coordinate. One of the router's 3 links in the dimension
+        // leads to this complement. At load 1, the 16 routers with 4 terminals each send 4 x 16 flits per cycle. m <= 16 of these flits
+        // take a direct link, and d flits take two of the 3 x 16 links of this dimension. Therefore m + 2 d <= 48, and m + d <= 32.
         const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         let detours = Accepts::WithDetours(32.0 / 64.0);
         let example = |parameters: &str| Example::of(parameters).only_on(&[CUBE, SQUARE]);
@@ -164,7 +167,7 @@ const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}
 const CUBE: &str = r#"{"hyperx": {"widths": [3, 2, 3], "terminals_per_router": 2}}"#;
 
 impl Runtime {
-    /// The number of the router with coordinates `at`.
+    /// The number of the router whose coordinates are `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
         let dims = 0..usize::from(self.grid.dims);
@@ -177,16 +180,16 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 0 }
     }
 
-    /// The minimal hops to the destination (another router).
+    /// The minimal hops to the destination, which is another router.
     fn minimal(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let packet = *packet;
         self.grid.differences(at, packet.dest).map(move |d| self.minimal_in(at, d, &packet))
     }
 
-    /// The minimal hop that a packet prefers. A hash chooses the hop, which stays the same while the packet is at this router.
+    /// The minimal hop that a packet prefers. A hash selects it. The hop stays the same while the packet is at router `at`.
     #[inline(always)]
     fn preferred(&self, at: u64, packet: &Packet) -> Hop {
-        // one bit for each dimension that differs
+        // one bit for each dimension in which the coordinates differ
         let mut differ = at ^ packet.dest;
         differ |= differ >> 4;
         differ |= differ >> 2;
@@ -194,7 +197,7 @@ impl Runtime {
         self.preferred_of(at, packet, differ & 0x0101_0101_0101_0101)
     }
 
-    /// The preferred one of the minimal hops in these dimensions (bit 8 d for dimension d).
+    /// The minimal hop that the packet prefers among the dimensions in `differ` (bit 8 d for dimension d).
     #[inline(always)]
     fn preferred_of(&self, at: u64, packet: &Packet, mut differ: u64) -> Hop {
         let random = hash(0, packet.src, packet.seq, 0x0fa3);
@@ -202,7 +205,7 @@ impl Runtime {
         self.minimal_in(at, differ.trailing_zeros() as usize / 8, packet)
     }
 
-    /// The first hops of detours that the packet may still make, to the other routers of unaligned dimensions.
+    /// The first hops of all detours that the packet may still make: to other routers of unaligned dimensions.
     fn detours(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let Packet { dest, phase, .. } = *packet;
         let allowed = self.grid.differences(at, dest).filter(move |d| phase >> d & 1 == 0);
@@ -213,7 +216,7 @@ impl Runtime {
         })
     }
 
-    /// The request of a head if no rule keeps it at its source.
+    /// The hop that a head requests, without the injection rule that can delay it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let preferred = self.preferred(at, packet);
@@ -224,8 +227,8 @@ impl Runtime {
         self.another(at, here, packet, turn, (preferred, looks))
     }
 
-    /// Another minimal hop, if one is open. Otherwise a detour, if the head looks for one and one is open. Otherwise the ring, if
-    /// no minimal hop has room. Otherwise the preferred minimal hop.
+    /// Another minimal hop, if one is open. Otherwise a detour, if the head looks for one and one is open. Otherwise a hop into the ring,
+    /// if no minimal hop has space. Otherwise the preferred minimal hop.
     #[inline(never)]
     fn another<Q: View + ?Sized>(
         &self,
@@ -253,8 +256,8 @@ impl Runtime {
         escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
     }
 
-    /// A hop over a sleeping link, if the preferred output has no room, because a link wakes only if a head requests it. A detour
-    /// only if that output is broken.
+    /// If the preferred output has no space, a hop over a link that is off. A link that is off wakes only if a head requests it. The hop is
+    /// part of a detour only if the preferred output is broken.
     fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
         let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         if self.in_transit.has_room(here, preferred) {
@@ -264,7 +267,8 @@ impl Runtime {
         self.minimal(at, packet).find(sleeps).or_else(detours)
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router), and whether the hop is minimal. Minimal hops come first.
+    /// Every hop that a packet may take at router `at`, which is not its destination. Each has a flag: true if the hop is minimal. Minimal
+    /// hops come first.
     fn possible(&self, at: u64, packet: &Packet) -> Vec<(Hop, bool)> {
         let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
         let escapes = escapes.into_iter().map(|hop| (hop, false));
@@ -368,8 +372,8 @@ impl Routing for Runtime {
         true
     }
 
-    /// In each stay outside of rings, one hop to the destination's coordinate in every dimension; in total, one detour in each
-    /// dimension. There is no limit if a hub may move.
+    /// The limit is the sum of two parts. In each stay outside of rings, a packet makes one hop per dimension to the destination's
+    /// coordinate. In total, it makes one detour per dimension. There is no limit if a hub can move.
     fn most_hops(&self) -> Option<u32> {
         if self.lines.are_there() {
             return None;

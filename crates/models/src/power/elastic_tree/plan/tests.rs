@@ -1,11 +1,11 @@
-//! Tests of plans with failed links: by hand, and for random faults that the plan joins all leaves that can be joined.
+//! Tests of plans with failed links: some by hand, and one with random faults in which the plan must join all leaves that can be joined.
 
 use super::*;
 use rand_pcg::rand_core::Rng;
 use weft_api::links_up::above;
 use weft_traffic::stream;
 
-/// A tree with 2 links up on each of 2 levels: 4 pods of 2 leaves, like `fat_tree` with k = 4.
+/// A tree like `fat_tree` with k = 4: 4 pods of 2 leaves, and 2 links up on each of 2 levels.
 fn small() -> Tree {
     Tree { radix: 2, levels: 2, leaves: (0..4).flat_map(|pod| [pod << 8, pod << 8 | 1]).collect() }
 }
@@ -16,7 +16,7 @@ fn failed(links: &[(u64, u32)]) -> Failed {
     failed
 }
 
-/// The router of level 1 in a pod that link up `up` of each leaf leads to.
+/// The router of level 1 in pod `pod` to which link up `up` of each leaf leads.
 fn aggregation(pod: u64, up: u64) -> u64 {
     1 << LEVEL | pod << 8 | up
 }
@@ -43,7 +43,7 @@ fn a_core_that_is_dead_is_replaced_by_the_next_one_of_the_same_routers() {
 #[test]
 fn a_broken_link_of_a_leaf_moves_the_tree_to_the_other_one() {
     assert_eq!(used([1, 1], &[(0x0200, 0)]), [vec![2], vec![0, 1]]);
-    // a dead router above the leaves: all its links have failed
+    // a failed router above the leaves: all its links have failed
     let dead = [(0x0200, 0), (0x0201, 0), (aggregation(2, 0), 0), (aggregation(2, 0), 1)];
     assert_eq!(used([1, 1], &dead), [vec![2], vec![0, 1]]);
 }
@@ -55,16 +55,17 @@ fn a_dead_leaf_changes_nothing() {
 
 #[test]
 fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
-    // Link up 0 of one leaf and link up 1 of another have failed. A leaf of pod 2 is reached over 1, and a leaf of pod 3 over 0
+    // Link up 0 of a leaf in pod 2 and link up 1 of a leaf in pod 3 have failed. The leaf in pod 2 is reached over link 1, and the leaf in
+    // pod 3 over link 0
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0300, 1)]), [vec![3], vec![1, 1]]);
-    // only the leaves of pod 2 are separated from each other
+    // the failures separate only the two leaves of pod 2 from each other
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0201, 1)]), [vec![3], vec![1, 1]]);
-    // pod 1 reaches no core, but its leaves reach each other
+    // pod 1 reaches no core, but the leaves of pod 1 reach each other
     let cut_off = [(aggregation(1, 0), 0), (aggregation(1, 0), 1), (aggregation(1, 1), 0), (aggregation(1, 1), 1)];
     assert_eq!(used([1, 1], &cut_off), [vec![1], vec![1, 0]]);
 }
 
-/// Whether all paths of a packet between two leaves use only links up that are in use and work.
+/// True if all links up that a packet may take from one leaf to another are in use and work.
 fn joined(links: &LinksUp, from: u64, to: u64) -> bool {
     let mut at = vec![from];
     loop {
@@ -98,7 +99,7 @@ fn all_leaves_that_can_be_joined_are_and_packets_are_led_there() {
         let tree = Tree { radix, levels, leaves };
         let mut failed = Failed::new();
         for _ in 0..below(8) {
-            // a router below the top level: a leaf, or a router after some choices
+            // the router at the lower end of a random failed link: a leaf, or a router above it
             let mut lower = tree.leaves[below(tree.leaves.len())];
             for _ in 0..below(levels) {
                 lower = above(lower, below(radix as usize) as u32);
@@ -113,7 +114,7 @@ fn all_leaves_that_can_be_joined_are_and_packets_are_led_there() {
         for (&from, &to) in tree.leaves.iter().flat_map(|from| tree.leaves.iter().map(move |to| (from, to))) {
             let expected = joined(&all, from, to);
             assert_eq!(joined(&links, from, to), expected, "{round}: {from:x} to {to:x} of {links:?}");
-            // the choices of a packet never end at a router without a further link
+            // a packet never arrives at a router on the way up that has no link to continue
             let mut at = from;
             while expected && !weft_api::coordinates::is_above(at, to) {
                 let choices: Vec<u32> = numbers_of(links.choices(at, to)).collect();

@@ -1,13 +1,13 @@
-//! Layers in which the paths do not close a cycle. Each layer keeps its channels in an order in which every dependency leads to a later
-//! channel. A dependency against the order moves the channels between its two ends (D. J. Pearce, P. H. J. Kelly, "A dynamic
-//! topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
+//! Divides paths into layers. In each layer, the paths form no cycle of dependencies. Each layer has an order of its channels in which
+//! every dependency leads to a later channel. A new dependency against this order moves the channels between its two ends (D. J. Pearce, P.
+//! H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
 
 use std::collections::BTreeSet;
 
 /// The dependencies between channels that the paths of one layer cause.
 #[derive(Debug)]
 struct Layer {
-    /// Position of each channel in the order.
+    /// For each channel: its position in the order.
     order: Vec<u32>,
     onward: Vec<Vec<u32>>,
     back: Vec<Vec<u32>>,
@@ -24,7 +24,7 @@ impl Layer {
         }
     }
 
-    /// Adds the dependencies of a path, unless they close a cycle. Returns whether the dependencies were added.
+    /// Adds the dependencies of a path to the layer, unless they would close a cycle. Returns true if the dependencies were added.
     fn add(&mut self, path: &[u32]) -> bool {
         let mut added: Vec<(u32, u32)> = Vec::new();
         for turn in path.windows(2) {
@@ -47,7 +47,7 @@ impl Layer {
         true
     }
 
-    /// Makes `from` come before `to` in the order. Returns `false` if a chain of dependencies leads from `to` to `from`.
+    /// Moves `from` before `to` in the order of the channels. Returns false if a chain of dependencies already leads from `to` to `from`.
     fn reorder(&mut self, from: u32, to: u32) -> bool {
         let (last, first) = (self.order[from as usize], self.order[to as usize]);
         if last < first {
@@ -71,7 +71,7 @@ impl Layer {
     }
 }
 
-/// All channels that dependencies reach from channel `from`, through channels that `within` accepts.
+/// All channels to which dependencies lead from channel `from`, over channels that `within` accepts.
 fn reached(from: u32, next: &[Vec<u32>], within: impl Fn(u32) -> bool) -> BTreeSet<u32> {
     let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(channel) = open.pop() {
@@ -84,7 +84,7 @@ fn reached(from: u32, next: &[Vec<u32>], within: impl Fn(u32) -> bool) -> BTreeS
     seen
 }
 
-/// All layers so far.
+/// The layers that paths have needed so far.
 #[derive(Debug)]
 pub struct Layers {
     channels: usize,
@@ -100,7 +100,7 @@ impl Layers {
         self.layers.len() as u8
     }
 
-    /// Adds a path to the first layer in which it does not close a cycle; `None` if that would take more than `most` layers.
+    /// Adds a path to the first layer in which it closes no cycle; `None` if it would need more than `most` layers.
     pub fn first_fit(&mut self, path: &[u32], most: u8) -> Option<u8> {
         if let Some(layer) = self.layers.iter_mut().position(|layer| layer.add(path)) {
             return Some(layer as u8);
@@ -109,13 +109,13 @@ impl Layers {
             return None;
         }
         let mut layer = Layer::new(self.channels);
-        // a path without a loop is not a cycle by itself
+        // a path that visits no channel twice closes no cycle by itself
         layer.add(path).then(|| self.layers.push(layer))?;
         Some(self.count() - 1)
     }
 
-    /// Moves a path from `layer` to the layer with the fewest paths, if that layer has fewer paths and the path closes no cycle
-    /// there. Returns the path's layer. The dependencies in the path's old layer stay, as if the path were still there.
+    /// Moves a path from `layer` to the layer with the fewest paths, if this layer has fewer paths and the path closes no cycle in it.
+    /// Returns the layer in which the path then is. The dependencies of the path stay in the old layer, as if the path were still there.
     pub fn moved(&mut self, path: &[u32], layer: u8) -> u8 {
         let fewest = (0..self.layers.len()).min_by_key(|&other| self.layers[other].paths);
         let Some(other) = fewest.filter(|&other| self.layers[other].paths + 1 < self.layers[usize::from(layer)].paths)
@@ -134,7 +134,7 @@ impl Layers {
 mod tests {
     use super::*;
 
-    /// A ring of four channels: three of its four turns fit into one layer, and the fourth turn closes the cycle.
+    /// A ring of four channels. Three of its four turns fit into one layer, and the fourth turn closes the cycle.
     #[test]
     fn a_path_that_closes_a_cycle_goes_to_the_next_layer() {
         let mut layers = Layers::new(4);
@@ -143,7 +143,7 @@ mod tests {
         }
         assert_eq!(layers.first_fit(&[3, 0], 1), None);
         assert_eq!(layers.first_fit(&[3, 0], 2), Some(1));
-        // a refused path leaves no dependency: 0 after 2 is allowed in the second layer, in which only 3 comes before 0
+        // a refused path leaves no dependencies: in the second layer, still only 3 must come before 0
         assert_eq!(layers.first_fit(&[0, 2, 3, 0], 2), None);
         assert_eq!(layers.first_fit(&[0, 2], 1), Some(0));
         assert_eq!(layers.moved(&[0, 1], 0), 1);

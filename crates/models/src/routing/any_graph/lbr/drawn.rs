@@ -1,4 +1,5 @@
-//! The candidate paths of LBR, drawn for each packet or for each snapshot. The routing finds each path by following the packet along it.
+//! The candidate paths of LBR, if they are drawn for each packet or each snapshot. The routing does not store paths. The routing finds each
+//! path by following the packet along it.
 
 use super::shares::MOST;
 use crate::routing::on_graph::Wiring;
@@ -9,8 +10,8 @@ use weft_api::board::Post;
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 
-/// Paths of a packet: first the minimal path, then the paths over intermediates. Packets are marked as in [`TwoLegs`]. Undecided
-/// packets are marked like packets in phase 0 without a detour.
+/// The candidate paths of a packet: the minimal path with number 0, then the paths over intermediates. The state of a packet is as in
+/// [`TwoLegs`]. A packet that has not drawn its path yet has the state of phase 0 without a detour.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     pub legs: TwoLegs,
@@ -19,12 +20,12 @@ pub struct Drawn {
     anew: Anew,
 }
 
-/// Times at which other intermediates are drawn. If the routing of a leg also draws its path, each packet draws its own.
+/// The times at which other intermediates are drawn. If the routing of a leg also draws its path, each packet draws this path separately.
 #[derive(Debug, Clone, Copy)]
 pub enum Anew {
     /// Each packet draws its intermediates.
     ByPacket,
-    /// Each source router draws the intermediates with each snapshot, for each destination router.
+    /// Each source router draws intermediates for each destination router after every snapshot.
     BySnapshot,
 }
 
@@ -53,7 +54,7 @@ impl Drawn {
         detour
     }
 
-    /// The intermediates of a packet at `at`, while `post` is the last snapshot; the index is the number of the path.
+    /// The intermediates of a packet at router `at`, if `post` is the last snapshot. The index is the number of the path.
     #[inline]
     pub fn mids(&self, at: u64, packet: &Packet, seed: u64, post: Post<'_>) -> [u32; MOST] {
         let mut mids = [0; MOST];
@@ -73,13 +74,13 @@ impl Drawn {
         mids
     }
 
-    /// The state of the packet on path number `path`, with these intermediates.
+    /// The state of the packet on candidate path number `path`, if `mids` are its intermediates.
     #[inline]
     pub fn sent(&self, packet: &Packet, path: usize, mids: &[u32; MOST]) -> Packet {
         if path == 0 { Self::minimal(packet) } else { self.over(packet, mids[path].into()) }
     }
 
-    /// Computes the sums of the posted queues along the paths of a packet at `at`, with these intermediates.
+    /// Computes, for each candidate path of a packet at router `at`, the sum of the queues along the path in snapshot `post`.
     #[inline]
     pub fn queues(&self, at: u64, packet: &Packet, seed: u64, post: Post<'_>, mids: &[u32; MOST], queues: &mut [u32]) {
         let mut on_leg = *packet;
@@ -103,14 +104,14 @@ impl Drawn {
         }
     }
 
-    /// The first hops of the minimal paths, then those of the paths over each intermediate.
+    /// The first hops of the minimal paths, and then those of the paths over each intermediate.
     pub fn ways(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mids = self.legs.mids.iter().map(|&mid| u64::from(mid)).filter(|&mid| mid != at && mid != packet.dest);
         let over = mids.filter(|_| self.detours > 0).map(|mid| self.over(packet, mid));
         [Self::minimal(packet)].into_iter().chain(over).flat_map(|sent| self.legs.steps(at, &sent, seed)).collect()
     }
 
-    /// Relative probability of a hop among `ways` if all paths of a packet are equally likely.
+    /// Relative probability of the hop `way` if all candidate paths of the packet are equally likely.
     pub fn weight(&self, at: u64, packet: &Packet, way: &Step, seed: u64) -> f64 {
         let others = (self.legs.mids.len() - 2) as f64;
         let (sent, weight) = match way.after.flags & DETOUR {
@@ -140,7 +141,7 @@ mod tests {
         let leg = serde_json::from_str(r#"{"flex_minimal": {}}"#).unwrap();
         let posts = Posts { key: "", numbers: 1, every: Time::Cycles(10), delay: Time::Cycles(1) };
         let board = Board::new(&posts, 48, 1_000_000, "lbr").unwrap();
-        // the intermediates from router 3 to router 40, for 20 packets each before, during and after the second snapshot
+        // the intermediates from router 3 to router 40, for 20 packets before, 20 during and 20 after the second snapshot
         let mids = |anew| {
             let legs = TwoLegs::of(&graph, &leg, "lbr", "minimal").unwrap();
             let drawn = Drawn::new(&graph, legs, 3, anew);

@@ -1,4 +1,5 @@
-//! The candidate paths of LBR between every two routers with terminals. The paths are drawn once, and one table stores whole paths.
+//! The candidate paths of LBR between every two routers with terminals, if the paths are fixed for the whole run. Fixed paths are drawn
+//! once, and a table stores every hop.
 
 use crate::routing::on_graph::{MAX_BYTES, Wiring};
 use crate::routing::{AnyRouting, Hop, Step, class_per_hop};
@@ -14,33 +15,33 @@ const BYTES: u64 = 4;
 #[derive(Debug, Clone)]
 pub struct Fixed {
     wiring: Wiring,
-    /// Number of paths of a pair: the minimal path first, then the paths over an intermediate.
+    /// Number of candidate paths of a pair of routers. The minimal path comes first, and then the paths over intermediates.
     pub of_pair: usize,
-    /// Number of links on the longest path.
+    /// Length of the longest path \[links\].
     pub longest: usize,
-    /// Number of values that a router posts: one per port, and one more.
+    /// Number of values that a router posts on the board: one per port, and one more.
     numbers: usize,
-    /// Index in `hops` of the first hop of each path, and at the end the number of all hops.
+    /// For each path: index in `hops` of its first hop. The last entry is the number of all hops.
     starts: Arc<[u32]>,
-    /// For each hop, its index on the board: router * numbers + port.
+    /// For each hop: index on the board of its output's queue, which is router * numbers + port.
     hops: Arc<[u32]>,
 }
 
 impl Fixed {
-    /// The number of the first path from `from` to `to`; the other paths follow.
+    /// The number of the first candidate path from router `from` to router `to`. The pair's other paths follow.
     #[inline(always)]
     pub fn first(&self, from: u64, to: u64) -> usize {
         let row = |router: u64| self.wiring.row(router as u32).unwrap_or(0) as usize;
         (row(to) * self.wiring.destinations as usize + row(from)) * self.of_pair
     }
 
-    /// The hops of a path, as indices on the board.
+    /// The hops of a path, as indices on the board. The indices give the queues along the path.
     #[inline(always)]
     pub fn hops(&self, path: usize) -> &[u32] {
         &self.hops[self.starts[path] as usize..self.starts[path + 1] as usize]
     }
 
-    /// The port of hop number `hop` of a path; the hop leaves router `at`. `None` after the last hop.
+    /// The port of a path's hop number `hop`, which leaves router `at`. `None` after the last hop.
     #[inline(always)]
     pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u16> {
         self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u16)
@@ -50,7 +51,7 @@ impl Fixed {
         packet.phase == 0
     }
 
-    /// Puts the packet on candidate `number` of a pair of routers; the pair's first path is `first`.
+    /// Assigns the packet to candidate path `number` of its pair of routers. `first`: the pair's first path.
     #[inline(always)]
     pub fn send(packet: &mut Packet, first: usize, number: usize) {
         packet.phase = 1;
@@ -71,7 +72,7 @@ impl Fixed {
         }
     }
 
-    /// The first hop of each path of a packet at `at`.
+    /// The first hop of each candidate path of a packet at router `at`.
     pub fn ways(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let way = |number: usize| {
             let mut after = *packet;
@@ -92,15 +93,15 @@ pub fn table_bytes(hosts: u64, of_pair: u64, links: u64) -> u64 {
     hosts.saturating_mul(hosts).saturating_mul(of_pair).saturating_mul((links + 1) * BYTES)
 }
 
-/// Data for the search of the paths.
+/// The data that the search for fixed paths needs.
 pub struct Search<'a> {
     pub graph: &'a Graph,
     pub leg: &'a dyn AnyRouting,
-    /// For each router: its coordinates in the routing of the legs.
+    /// For each router: its coordinates in the form that the routing of the legs uses.
     coords: Vec<u64>,
-    /// Number of paths over an intermediate.
+    /// Number of paths over an intermediate for each pair of routers.
     detours: usize,
-    /// Number of the random draw. The fixed hashes of each path depend on it.
+    /// Number of the random draw, which changes the hashes that select paths.
     draw: u64,
 }
 
@@ -114,7 +115,7 @@ impl<'a> Search<'a> {
         let mut hops = Vec::new();
         let mut at = from;
         for (target, leg) in mid.into_iter().chain([to]).zip(0..) {
-            // the routing of a leg draws by hashes of the packet: for this path the hashes are fixed
+            // the routing of a leg draws by hashes of the packet, and these hashes are fixed for the path
             let fixed = hash(self.draw, from, to, 0x1b + 2 * u64::from(number) + leg);
             let dest = self.coords[target as usize];
             let mut packet =
@@ -130,7 +131,7 @@ impl<'a> Search<'a> {
         hops
     }
 
-    /// Distinct routers with terminals, in a random order, without `from` and `to`.
+    /// Draws distinct routers with terminals, without `from` and `to`, as intermediates of the paths of a pair.
     fn mids(&self, hosts: &[u32], from: u32, to: u32) -> Vec<u32> {
         let mut mids: Vec<u32> = Vec::with_capacity(self.detours);
         let wanted = self.detours.min(hosts.len().saturating_sub(2));
@@ -146,7 +147,7 @@ impl<'a> Search<'a> {
         mids
     }
 
-    /// All candidate paths. Refuses paths that are longer than the number of VC classes, and tables that are too large.
+    /// Finds all candidate paths. Refuses paths that are longer than the number of VC classes, and tables that are too large.
     pub fn paths(&self) -> Result<Fixed, Refusal> {
         let wiring = Wiring::of(self.graph);
         let hosts: Vec<u32> = wiring.hosts().collect();

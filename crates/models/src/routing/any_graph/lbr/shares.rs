@@ -1,29 +1,29 @@
-//! Divides the flits of a source among the candidate paths to one destination. Like water, the flits fill the paths with the
-//! shortest queues first, up to one level.
+//! Divides the flits of a source among the candidate paths to one destination. The flits fill the paths with the shortest queues first, up
+//! to a common level, as water would.
 //!
 //! # Source
-//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper removes paths with queues above the level of all
-//! paths only once. After the removal, the level of the other paths is lower, and one of them may be above this level and get a
-//! negative share. `Shares` removes paths until no path is above the level.
+//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper computes the level over all paths, and removes the paths
+//! with queues above this level only once. After the removal, the level of the remaining paths is lower. A path can then be above the new
+//! level, and its share is negative. `Shares` removes paths until no queue is above the level.
 
-/// Largest number of candidates of a pair of routers.
+/// Largest number of candidate paths of a pair of routers.
 pub const MOST: usize = 16;
 
 /// The shares of traffic that the candidate paths of a pair of routers get.
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
     queues: &'a [u32],
-    /// A bit for each path that gets flits; and the number of these paths.
+    /// `in_use`: mask of the paths that get flits. `count`: number of these paths.
     in_use: u32,
     count: u64,
-    /// Level up to which these paths are filled, times the number of these paths [flits].
+    /// Level up to which the paths in use are filled, multiplied by `count` \[flits\].
     level: u64,
-    /// Sum of all weights.
+    /// Sum of the weights of all paths.
     sum: u64,
 }
 
 impl<'a> Shares<'a> {
-    /// `injected`: flits of the source in an interval, at least 1. `queues`: flits on each path.
+    /// `injected`: number of flits that the source sent in an interval, at least 1. `queues`: number of flits that wait on each path.
     #[inline]
     pub fn of(injected: u32, queues: &'a [u32]) -> Self {
         let injected = u64::from(injected.max(1));
@@ -37,7 +37,7 @@ impl<'a> Shares<'a> {
                     longest = longest.max(queue);
                 }
             }
-            // if queue >= level / count the path is full; the shortest queue never is
+            // a path is full if its queue >= level / count; the path with the shortest queue is never full
             let full = |queue: u32| u64::from(queue) * count >= level;
             if !full(longest) {
                 return Self { queues, in_use, count, level, sum: injected * count };

@@ -1,18 +1,18 @@
-//! Computes the hop that a head requests in an allocation step, and all hops that it may request.
+//! Computes the hop that a head requests in an allocation step under OFAR, and all hops that it may request.
 
 use super::{FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, MUST_GLOBAL, Runtime};
 use crate::routing::in_transit::is_in_ring;
 use crate::routing::{Hop, View, below, hash};
 use weft_api::state::Packet;
 
-/// A kind of detour.
+/// A kind of detour (misroute).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A detour over a global link of this router.
     Global,
-    /// A detour over a global link of this router, after a local hop that led to it.
+    /// A detour over a global link of this router, which must follow the packet's local misroute in its source group.
     MandatoryGlobal,
-    /// A detour over a local link. In the source group the packet then takes a global link.
+    /// A detour over a local link. If the packet is in its source group, its next hop is then a global link.
     Local,
 }
 
@@ -36,7 +36,7 @@ impl Runtime {
         self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
     }
 
-    /// The hop that a head requests if no rule delays it at its source.
+    /// The hop that a head requests, without the injection rule that can delay it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
@@ -51,7 +51,7 @@ impl Runtime {
         self.detour(at, here, packet, turn, (minimal, is_global, looks))
     }
 
-    /// A detour, if one is allowed and open. Otherwise the ring, if the minimal hop has no room. Otherwise the minimal hop.
+    /// A detour, if one is permitted and open. Otherwise a hop into the ring, if the minimal hop has no space. Otherwise the minimal hop.
     #[inline(never)]
     fn detour<Q: View + ?Sized>(
         &self,
@@ -89,20 +89,20 @@ impl Runtime {
         if !mandatory && !here.is_broken(minimal.port) {
             return Some(minimal);
         }
-        // a sleeping link wakes only if a head requests it
+        // a link that is off wakes only if a head requests it
         let kind = self.kind(at, packet, is_global, random);
         let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         let sleeps = kind.and_then(|kind| self.candidates(at, kind, minimal).find(may_wake));
-        // after a local misroute the minimal hop would lead back
+        // after a local misroute, the minimal hop would lead back and is not taken
         if mandatory { sleeps } else { sleeps.or(Some(minimal)) }
     }
 
-    /// The kind of detour that a packet may take here. If both kinds are possible, `random` decides.
+    /// The kind of detour that a packet may take at router `at`. If both kinds are possible, `random` decides.
     fn kind(&self, at: u64, packet: &Packet, minimal_is_global: bool, random: u64) -> Option<Kind> {
         let kinds = self.kinds(at, packet, minimal_is_global);
         match kinds {
             [Some(global), Some(local)] => {
-                // each router of the group is equally likely
+                // all routers of the group are equally likely, and this router is one of them
                 let own = below(random.rotate_left(32), self.groups.per_group) == 0;
                 Some(if own { global } else { local })
             }
@@ -110,7 +110,7 @@ impl Runtime {
         }
     }
 
-    /// The kinds of detours that a packet may take here: over a global link, and over a local one.
+    /// The kinds of detours that a packet may take at router `at`: first over a global link, then over a local link.
     pub(super) fn kinds(&self, at: u64, packet: &Packet, minimal_is_global: bool) -> [Option<Kind>; 2] {
         let has = |flag: u8| packet.phase & flag != 0;
         if Self::is_before_first_global(at, packet) && !has(GLOBAL_DONE) {
@@ -123,7 +123,7 @@ impl Runtime {
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
             return match (self.config.global_misrouting, has(FROM_LOCAL)) {
                 (GlobalMisrouting::SourceRouter, true) => [None, None],
-                // the packet's local hop was a detour around a link that is off
+                // the packet arrived on a local detour around a link that is off
                 _ if local.is_none() => [global, None],
                 (GlobalMisrouting::Mixed | GlobalMisrouting::SourceRouter, false)
                 | (GlobalMisrouting::CurrentRouter, _) => [global, None],
@@ -135,7 +135,7 @@ impl Runtime {
         [None, local.then_some(Kind::Local)]
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router), the minimal one first.
+    /// Every hop that a packet may take at router `at`, the minimal hop first. The router is not the destination.
     pub(super) fn possible(&self, at: u64, packet: &Packet) -> Vec<Hop> {
         let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
         if self.in_transit.stays_in_ring(packet) {

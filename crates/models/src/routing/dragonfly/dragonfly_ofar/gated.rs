@@ -1,9 +1,9 @@
-//! Handles local links that are off, under a power policy that reports the active links of a group.
+//! Handles local links that are off, if a power policy reports which links of a group are active.
 //!
-//! If its direct link is not on, a head goes over another router of the group with active links to both ends (TCEP, Section IV-E).
-//! If the second link has gone off meanwhile, the head continues over the hub, once. After that only the ring is left, so the
-//! length of every path is bounded whatever the policy does. If no path around a shadow link has room, the packet reactivates the
-//! shadow link.
+//! If its direct link is off, a head goes over another router of the group that has active links to both ends (TCEP, Section IV-E). If the
+//! second of these links has gone off meanwhile, the head continues over the hub, once. After the hop over the hub, only the ring is left.
+//! Therefore the length of every path has a limit, whatever the policy does. If the direct link is a shadow link and no path around it has
+//! space, the packet reactivates it.
 
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
@@ -15,29 +15,29 @@ use weft_api::policy::Policy;
 use weft_api::state::{AROUND, LinkState, Packet};
 use weft_units::Refusal;
 
-/// `Packet::phase`: the head requests a local hop because its direct link is not on.
+/// Flag in `Packet::phase`: the head requests a local hop because its direct link is not on.
 pub(super) const BY_FORCE: u8 = 32;
-/// `Packet::phase`: the packet has taken a second hop in this group that does not lead to the router at which it leaves the group.
+/// Flag in `Packet::phase`: the second hop of the packet in this group did not end at the router at which it leaves the group.
 pub(super) const TWICE_DONE: u8 = 64;
 
-/// The links that are on while `weft check` computes paths under a policy.
+/// The policy from which `weft check` reads the links that are on in cycle 0, while it computes paths.
 #[derive(Debug, Clone)]
 pub(super) struct FirstLinks {
     policy: Arc<dyn Policy>,
     managed: bool,
 }
 
-/// The direct local hop of a packet, and the members of the group at its two ends.
+/// The direct local hop of a packet, and the member numbers of the two routers that it joins.
 #[derive(Debug, Clone, Copy)]
 struct Direct {
     hop: Hop,
     own: u8,
-    /// Member of the group at which the packet leaves the group, or is delivered.
+    /// Number of the member at which the packet leaves the group or is delivered.
     to: u8,
 }
 
 impl Runtime {
-    /// Whether a head takes a detour around its direct link, which is not on.
+    /// True if a head takes a detour around its direct link, because the link is not on.
     #[inline(always)]
     pub(super) fn goes_round<Q: View + ?Sized>(
         &self,
@@ -60,7 +60,7 @@ impl Runtime {
         members.map(move |c| Hop { port: self.nets.port_to(0, own, c), class: 0 })
     }
 
-    /// The routers over which a packet may bypass its direct link.
+    /// Mask of the routers over which a packet may go instead of its direct link.
     fn ways<Q: View + ?Sized>(&self, here: &Q, packet: &Packet, Direct { own, to, .. }: Direct) -> u64 {
         if packet.phase & TWICE_DONE != 0 {
             return 0;
@@ -100,12 +100,12 @@ impl Runtime {
         }
         let (router, to) = (self.router(at), self.router(packet.dest));
         let escape = self.in_transit.escape((router, to), here, packet, random);
-        // a packet at its source waits, unless no output can become free
+        // a packet at its source waits for an output, or enters the ring if no output can become free
         escape
             .or_else(|| Some(hops.clone().next().unwrap_or_else(|| self.in_transit.rings.enter(0, router, to, false))))
     }
 
-    /// A global link of this router that the packet may take if the local paths around its direct link are occupied.
+    /// A global link of this router that the packet may take because the local paths around its direct link are occupied.
     fn global_in_place_of<Q: View + ?Sized>(
         &self,
         at: u64,
@@ -122,8 +122,8 @@ impl Runtime {
         self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
     }
 
-    /// The local outputs that a head may take for a detour by OFAR's own rule, as a mask over local outputs. Each of the two hops
-    /// of a detour inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
+    /// Mask of the local outputs that a head may take for a detour that OFAR chooses. Both hops of a detour inside the group must be on.
+    /// (If a global misroute follows, the detour has only one local hop.)
     #[inline(always)]
     pub(super) fn allowed<Q: View + ?Sized>(
         &self,
@@ -141,7 +141,7 @@ impl Runtime {
         if !Self::is_before_first_global(at, packet) {
             members &= here.table().row(&self.nets, 0, self.direct(at, minimal).to);
         }
-        // ports to members of the group skip the router itself
+        // the router has no port to itself: the bits of members with higher numbers move down by one
         let below = (1 << own) - 1;
         members & below | members >> 1 & !below
     }
@@ -149,14 +149,15 @@ impl Runtime {
     // ---- notes for the packet and the policy
     // ------------------------------------------------------------------------------
 
-    /// Marks the packet when its head requests this hop.
+    /// Stores in the packet's state that its head requests hop `hop`.
     pub(super) fn mark<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, hop: Hop) {
         let (minimal, is_global) = self.minimal(at, packet);
         let by_force = self.goes_round(here, packet, minimal, is_global);
         self.mark_as(packet, hop, minimal, by_force);
     }
 
-    /// Marks the packet when its head requests this hop. `by_force`: the head requests the hop because its direct link is not on.
+    /// Stores in the packet's state that its head requests hop `hop`. `by_force`: true if the head requests the hop because its direct link
+    /// is not on.
     fn mark_as(&self, packet: &mut Packet, hop: Hop, minimal: Hop, by_force: bool) {
         packet.flags &= !AROUND;
         packet.phase &= !BY_FORCE;
@@ -172,7 +173,7 @@ impl Runtime {
         }
     }
 
-    /// The note about a hop that the power policy receives.
+    /// The note that the power policy receives about a hop of a packet.
     pub(super) fn note_of(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         if hop.class != 0 || !self.groups.is_local(hop.port) {
             return HopNote::Nothing;
@@ -195,20 +196,20 @@ impl Runtime {
         self.first = self.goes_by_links.then(|| FirstLinks { policy: policy.clone(), managed });
     }
 
-    /// Assumes from now on that all links of groups are on. Returns whether the policy turns on all links when the network is full.
+    /// From now on, assumes that all links of groups are on. Returns true if the policy turns on all links when the network is full.
     pub(super) fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|first| first.policy.fills_up())
     }
 
-    /// Whether the link between two members of the group may be on for packets. True for every link unless `weft check` assumes a
-    /// power policy.
+    /// True if packets may use the link between members `a` and `b` of the group. True for every link, unless `weft check` computes paths
+    /// under a power policy.
     fn may_be_on(&self, at: u64, a: u8, b: u8) -> bool {
         let Some(FirstLinks { policy, managed }) = &self.first else { return true };
         let [a, b] = [a, b].map(|c| group(at) * self.groups.per_group + u32::from(c));
         !managed || policy.first_state(a, b) == LinkState::On
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router). The hops of least cost come first.
+    /// Every hop that a packet may take at router `at`, which is not its destination. The hops with the lowest cost come first.
     pub(super) fn steps_by_links(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let (minimal, is_global) = self.minimal(at, packet);
         let may_wander = packet.phase & MUST_GLOBAL == 0 && !self.in_transit.stays_in_ring(packet);
@@ -248,7 +249,7 @@ impl Runtime {
 }
 
 impl DragonflyOfar {
-    /// Refuses a policy that switches off links of the rings. `may_go_off`: true for each link class that the policy may switch off.
+    /// Refuses a policy that switches off links of the rings. `may_go_off`: for each link class, true if the policy may switch it off.
     pub(super) fn check_links(&self, rings: &[u8], is_physical: bool, may_go_off: &[bool]) -> Result<(), Refusal> {
         if !rings.iter().any(|&link| may_go_off[usize::from(link)]) {
             return Ok(());

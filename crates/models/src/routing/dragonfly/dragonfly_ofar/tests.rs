@@ -1,4 +1,4 @@
-//! Hops of packets under OFAR, and accepted loads under adversarial traffic.
+//! Tests of the hops of packets under OFAR, and of accepted loads under adversarial traffic.
 
 use super::*;
 use crate::routing::in_transit::is_in_ring;
@@ -14,17 +14,18 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
     serde_json::from_str::<DragonflyOfar>(parameters).unwrap().build(graph).unwrap()
 }
 
-/// Hops of a packet on its path so far.
+/// The numbers of hops, misroutes and departures from the ring on a packet's path so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Way {
     hops: u32,
     global_misroutes: u32,
-    /// Number of local misroutes in the present group of the packet.
+    /// Number of local misroutes in the packet's present group.
     local_misroutes: u32,
     departures: u32,
 }
 
-/// Follows a packet through all possible choices, and checks the limits of the paper. Returns the length of the longest path outside rings.
+/// Follows a packet through all possible choices of the routing, and checks the limits of the paper. Returns the length of the longest path
+/// outside rings.
 fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet, way: Way) -> u32 {
     let coords = of_all(graph);
     let here = coords[at as usize];
@@ -63,12 +64,13 @@ fn a_packet_misroutes_once_globally_and_once_in_each_group() {
         let packet = Packet { dest, target: dest, ..Packet::default() };
         follow(&graph, &routing(parameters, &graph), 0, packet, Way::default())
     };
-    // l l g l l g l l, and without local misroutes in other groups l l g l g l; inside a group l l with misroutes, and l without
+    // l: local, g: global. l l g l l g l l; without local misroutes in other groups l l g l g l; inside a group l l with misroutes, and l
+    // without
     assert_eq!((1..36).map(|to| longest("{}", to)).max(), Some(8));
     assert_eq!((1..36).map(|to| longest(r#"{"local_misrouting": false}"#, to)).max(), Some(6));
     assert_eq!((longest("{}", 1), longest(r#"{"local_misrouting": false}"#, 1)), (2, 1));
-    // No local misroute at all: l g l g l if the router after the first local hop may misroute globally, and g l g l if only the
-    // source may. With local misroutes, but none for a global link: g l l g l l.
+    // Without local misroutes: l g l g l if the router after the first local hop may misroute globally, and g l g l if only the source may.
+    // With local misroutes, but none that leads to a global link: g l l g l l.
     for (parameters, hops) in [
         (r#"{"local_misrouting": false, "global_misrouting": "current_router"}"#, 5),
         (r#"{"local_misrouting": false, "global_misrouting": "source_router"}"#, 4),
@@ -89,7 +91,7 @@ fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
             let longest = longest_way((&graph, &routing, &coords), graph.routers() - 1);
             let most = routing.most_hops().expect("a limit");
             assert!(longest <= most, "{exits} {directions} {local}: {longest} of {most}");
-            // only a stay in the ring, beginning next to the destination
+            // the length of a path that only follows the ring, from a router next to the destination
             assert!(longest >= graph.routers() / 2, "{exits} {directions} {local}: {longest}");
         }
     }

@@ -1,7 +1,7 @@
-//! DAL under a power policy that publishes the states of the links of each line.
+//! DAL under a power policy that publishes the states of the links of each line (routers that differ in one coordinate).
 //!
-//! A packet that has begun a detour finishes it before it crosses another dimension, so both hops of a detour are in one line. So
-//! the policy counts the detour for the link that it replaces.
+//! A packet finishes a detour before it crosses another dimension. Therefore both hops of a detour are in one line, and the policy counts
+//! the detour for the direct link that it replaces.
 
 use super::Runtime;
 use crate::routing::on_grid::Grid;
@@ -9,28 +9,28 @@ use crate::routing::on_links::{Lines, nth};
 use crate::routing::{Cost, Hop, HopNote, Step, View, below, draw, weigh};
 use weft_api::state::{AROUND, LinkState, Packet};
 
-/// A hop that a head may request.
+/// A hop that a head can request, with its note to the policy.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     port: u16,
-    /// The dimension in which a detour begins, as a bit.
+    /// A mask with the dimension in which this hop begins a detour; 0 for other hops.
     detour: u8,
     note: HopNote,
 }
 
 impl Runtime {
-    /// The dimension in which the packet is on a detour.
+    /// The dimension in which the packet has begun a detour and not finished it.
     fn under_way(&self, at: u64, packet: &Packet) -> Option<usize> {
         self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
     }
 
-    /// The VC class of the next hop. The packet needs more hops than there are classes only if the hub has moved while the packet
-    /// was on its way to the hub.
+    /// The VC class of the packet's next hop. The class is at most the last one: a packet makes more hops only if the hub moves while the
+    /// packet is on its way to the hub.
     fn class_of(&self, packet: &Packet) -> u8 {
         packet.lane.min(self.hops - 1)
     }
 
-    /// The hop of a head that is not at its destination.
+    /// Chooses the hop of a head at router `at`, which is not its destination.
     pub(super) fn choose_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -52,8 +52,8 @@ impl Runtime {
         hop
     }
 
-    /// The second hop of a detour uses the direct link, even if it is a shadow link. If the direct link has gone dark, the hop goes
-    /// over the hub.
+    /// The second hop of a detour in dimension `d`. The second hop uses the direct link, even if this is a shadow link. If the direct link
+    /// has gone off, the hop leads to the hub.
     fn finish_detour<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -69,8 +69,8 @@ impl Runtime {
         Choice { port, detour: 0, note: HopNote::ContinuesDetour }
     }
 
-    /// The best hop of a packet that is not on a detour. Minimal hops are candidates if the direct link is on. Each dimension adds
-    /// a detour over one member, drawn from those with active links to both ends.
+    /// The best hop of a packet that has no unfinished detour. A minimal hop is a candidate if the direct link is on. Each dimension has
+    /// another candidate: a detour over a member drawn from those with active links to both ends.
     fn best_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -111,14 +111,15 @@ impl Runtime {
         best.map_or_else(|| self.only_direct(at, packet), |(_, choice)| choice)
     }
 
-    /// The direct hop of a packet, for use when no link is open.
+    /// The direct hop of a packet in its first unaligned dimension, if there is no candidate.
     fn only_direct(&self, at: u64, packet: &Packet) -> Choice {
         let d = self.grid.differences(at, packet.dest).next().expect("some dimension is not aligned");
         let port = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
         Choice { port, detour: 0, note: HopNote::Nothing }
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router); minimal hops come first. The hub is member 0.
+    /// Every hop that a packet may take at router `at`, which is not its destination. Minimal hops come first. For this list, the hub is
+    /// member 0.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
         let step = |d: usize, c: u8, hops: u32, bias: i32, detour: u8| {
@@ -151,10 +152,10 @@ mod tests {
     use weft_api::coordinates::of_all;
     use weft_topology::{Graph, Peer, TopologyConfig};
 
-    /// Lines of 4, 3 and 2 routers.
+    /// A HyperX with lines of 4, 3 and 2 routers.
     const GRID: &str = r#"{"hyperx": {"widths": [4, 3, 2], "terminals_per_router": 1}}"#;
 
-    /// Follows a packet over all links that may be on at some time. Returns the largest number of hops.
+    /// Follows a packet over all links that can be on at some time. Returns the largest number of hops on a path.
     fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
         let mut most = 0;
         for step in routing.steps(coords[at as usize], packet, 1) {
@@ -171,12 +172,13 @@ mod tests {
         let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
         routing.go_by(LinkKnowledge::Subnetworks);
-        // to a third router, to the hub, and from the hub to the destination. A packet may return to the hub in this way. A line of
-        // two has no third router.
+        // three hops in a line: to a third router, to the hub, and from the hub to the destination. On a path of three hops in a line, a
+        // packet can return to the hub. A line of two routers has no third router, and needs one hop.
         let classes = 3 + 3 + 1;
         assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);
         let coords = of_all(&graph);
-        // From member 3 to member 1 of a line of 4: over member 2 and the hub. From member 2 of a line of 3 to the hub: over member 1.
+        // In the line of 4, from member 3 to member 1: over member 2 and the hub. In the line of 3, from member 2 to the hub: over member
+        // 1.
         let (from, to) = (23, 13);
         assert_eq!((coords[from as usize], coords[to as usize]), (0x01_02_03, 0x01_00_01));
         let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };

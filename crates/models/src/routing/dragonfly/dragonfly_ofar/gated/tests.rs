@@ -1,4 +1,4 @@
-//! Tests of the path around a link that is off, row by row, and of the greatest length of a path.
+//! Tests of the paths around a link that is off, row by row, and of the length of the longest path.
 
 use super::super::{GLOBAL_DONE, LEFT_GROUP};
 use super::*;
@@ -8,7 +8,8 @@ use weft_api::coordinates::of_all;
 use weft_api::subnetworks::{LinkTable, Views};
 use weft_topology::{Graph, Peer, TopologyConfig};
 
-/// Groups of 4 routers, with a physical ring. Ports of a router: 2 terminals, 3 links in the group, 2 to other groups, 4 of the ring.
+/// Groups of 4 routers, with a physical ring. A router has 2 ports to terminals, 3 to routers of its group, 2 to other groups, and 4 of the
+/// ring.
 const GROUPS: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                          "escape_rings": 1}}"#;
 
@@ -19,8 +20,8 @@ fn of(parameters: &str) -> (Graph, Runtime) {
     (graph, routing)
 }
 
-/// Router 1 of a group with router 0 as hub. For the router's links to routers 0, 2 and 3: their states, and whether they have room
-/// and are open.
+/// The view of router 1 of a group in which router 0 is the hub. `states`, `room`, `open`: for the links to routers 0, 2 and 3, their
+/// states, and true if they have space, and if they are open.
 struct Router {
     states: [LinkState; 3],
     room: [bool; 3],
@@ -85,12 +86,12 @@ impl View for Router {
     }
 }
 
-/// A packet at router 1 of its last group. The destination of the packet is router 3. The packet has left its source.
+/// A packet at router 1 of its last group, on its way to router 3 of the group. The packet has left its source.
 fn packet(phase: u8) -> Packet {
     Packet { dest: 3, target: 3, dim: 1, phase: LEFT_GROUP | GLOBAL_DONE | phase, ..Packet::default() }
 }
 
-/// Router 1, with the link between routers 1 and 3 in this state, and with these other links of the group off.
+/// Creates router 1. The link between routers 1 and 3 is in state `state`, and the links `off` of the group are off.
 fn router(routing: &Runtime, state: LinkState, off: &[(u8, u8)]) -> Router {
     let mut views = Views::new(&routing.nets, 1, 0);
     views.set(&routing.nets, 0, 0, (1, 3), state == LinkState::On);
@@ -100,7 +101,7 @@ fn router(routing: &Runtime, state: LinkState, off: &[(u8, u8)]) -> Router {
     Router { states: [own(0), own(2), state], room: [true; 3], open: [true; 3], first, views }
 }
 
-/// The member at the end of the requested local hop, or `None` for a hop into the ring; and the note that the policy receives.
+/// The member to which the requested local hop leads, or `None` for a hop into the ring. Also returns the note that the policy receives.
 fn goes(routing: &Runtime, here: &Router, mut packet: Packet) -> (Option<u8>, HopNote) {
     let hop = routing.each_step(1, here, &mut packet, 7).expect("a hop");
     let note = routing.tells(1, &packet, hop);
@@ -112,7 +113,7 @@ fn a_head_goes_round_a_link_that_is_not_on() {
     let (_, routing) = of("{}");
     let begins = HopNote::BeginsDetour { direct: routing.groups.first_local() + 2 };
     for state in [LinkState::Off, LinkState::Waking, LinkState::Draining, LinkState::Shadow] {
-        // over the hub if there is no other path, otherwise over any router with links to both
+        // over the hub if that is the only path, otherwise over any router with links to both
         let here = router(&routing, state, &[(1, 2)]);
         assert_eq!(goes(&routing, &here, packet(0)), (Some(0), begins), "{state:?}");
         let here = router(&routing, state, &[(2, 3)]);
@@ -134,7 +135,7 @@ fn a_shadow_link_is_taken_back_only_if_no_way_round_it_has_room() {
     };
     assert_eq!(goes(&routing, &full(LinkState::Shadow), packet(0)), (Some(3), HopNote::TakesBack));
     assert_eq!(goes(&routing, &full(LinkState::Off), packet(0)), (None, HopNote::Nothing), "into the ring");
-    // a head waits for a path that is occupied now but has room
+    // a head waits for a path that other heads use now but that has space
     let taken = Router { open: [false, true, true], ..router(&routing, LinkState::Shadow, &[(1, 2)]) };
     assert_eq!(goes(&routing, &taken, packet(0)).0, Some(0));
 }
@@ -151,11 +152,11 @@ fn the_second_hop_of_a_detour_may_use_a_shadow_link_and_goes_round_a_dark_one_ov
         "and takes nothing back"
     );
     assert_eq!(goes(&routing, &at(LinkState::Off), second), (Some(0), HopNote::ContinuesDetour));
-    // over the hub only once
+    // a packet goes over the hub only once
     assert_eq!(goes(&routing, &at(LinkState::Off), packet(LOCAL_DONE | TWICE_DONE)), (None, HopNote::Nothing));
 }
 
-/// A detour by OFAR's own rule, while the direct link is on, leads over a router that has links to both.
+/// A detour that OFAR chooses while the direct link is on leads over a router that has links to both ends.
 #[test]
 fn a_chosen_detour_needs_both_its_links() {
     let (_, routing) = of(r#"{"trigger": "unavailable"}"#);
@@ -187,7 +188,7 @@ fn no_way_is_longer_than_the_limit_whatever_links_are_on() {
     }
 }
 
-/// Outside the ring the longest path is l l l g l l l g l l l.
+/// The longest path outside the ring is l l l g l l l g l l l (l: local link, g: global link).
 #[test]
 fn outside_the_ring_a_packet_crosses_11_links_at_most() {
     fn follow(at: u32, (graph, routing, coords): (&Graph, &Runtime, &[u64]), packet: &Packet, hops: u32) -> u32 {
@@ -215,9 +216,9 @@ fn outside_the_ring_a_packet_crosses_11_links_at_most() {
     assert_eq!((4..12).map(to).max(), Some(11));
 }
 
-/// The reaction of each trigger to a minimal output that is busy, and to one that is full. The packet takes the minimal output, or
-/// goes over another router of the group. With the trigger `granted` a full output leaves only the ring, because no head was
-/// granted the output.
+/// Tests how each trigger reacts to a minimal output that is busy, and to one that is full. In each case, the packet takes the minimal
+/// output, or goes over another router of the group. With the trigger `granted`, a full output leaves only the ring, because the output was
+/// granted to no head.
 #[test]
 fn a_full_output_and_a_busy_one_pull_other_triggers() {
     let way = |trigger: &str, room: bool| {
