@@ -524,7 +524,7 @@ impl WorkloadModel for Programs {
         })
     }
 
-    /// The terminals of a node must be in one block.
+    /// A node has one terminal for each of its interfaces.
     fn terminals_together(&self, planes: u32) -> u32 {
         self.rails(planes)
     }
