@@ -177,7 +177,7 @@ impl Draft {
         }
     }
 
-    /// The partial order of edges that are known to have no cycle.
+    /// Returns the partial order of the edges. The caller knows that they form no cycle.
     pub(crate) fn unchecked(self) -> Ops {
         let Self { ops, edges, sizes } = self;
         let slot = |earlier: u32, when: When| 2 * earlier as usize + usize::from(when == When::Start);
@@ -209,7 +209,7 @@ impl Draft {
 }
 
 impl Ops {
-    /// An operation on a cycle of edges, if there is a cycle.
+    /// Returns an operation on a cycle of edges, if there is a cycle.
     fn on_a_cycle(&self) -> Option<u32> {
         let mut left = self.predecessors.clone();
         let mut free = self.roots.clone();
@@ -227,7 +227,7 @@ impl Ops {
         if released == self.ops.len() {
             return None;
         }
-        // each remaining operation waits for another remaining operation, so a walk to predecessors ends in a cycle
+        // each remaining operation waits for another remaining operation, so a walk to predecessors enters a cycle
         let mut earlier = vec![u32::MAX; self.ops.len()];
         for op in (0..self.ops.len() as u32).filter(|&op| left[op as usize] > 0) {
             let slot = 2 * op as usize;

@@ -1,17 +1,18 @@
-//! Molecular dynamics in the manner of NAMD: exchanges with neighbours in space, and transposes of a mesh. Synthetic.
+//! Molecular dynamics modelled on NAMD: exchanges with neighbours in space, and transposes of a mesh. Synthetic.
 //!
 //! # Source
 //! J. Phillips et al., "Scalable molecular dynamics with NAMD" (2005): patches with 26 neighbours, particle-mesh Ewald. Sizes
-//! follow from geometry: positions and forces are 24 bytes per atom, the mesh has a point per cubic angstrom of 8 bytes.
+//! follow from geometry. Positions and forces have 24 bytes per atom, and the mesh has a point of 8 bytes per cubic angstrom.
 //!
 //! # Parameters
-//! `ranks`, `atoms`, `steps`, `mesh_every`: steps between two uses of the mesh \[counts\]. `density` \[atoms per cubic
-//! angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom` and step \[time\].
+//! `ranks`, `atoms`, `steps`, `mesh_every`: number of steps between two uses of the mesh \[counts\]. `density` \[atoms
+//! per cubic angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom`: computation time per
+//! atom and step \[time\].
 //!
 //! # Guarantees
-//! A step sends positions of the atoms within the cutoff to up to 26 neighbours. Half of the computation overlaps these messages. Then
-//! forces are sent back, and an all-reduce of 80 bytes follows. A step with the mesh has two transposes before the computation on the mesh
-//! and two after it, in rows and columns of ranks.
+//! In a step, a rank sends the positions of its atoms within the cutoff to up to 26 neighbours. Half of the computation of a step
+//! overlaps with these messages. Then forces are sent back, and an all-reduce of 80 bytes follows. A step with the mesh has two
+//! transposes before the computation on the mesh and two after it, in rows and columns of ranks.
 //!
 //! # Not modelled
 //! Message-driven order of Charm++, migration of atoms, load balancing.
