@@ -60,20 +60,20 @@ impl Event {
         Self { place: self.place | WAITED, ..self }
     }
 
-    /// This event at another time.
+    /// Returns this event with another time.
     #[inline]
     #[must_use]
     pub fn at(self, time: i64) -> Self {
         Self { time, ..self }
     }
 
-    /// The time as an unsigned number with the same order. Negative times come before 0.
+    /// Returns the time as an unsigned number that preserves the order of times. Negative times come before time 0.
     #[inline]
     pub fn biased(&self) -> u64 {
         self.time as u64 ^ 1 << 63
     }
 
-    /// Time and order of creation in one number, so that a comparison needs no branch.
+    /// Returns time and order of creation as one number. A comparison of such numbers needs no branch.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.biased()) << 64 | u128::from(self.order)
@@ -81,7 +81,7 @@ impl Event {
 }
 
 impl Ord for Event {
-    /// The first event is the greatest, because the heap returns the greatest item.
+    /// the order is reversed, because the heap returns its greatest item first
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

@@ -1,10 +1,11 @@
-//! The state machine of one rank, which determines the operations that may start. It has no clock and does no input or output.
+//! The state machine of one rank. It determines which operations can start. The machine has no clock, and does no input or
+//! output.
 //!
-//! The caller is the LogGOPS executor or a network engine. It calls [`Machine::start`], [`Machine::finish`], [`Machine::post`] for a
-//! receive and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations and matches. The caller decides when a send has
-//! finished: an eager send when it has left the rank, a rendezvous send when its receive has matched. The machine never returns a
-//! collective to the caller. It expands a collective into messages when the collective may start, and deletes the messages when all have
-//! finished.
+//! The caller is the LogGOPS executor or a network engine. The caller calls [`Machine::start`], [`Machine::finish`], [`Machine::post`]
+//! for a receive, and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations, and matches of messages and receives.
+//! The caller decides when a send has finished: an eager send when it has left the rank, a rendezvous send when its receive has matched.
+//! The machine never returns a collective to the caller. When a collective can start, the machine expands it into messages. The machine
+//! deletes these messages when all have finished.
 
 mod counters;
 mod kept;
@@ -18,7 +19,7 @@ use counters::Counters;
 use std::sync::Arc;
 use weft_units::prefetch::{prefetch_first_line, prefetch_whole};
 
-/// Number of an operation of a rank. The operation belongs to the program itself, or to an active collective.
+/// Identifies an operation of a rank. The operation belongs either to the program itself, or to an active collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(u64);
 
@@ -27,7 +28,7 @@ impl OpId {
         Self((expansion as u64) << 32 | u64::from(index))
     }
 
-    /// 0 for the program itself; for an active collective, its place plus 1.
+    /// 0 for an operation of the program itself. For an active collective, its index plus 1.
     fn expansion(self) -> usize {
         (self.0 >> 32) as usize
     }
@@ -36,34 +37,35 @@ impl OpId {
         self.0 as u32
     }
 
-    /// This number as bits. The highest bit is 0.
+    /// Returns this identifier as bits. The highest bit is 0.
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// The operation number from bits of [`Self::to_bits`].
+    /// Converts bits from [`Self::to_bits`] to an identifier.
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The number of the operation in the program; `None` for a message of a collective.
+    /// Returns the index of the operation in the program; `None` for a message of a collective.
     pub fn in_program(self) -> Option<u32> {
         (self.expansion() == 0).then(|| self.index())
     }
 }
 
-/// An operation that may start. It is a computation, a send or a receive.
+/// An operation that can start. It is a computation, a send or a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub id: OpId,
-    /// The operation. Its peer is a rank of the program, whatever its communicator is.
+    /// The operation. Its peer is a rank of the program, for operations of any communicator.
     pub op: Op,
     /// Messages of different contexts never match.
     pub context: u32,
 }
 
 impl Ready {
-    /// This operation with its peer as a rank of the program. `comms`: the communicators of the rank.
+    /// Returns the operation with its peer converted to a rank of the program. `comms` has the communicators of the
+    /// rank.
     fn within(self, comms: &[Comm]) -> Self {
         match usize::from(self.op.comm()).checked_sub(1).map(|place| &comms[place]) {
             None => self,
@@ -71,25 +73,26 @@ impl Ready {
         }
     }
 
-    /// True for a receive of a collective: its start releases no other operation.
+    /// True for a receive of a collective: its start does not release another operation.
     #[inline]
     pub(crate) fn is_only_posted(&self) -> bool {
         self.op.kind() == Kind::Receive && self.id.in_program().is_none()
     }
 
-    /// The key of the message of this send by rank `me`.
+    /// Returns the key of the message that rank `me` sends with this operation.
     pub fn message_key(&self, me: u32) -> Key {
         Key { context: self.context, source: me, tag: self.op.raw().1 }
     }
 
-    /// The key of this receive.
+    /// Returns the key of this receive.
     fn receive_key(&self) -> Key {
         let (source, tag) = self.op.raw();
         Key { context: self.context, source, tag }
     }
 }
 
-/// Converts the peer of an operation to a rank of the program. `members`: ranks of its communicator; `None` means all ranks.
+/// Converts the peer of an operation to a rank of the program. `members` has the ranks of its communicator; `None` means all
+/// ranks.
 #[inline]
 fn in_program(op: Op, members: Option<&[u32]>) -> Op {
     let peer = members.and_then(|members| members.get(op.peer()? as usize).copied());
@@ -102,21 +105,22 @@ struct Expansion {
     ops: Arc<Ops>,
     remaining: Vec<u32>,
     left: usize,
-    /// The collective in the program, and its operation.
+    /// The index of the collective in the program; `op` is its operation.
     parent: u32,
     call: Op,
-    /// The context of its messages, and the ranks of its communicator; `None` means all ranks.
+    /// The context of its messages; `members` has the ranks of its communicator, and `None` means all ranks.
     context: u32,
     members: Option<Arc<[u32]>>,
 }
 
 impl Expansion {
-    /// The form of a collective. Collectives of equal form have the same messages, except for the number of the collective in the tags.
+    /// The properties of a collective that determine its messages. Collectives of equal form have the same messages, apart from the
+    /// number of the collective in the tags.
     fn form(call: &Op) -> Op {
         call.tagged(0)
     }
 
-    /// The expansion of operation `parent` of the program, a collective that has begun. `comms`: the communicators of the rank.
+    /// Expands operation `parent` of the program, a collective that has begun. `comms` has the communicators of the rank.
     fn new(ops: Arc<Ops>, (parent, call): (u32, Op), comms: &[Comm]) -> Self {
         let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
         let comm = usize::from(call.comm()).checked_sub(1).map(|place| &comms[place]);
@@ -124,7 +128,7 @@ impl Expansion {
         Self { ops, remaining, left, parent, call, context: 2 * number + 1, members }
     }
 
-    /// An operation of the collective.
+    /// Returns an operation of the collective.
     #[inline]
     fn ready(&self, id: OpId) -> Ready {
         let op = self.ops.op(id.index());
@@ -135,7 +139,8 @@ impl Expansion {
         Ready { id, op: in_program(op, self.members.as_deref()), context: self.context }
     }
 
-    /// An operation of the collective has finished. Appends the operations that waited only for it.
+    /// Records that an operation of the collective has finished. Appends the operations that waited only for this
+    /// operation.
     #[inline]
     fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         let ops = &*self.ops;
@@ -150,22 +155,23 @@ impl Expansion {
     }
 }
 
-/// Limits for ended collectives that are kept for the next collective of the same form: most operations of such a collective, and most
-/// collectives. Ranks share the operations; each rank has less than 1 KB of additional data.
+/// Limits for the ended collectives that a rank stores for the next collective of the same form: the operations of such a collective,
+/// and the number of such collectives. Ranks share the operations, so each rank needs less than 1 KB of additional data.
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
-/// Distance of the operation that [`Machine::bring_later`] prefetches. More than an operation per cache line, which has 2 or 3.
+/// Number of operations between the present one and the one that [`Machine::bring_later`] prefetches. A cache line has 2 or 3
+/// operations, so this distance is more than a line.
 const LATER: u32 = 4;
 
-/// A rank of a program. `Handle` is the caller's data for a message. The fields that each operation needs are the first ones, in few
-/// cache lines.
+/// The state machine of a rank of a program. `Handle` is the type of the caller's data about a message. The fields that each
+/// operation needs come first, so that they are in few cache lines.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Machine<C, Handle> {
     cursor: C,
     remaining: Counters,
-    /// Collectives that may start, and operations of collectives that have finished.
+    /// Collectives that can start, and operations of collectives that have finished.
     work: Vec<OpId>,
     finished: u32,
     me: u32,

@@ -11,7 +11,7 @@ impl TrainingStep {
         let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
         let sbh = s * b * h / f64::from(self.degrees.context);
         let divided = self.layer().is_sequence_parallel;
-        // per element of 16 bits, the activations of the two blocks have 10 and 24 bytes Of these bytes, 4 and 10 are
+        // per element of 16 bits, the activations of the two blocks have 10 and 24 bytes. Of these bytes, 4 and 10 are
         // operands of matrix products, with 2 bytes each.
         let saved = 2.0 - self.operand_bytes as f64;
         let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);
