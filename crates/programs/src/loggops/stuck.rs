@@ -29,7 +29,7 @@ pub struct Unreceived {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     pub rank: u32,
-    /// Number of the program's operations that have finished; `all` is their total number.
+    /// Number of the program's operations that have finished; `of` is their total number.
     pub finished: u32,
     pub of: u32,
     pub receives: Vec<Receive>,

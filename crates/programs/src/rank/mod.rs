@@ -178,25 +178,26 @@ pub struct Machine<C, Handle> {
     posted: Queue<OpId>,
     unexpected: Queue<Handle>,
     expansions: Vec<Option<Expansion>>,
-    /// Ended collectives that are kept, in the order of their ends.
+    /// Ended collectives that the machine stores, in the order of their ends.
     spare: Vec<Expansion>,
     comms: Vec<Comm>,
     rules: Arc<Rules>,
     ranks: u32,
-    /// Collectives that have begun or ended since the last [`Machine::take_noted`]; `None` unless the caller requested them.
+    /// Records of collectives that have begun or ended since the last [`Machine::take_noted`]; `None` unless the caller
+    /// requested them.
     noted: Option<Vec<Noted>>,
 }
 
-/// Records that a collective of the program has begun or ended at the rank.
+/// A record of a collective that has begun or ended at the rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted {
-    /// The number of the collective among the operations of the rank.
+    /// The index of the collective among the operations of the rank.
     pub index: u32,
     pub has_ended: bool,
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// Rank `me` of a program of `ranks` ranks. `rules`: the rules by which collectives become messages.
+    /// Makes the machine of rank `me` in a program of `ranks` ranks. `rules` expand collectives into messages.
     pub fn new(mut cursor: C, me: u32, ranks: u32, comms: Vec<Comm>, rules: Arc<Rules>) -> Self {
         let remaining = Counters::new(&mut cursor);
         let (posted, unexpected) = (Queue::default(), Queue::default());
@@ -219,7 +220,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// From now on the machine records when collectives begin and end. The caller must take the records after each call.
+    /// Lets the machine record from now on when collectives begin and end. The caller must take the records after each
+    /// call.
     pub fn note_collectives(&mut self) {
         self.noted = Some(Vec::new());
     }
@@ -229,13 +231,13 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.noted.iter_mut().flat_map(|noted| noted.drain(..)).for_each(each);
     }
 
-    /// The collective `index` of the program: its operation, and its communicator.
+    /// Returns collective `index` of the program: its operation, and its communicator.
     pub fn call(&mut self, index: u32) -> (Op, Option<&Comm>) {
         let op = self.cursor.op(index);
         (op, usize::from(op.comm()).checked_sub(1).map(|place| &self.comms[place]))
     }
 
-    /// Appends the operations without predecessors.
+    /// Starts the rank: appends the operations without predecessors to `out`.
     pub fn begin(&mut self, out: &mut Vec<Ready>) {
         let mut roots = Vec::new();
         self.cursor.roots(|index| roots.push(index));
@@ -245,17 +247,17 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// An operation has started. Appends the operations that waited for its start.
+    /// Called when an operation has started. Appends the operations that waited for its start to `out`.
     #[inline]
     pub fn start(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        // the messages of a collective wait only for the ends of other operations
+        // messages of a collective wait only for the ends of operations, never for their starts
         if let Some(index) = id.in_program() {
             self.satisfy(index, When::Start, out);
             self.settle(out);
         }
     }
 
-    /// An operation has finished. Appends the operations that waited for its end.
+    /// Called when an operation has finished. Appends the operations that waited for its end to `out`.
     #[inline]
     pub fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         match id.expansion().checked_sub(1) {
@@ -265,7 +267,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// A receive has started. Returns the matching message if one has arrived; otherwise the receive waits for one.
+    /// Called when a receive has started. Returns the matching message if it has arrived. Otherwise the receive waits
+    /// for it.
     pub fn post(&mut self, receive: &Ready) -> Option<Handle> {
         let key = receive.receive_key();
         let taken = self.unexpected.take(key);
@@ -275,7 +278,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// A message has arrived. Returns the matching receive if one waits; otherwise the message waits for one.
+    /// Called when a message has arrived. Returns the matching receive if it has started. Otherwise the message waits
+    /// for it.
     pub fn arrive(&mut self, key: Key, message: Handle) -> Option<OpId> {
         let taken = self.posted.take(key);
         if taken.is_none() {
@@ -284,7 +288,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// Prefetches lists of this machine, for a call that comes soon.
+    /// Prefetches lists of this machine for a call that follows soon.
     #[inline]
     pub fn bring_lists(&self) {
         self.cursor.bring_places();
@@ -295,7 +299,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Prefetches the counts of the first active collective.
+    /// Prefetches the edge counts of the first active collective.
     #[inline]
     pub fn bring_collective(&self) {
         if let Some(Some(expansion)) = self.expansions.first() {
@@ -303,7 +307,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Prefetches the data of an operation of the program that follows `id`, if operations finish in their order.
+    /// Prefetches the data of a later operation of the program. The choice assumes that operations finish in their
+    /// order.
     #[inline]
     pub fn bring_later(&self, id: OpId) {
         if let Some(index) = id.in_program() {
@@ -312,7 +317,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// The operation with a number that this machine returned.
+    /// Returns the operation for an identifier that this machine returned.
     #[inline]
     pub fn ready(&mut self, id: OpId) -> Ready {
         match id.expansion().checked_sub(1) {
@@ -324,8 +329,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// A unique number of an operation within the rank. The first part is the number of the operation in the program. The second part is 0,
-    /// or the place of the operation within its collective plus 1.
+    /// Returns a unique number of an operation within the rank, in two parts. The first part is the index of the operation in the program.
+    /// The second part is 0, or the index of the operation within its collective plus 1.
     pub fn number(&self, id: OpId) -> (u32, u32) {
         match id.expansion().checked_sub(1) {
             None => (id.index(), 0),
@@ -336,7 +341,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Number of finished operations of the program, and number of all its operations.
+    /// Returns the number of finished operations of the program, and the number of all its operations.
     pub fn progress(&self) -> (u32, u32) {
         (self.finished, self.cursor.len())
     }
@@ -346,18 +351,18 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.finished == self.cursor.len() && self.unexpected.is_empty()
     }
 
-    /// Receives that wait for a message, in their order.
+    /// Returns the receives that wait for a message, in their order.
     pub fn waiting(&self) -> Vec<(Key, OpId)> {
         self.posted.iter().collect()
     }
 
-    /// True if there are messages that no receive has matched.
+    /// True if there are messages that match no receive so far.
     #[inline]
     pub fn has_unexpected(&self) -> bool {
         !self.unexpected.is_empty()
     }
 
-    /// Messages that no receive has matched, in the order of their arrival.
+    /// Returns the messages that match no receive so far, in the order of their arrival.
     pub fn unexpected(&self) -> Vec<(Key, Handle)> {
         self.unexpected.iter().collect()
     }
@@ -366,8 +371,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         &self.cursor
     }
 
-    /// Counts an edge of each successor of operation `index` of the program as satisfied, and releases those without further edges.
-    /// The caller gets them, except for collectives, which the machine expands.
+    /// Counts one edge as satisfied at each successor of operation `index` of the program, and releases successors without further
+    /// edges. The caller gets the released operations, except for collectives, which the machine expands.
     #[inline]
     fn satisfy(&mut self, index: u32, when: When, out: &mut Vec<Ready>) {
         let Self { cursor, remaining, comms, work, .. } = self;
@@ -382,14 +387,14 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// An operation of the program has finished.
+    /// Called when an operation of the program has finished.
     #[inline]
     fn ended(&mut self, index: u32, out: &mut Vec<Ready>) {
         self.satisfy(index, When::Finish, out);
         self.finished += 1;
     }
 
-    /// An operation of the collective at `place` has finished.
+    /// Called when an operation of the collective at `place` has finished.
     fn ended_within(&mut self, place: usize, id: OpId, out: &mut Vec<Ready>) {
         let expansion = self.expansions[place].as_mut().expect("a collective under way");
         expansion.finish(id, out);
@@ -401,7 +406,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Expands the collectives that may start.
+    /// Expands the collectives that can start.
     #[inline]
     fn settle(&mut self, out: &mut Vec<Ready>) {
         while let Some(id) = self.work.pop() {
@@ -424,7 +429,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.spare.push(ended);
     }
 
-    /// Returns the expansion of a collective of the program that begins.
+    /// Returns the expansion of a collective of the program, when the collective begins.
     fn expansion(&mut self, parent: u32, call: Op) -> Expansion {
         let form = Expansion::form(&call);
         if let Some(place) = self.spare.iter().rposition(|spare| Expansion::form(&spare.call) == form) {
@@ -436,7 +441,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         Expansion::new(self.messages_of(&form), (parent, call), &self.comms)
     }
 
-    /// The messages and computations of this rank in a collective, which has number 0 in their tags.
+    /// Returns the messages and computations of this rank in a collective. Their tags contain 0 as the number of the
+    /// collective.
     fn messages_of(&mut self, op: &Op) -> Arc<Ops> {
         let (size, me) = match usize::from(op.comm()).checked_sub(1) {
             None => (self.ranks, self.me),
@@ -466,13 +472,14 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 }
 
-/// Appends an operation of the program that is ready to those for the caller, or to the collectives that may start.
+/// Releases an operation of the program: appends it to `out` for the caller, or to the collectives that can start.
 #[inline]
 fn release(index: u32, op: &Op, comms: &[Comm], collectives: &mut Vec<OpId>, out: &mut Vec<Ready>) {
     let id = OpId::new(0, index);
     match op.kind() {
         Kind::Compute | Kind::Send | Kind::Receive => {
-            // the operation is copied directly to its place: a copy in between takes the time of several operations of a processor
+            // the operation is copied directly to its place in the list, because a copy in between takes the time of several
+            // operations of a processor
             out.push(Ready { id, op: *op, context: 0 });
             if op.comm() != 0
                 && let Some(last) = out.last_mut()
