@@ -1,7 +1,8 @@
 //! Two trees of all ranks, each of which carries half of the vector.
 //!
 //! # Source
-//! P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing 2009), with the trees of NCCL.
+//! P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing
+//! 2009), with the trees of NCCL.
 //!
 //! # Parameters
 //! `segment`: size of a segment \[bytes\] (default: each half is one segment).

@@ -59,7 +59,7 @@ impl Types {
                 self.keep(int(4), size);
                 return;
             }
-            // a part of a distributed array: the table of the file has its size
+            // a part of a distributed array: its size is in the table of the file
             "Type_create_darray" => {
                 self.made.remove(&int(9));
                 return;
