@@ -1,5 +1,4 @@
-//! The routings. The registry of routings: each routing is one file in the folder of the networks that it routes, and
-//! one line here.
+//! The registry of routings: each routing is one file in the folder of the networks that it routes, and one line here.
 //!
 //! Several routings share code. The modules [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination. The
 //! module [`on_links`] finds paths around links of lines that are off. The module [`weighted`] computes shortest paths with link weights.

@@ -160,8 +160,8 @@ impl Groups {
         2 + u32::from(out) + u32::from(across) + u32::from(into)
     }
 
-    /// The next hop. Returns the next hop. Its VC class is the number of global links that the packet has crossed
-    /// (`packet.lane`), plus `shift` on local links.
+    /// Returns the next hop. Its VC class is the number of global links that the packet has crossed (`packet.lane`),
+    /// plus `shift` on local links.
     #[inline(always)]
     pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
         let (port, global) = self.hop(at, to, packet, seed);

@@ -23,8 +23,8 @@ pub enum Dateline {
     /// that continues in its ring needs room for one. The rule needs virtual cut-through, and buffers for two packets. Packets and
     /// replies must have one length.
     Bubble,
-    /// One class. All packets use one class. Channels then depend on each other in a cycle, which Weft refuses unless
-    /// the scenario allows it.
+    /// All packets use one class. Channels then depend on each other in a cycle, which Weft refuses unless the scenario
+    /// allows it.
     None,
 }
 

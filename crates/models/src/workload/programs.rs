@@ -270,7 +270,7 @@ impl Programs {
     }
 
     /// Returns the LogGOPS parameters of an ideal network with the interfaces of this program. The links of the ideal network
-    /// carry one flit per cycle. `units` is the length of a cycle [fs] and the size of a flit [bits].
+    /// carry one flit per cycle. The first argument has the length of a cycle [fs] and the size of a flit [bits].
     pub(super) fn on_an_ideal_network(
         &self,
         (cycle_fs, flit_bits): (u128, u64),

@@ -432,8 +432,8 @@ struct All {
 }
 
 impl All {
-    /// The queue. If another thread has panicked with this lock, the function returns the value as usual, because the
-    /// run ends anyway.
+    /// Returns the queue, locked. If another thread has panicked with this lock, the function returns the queue as
+    /// usual, because the run ends anyway.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Degrees of parallelism. Degrees T, C, D of a parallel model. The number of a rank is tensor + T (context + C (data +
-/// D pipeline)), from the rank's coordinates.
+/// Degrees of parallelism: they define how a model is divided among ranks. With the degrees T, C and D, the number of a
+/// rank is tensor + T (context + C (data + D pipeline)), from the rank's coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degrees {

@@ -55,8 +55,7 @@ impl Made {
 
 /// The configuration of a generator.
 pub trait Generates {
-    /// Makes the program. Generates the program. Refuses invalid parameters; `path` is the dotted path of the
-    /// generator.
+    /// Generates the program. Refuses invalid parameters; `path` is the dotted path of the generator.
     fn make(&self, path: &str) -> Result<Made, Refusal>;
 
     /// True if the ranks of the program send messages to each other.

@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 
 /// Value of `queued` if no event of the list is in the event queue.
 const NONE: u64 = u64::MAX;
-/// Most lists. In a program with more processors and interfaces than this, events wait in the event queue, as in
-/// LogGOPSim.
+/// Largest number of lists. In a program with more processors and interfaces than this, events wait in the event queue,
+/// as in LogGOPSim.
 const MOST: usize = 1 << 22;
 
 /// Resources that an event needs: only a processor, a processor and the sending side of an interface, or a processor and the receiving

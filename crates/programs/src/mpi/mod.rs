@@ -24,8 +24,8 @@ weft_units::words! {
     /// Assumptions that a conversion makes for cases that the trace does not define.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Assumed {
-        /// A cancelled receive got no message. The assumption covers receives without a status in their completion after a
-        /// cancel. The receive becomes a computation of 0 ns.
+        /// A cancelled receive got no message. The same is assumed if its completion after a cancel has no status. The
+        /// receive becomes a computation of 0 ns.
         Cancelled = "cancelled",
         /// A cancelled receive without a status matches a send without a receive: its message arrived before the cancel.
         CancelledLate = "cancelled_late",
@@ -71,7 +71,7 @@ weft_units::words! {
         /// A dependency names an operation that is not in the trace. It is omitted.
         DependencyMissing = "dependency_missing",
         /// The control and data dependencies of a rank form a cycle, because a call contains its callees. The control dependency is
-        /// omitted. It is omitted.
+        /// omitted.
         ControlLeftOut = "control_left_out",
         /// The trace does not have its number of ranks. The ranks whose files exist are assumed to be all ranks.
         RanksOfFiles = "ranks_of_files",
@@ -143,7 +143,7 @@ pub struct Converted {
     pub assumptions: Assumptions,
 }
 
-/// Returns an assumption as data: its code, the number of its cases, and the clause that describes it.
+/// An assumption as data: its code, the number of its cases, and the clause that describes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
     pub code: &'static str,

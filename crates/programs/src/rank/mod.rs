@@ -105,7 +105,7 @@ struct Expansion {
     ops: Arc<Ops>,
     remaining: Vec<u32>,
     left: usize,
-    /// The index of the collective in the program; `op` is its operation.
+    /// The index of the collective in the program; `call` is its operation.
     parent: u32,
     call: Op,
     /// The context of its messages; `members` has the ranks of its communicator, and `None` means all ranks.

@@ -75,7 +75,7 @@ impl TraceFormat for Chakra {
     }
 }
 
-/// Reads the file of one rank.
+/// The state of the reader for the file of one rank.
 struct Reader<'a> {
     file: &'a str,
     bytes: &'a [u8],

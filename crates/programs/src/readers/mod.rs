@@ -24,7 +24,7 @@ pub trait Format: Sync {
     /// True if a file that begins with `head` has this format.
     fn fits(&self, head: &[u8]) -> bool;
 
-    /// Reads a program. Reads a program; `file` is the name of the file in refusals.
+    /// Reads a program; `file` is the name of the file in refusals.
     fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal>;
 
     /// True if files of the format can contain collectives. Programs in other formats contain messages instead of
@@ -33,11 +33,11 @@ pub trait Format: Sync {
         false
     }
 
-    /// Writes a program. Writes a program. It must not have collectives unless the format has them.
+    /// Writes a program. It must not have collectives unless the format has them.
     fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal>;
 }
 
-/// All formats. All formats. The first format that matches a file reads the file.
+/// All formats. The first format that matches a file reads the file.
 pub const FORMATS: &[&dyn Format] = &[&goal_binary::GoalBinary, &vef::Vef, &goal::Goal];
 
 /// Returns the program format with this name.

@@ -93,7 +93,7 @@ pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP)
 }
 
-/// Reads a job file line by line.
+/// A reader that returns the jobs of a file line by line.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],

@@ -38,8 +38,7 @@ pub trait TraceFormat: Sync {
     /// True if a file with this name and these first bytes belongs to a trace of this format.
     fn fits(&self, name: &str, head: &[u8]) -> bool;
 
-    /// Reads a trace. Reads a trace. If no `clock` is requested, computations are measured in processor time if the
-    /// trace has it.
+    /// Reads a trace. If no `clock` is requested, computations are measured in processor time if the trace has it.
     fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal>;
 }
 

@@ -3,7 +3,7 @@
 
 pub use super::trace_files::{Clock, Files, TraceFormat};
 
-/// All formats. All formats. The first format that matches a file reads the trace.
+/// All formats. The first format that matches a file reads the trace.
 pub const FORMATS: &[&dyn TraceFormat] =
     &[&super::capture::Capture, &super::dumpi::Dumpi, &super::liballprof::Liballprof, &super::chakra::Chakra];
 

@@ -9,8 +9,8 @@ use weft_units::Refusal;
 /// memory.
 const MOST: usize = 100_000_000;
 
-/// Chooses tags for the messages of communicators and collectives. These tags must differ from the tags of other
-/// messages.
+/// The tags that are chosen for the messages of communicators and collectives. These tags must differ from the tags of
+/// other messages.
 struct Tags {
     known: HashMap<(u32, u32), u32>,
     next: u32,

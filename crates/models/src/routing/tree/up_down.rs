@@ -16,11 +16,11 @@
 //! digit is taken modulo their number. If links have failed under such a policy, the router chooses among the upward links from
 //! which working links lead to the destination.
 //! # Guarantees
-//! Minimal. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per destination
-//! terminal (both `d_mod_k` rules). On a tree with different levels, the number of paths is the product of the numbers of upward links.
-//! The routing has one VC class. A packet that has crossed a link down never goes up again. Channels therefore depend on each other only
-//! from a link up to the next level, from a link up to a link down, or from a link down to the level below. These dependencies are
-//! acyclic.
+//! Minimal paths. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per
+//! destination terminal (both `d_mod_k` rules). On a tree with different levels, the number of paths is the product of the numbers of
+//! upward links. The routing has one VC class. A packet that has crossed a link down never goes up again. Channels therefore depend on
+//! each other only from a link up to the next level, from a link up to a link down, or from a link down to the level below. These
+//! dependencies are acyclic.
 //!
 //! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the path up,
 //! `adaptive` takes another link at the router whose link has failed. `adaptive` does not consider failures further along the

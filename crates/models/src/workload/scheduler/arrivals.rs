@@ -167,7 +167,7 @@ impl Asking<'_> {
 }
 
 impl Arrivals {
-    /// The programs. Returns the submitted programs. Refuses programs that are invalid for this job.
+    /// Returns the submitted programs. Refuses programs that are invalid for this job.
     pub fn programs(&self, asking: Asking) -> Result<Arrived, Refusal> {
         let mut arrived = Arrived { programs: Vec::new(), skipped: Skipped::default() };
         match self {

@@ -12,7 +12,7 @@ use weft_units::{InputFile, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobLog {
-    /// The file. Text file with a line of 18 fields per job.
+    /// The job file: a text file with a line of 18 fields per job.
     pub file: InputFile,
     /// Rule that chooses the trace in `traces` for a job. The program gets as many ranks as the job has nodes, times
     /// `ranks_per_terminal`.

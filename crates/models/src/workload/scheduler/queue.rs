@@ -333,8 +333,8 @@ mod tests {
         programs(&needs.iter().map(|&needs| (needs, 0)).collect::<Vec<_>>())
     }
 
-    /// Runs a queue. Runs a queue in which the program that starts as number k lasts `lasts(k)` cycles. Returns the programs in the order
-    /// in which they started.
+    /// Runs a queue in which the program that starts as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they
+    /// started.
     fn play(queue: &mut Queue, lasts: impl Fn(usize) -> u64) -> Vec<usize> {
         let ends: Mutex<Vec<Arc<Mutex<Option<u64>>>>> = Mutex::default();
         let launch = |_: &Submitted, _: &Held, _: u64| -> Arc<dyn Workload> {

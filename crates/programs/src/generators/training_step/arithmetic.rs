@@ -18,7 +18,7 @@ impl TrainingStep {
         f64::from(self.model.layers / self.degrees.pipeline)
     }
 
-    /// Adds the lines of the derivation about parameters and computation.
+    /// Returns the lines of the derivation about parameters and computation.
     fn computed(&self) -> Vec<Line> {
         let (model, m) = (&self.model, self.micro_batches());
         let passes = if self.recompute == Recompute::Full { 4.0 } else { 3.0 };
@@ -50,7 +50,7 @@ impl TrainingStep {
         ]
     }
 
-    /// Adds the lines about activations, and about the messages of tensor and pipeline parallelism that carry
+    /// Returns the lines about activations, and about the messages of tensor and pipeline parallelism that carry
     /// activations.
     fn sent_with_activations(&self) -> Vec<Line> {
         let (layer, m) = (self.layer(), self.micro_batches());
@@ -94,7 +94,7 @@ impl TrainingStep {
         ]
     }
 
-    /// Adds the lines about the parameters of one rank, the messages that keep copies of parameters equal, and the
+    /// Returns the lines about the parameters of one rank, the messages that keep copies of parameters equal, and the
     /// memory of a rank.
     fn held_and_summed(&self) -> Vec<Line> {
         let d = self.data_ranks() as f64;
@@ -125,7 +125,7 @@ impl TrainingStep {
         ]
     }
 
-    /// Adds the lines about the messages to experts and back, if the model has experts.
+    /// Returns the lines about the messages to experts and back, if the model has experts.
     fn sent_to_experts(&self) -> Option<Line> {
         self.model.experts.as_ref()?;
         let (e, m) = (f64::from(self.degrees.expert), self.micro_batches());

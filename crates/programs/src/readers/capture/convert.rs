@@ -84,7 +84,7 @@ fn damaged(what: &str) -> Problem {
     (what.to_owned(), "the file is damaged: copy it again".to_owned())
 }
 
-/// Passes a record of a known kind to the recorder.
+/// A record of a known kind, which is then passed to the recorder.
 struct Call<'a> {
     record: Record<'a>,
     kind: Kind,

@@ -73,7 +73,7 @@ impl Value {
 /// The inputs of a node (`IOInfo`).
 #[derive(Clone, PartialEq, Message)]
 pub struct Inputs {
-    /// Returns the values of all inputs, joined to one string.
+    /// The values of all inputs, joined to one string.
     #[prost(string, tag = "1")]
     pub values: String,
 }

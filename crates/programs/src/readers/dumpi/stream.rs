@@ -33,7 +33,7 @@ pub struct Status {
 /// Number of values of a status in a [`Record`].
 const STATUS_NUMBERS: usize = 5;
 
-/// A record. An MPI call with its arguments. The reader reuses the same object for each call.
+/// A record: an MPI call with its arguments. The reader reuses the same object for each call.
 #[derive(Debug, Default)]
 pub struct Record {
     pub number: u16,
