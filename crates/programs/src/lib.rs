@@ -1,7 +1,7 @@
 //! Programs of messages. Each rank has compute, send, receive and collective operations in a partial order. This crate
 //! does not depend on networks or the engine, and does not read a clock or open files.
 //!
-//! [`form`]: programs in memory, and how they are built. All other modules read programs through [`form::Cursor`].
+//! - [`form`]: programs in memory, and how they are built. All other modules read programs through [`form::Cursor`].
 //! - [`rank`]: the state machine that runs the operations of a rank. The caller reports to the machine which operations start
 //!   and end, and which messages arrive. The machine returns the operations that can start.
 //! - [`collectives`]: expands collectives into messages.
