@@ -6,8 +6,8 @@
 //! `InTransit` provides the rest: triggers and thresholds, escape rings, and injection control.
 //!
 //! `InTransit` writes the fields `dim` and `lane` of a packet. `dim` is 0 at the source, 1 outside rings, and 2 or more in a
-//! direction of a ring; `lane` is the number of times that the packet has left a ring. The field `phase` is for the routing
-//! itself.
+//! direction of a ring. The field `lane` is the number of times that the packet has left a ring. The field `phase` is for
+//! the routing itself.
 
 mod keys;
 mod rings;

@@ -239,8 +239,8 @@ impl Distances {
         (rest != 0).then(|| rest.trailing_zeros() as u16)
     }
 
-    /// Calls `turns` with every turn that shortest paths from routers with terminals to `dest` make: a router, its output port,
-    /// and the output ports of the next router.
+    /// Calls `turns` with every turn of shortest paths from routers with terminals to `dest`. The arguments are a router, its
+    /// output port, and the output ports of the next router.
     pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u16, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];

@@ -120,9 +120,9 @@ pub struct Programs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub injection_latency: Option<Time>,
-    /// Time that a message, a request, or a report of a finished send takes between a processor of a node and an interface, in
-    /// each direction [time]. It is rounded up to cycles. If the time is 0, all terminals of a node are in one block of the
-    /// simulation.
+    /// Time between a processor of a node and an interface, in each direction [time]. A message, a request, and a report of a
+    /// finished send take this time. It is rounded up to cycles. If the time is 0, all terminals of a node are in one block of
+    /// the simulation.
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     #[schemars(extend("x-exact" = true))]
     pub host_latency: Time,

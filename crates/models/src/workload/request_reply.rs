@@ -2,7 +2,8 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1: closed-loop
-//! measurement, with a limit on outstanding requests, as the registers for outstanding cache misses of a processor set it.
+//! measurement with a limit on outstanding requests. The number of a processor's registers for outstanding cache misses is such a
+//! limit.
 //! # Parameters
 //! `packet`: length of a reply \[flits\]. `turnaround`: time from the delivery of a request until its reply may be sent \[time\], less
 //! than `measure.drain_limit`. `outstanding`: largest number of requests of a terminal without a reply \[count\]. `reply_class`: the

@@ -34,11 +34,11 @@
 //! All blocks of the simulation make the same decisions. A pass uses only program ends that are at least one period old. All blocks
 //! have received the messages about these ends by then. A period must therefore be longer than the latency of every link.
 //!
-//! The energy of a program has four parts: a share of the network's static energy, and shares of the dynamic energy of terminal links, of
-//! other links, and of routers. A program's share of the static energy is its number of terminals times its run time, divided by the number
-//! of all terminals of the network times the window. If programs share a terminal, the program's cores there count. A program's share of
-//! each dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or router that it
-//! crossed. The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
+//! The energy of a program has four parts. These are shares of the network's static energy, and of the dynamic energy of terminal links,
+//! other links and routers. A program's share of the static energy is its number of terminals times its run time, divided by the number of
+//! all terminals of the network times the window. If programs share a terminal, the program's cores there count. A program's share of each
+//! dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or router that it crossed.
+//! The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
 //! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first program
 //! that waits. Dependent jobs. The end of a program at its estimate. If a program can never start, the programs that need its nodes wait

@@ -13,7 +13,7 @@ pub(crate) fn numbered(op: Op, instance: u32) -> Op {
     op.tagged(tag)
 }
 
-/// What a rank does with received data.
+/// The way in which a rank uses received data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Into {
     /// The data replace the data of the rank.

@@ -23,7 +23,7 @@ pub struct Calls {
     draft: Draft,
     /// Operations for which the next call waits.
     after: Vec<(u32, When)>,
-    /// Number of collectives so far in each communicator.
+    /// Number of collectives that each communicator has had until now.
     instances: HashMap<u16, u32>,
 }
 

@@ -14,7 +14,7 @@ pub struct Ops {
     /// last entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
-    /// Number of edges that lead to each operation, which is the number of events for which it waits.
+    /// Number of edges that lead to each operation. The operation waits for this number of events.
     predecessors: Vec<u32>,
     roots: Vec<u32>,
     sizes: Vec<Arc<[u64]>>,

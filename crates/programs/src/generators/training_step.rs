@@ -115,7 +115,7 @@ fn two() -> u64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recompute {
-    /// No activations are computed again: a rank stores all of them.
+    /// No activations are computed again. A rank stores all activations.
     None,
     /// Only the activations in the core of attention are computed again.
     #[default]

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::collectives::algorithms::{AlgorithmConfig, hierarchical};
 
-    /// Compares the bytes that all ranks send together with formulas: 2 (n - 1) S for ring and two trees, n (n - 1) blocks for
+    /// Compares the bytes that all ranks together send with formulas: 2 (n - 1) S for ring and two trees, n (n - 1) blocks for
     /// all-gather and all-to-all.
     #[test]
     fn bytes_are_those_of_the_formulas() {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What an event is about: an operation or a message, by its index.
+/// The subject of an event: an operation or a message, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     Op(u32),

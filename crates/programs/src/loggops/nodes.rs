@@ -2,7 +2,7 @@
 //!
 //! In LogGOPSim the receiver's processor is busy for the bytes of a message, and a send begins when its processor and its interface are
 //! both free. A rank that sends and receives at the same time therefore takes longer in LogGOPSim than with interfaces that work in
-//! parallel. In this model a processor is busy only for its own work (o, and O per byte), and an interface sends and receives at the same
+//! parallel. In this model a processor is busy only for its own work (o, and O per byte). An interface sends and receives at the same
 //! time. A message between ranks of a node does not use an interface. A message above the eager limit begins with a request and a reply
 //! (`rendezvous.rs`).
 

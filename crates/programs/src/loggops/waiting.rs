@@ -13,8 +13,7 @@ const NONE: u64 = u64::MAX;
 /// as in LogGOPSim.
 const MOST: usize = 1 << 22;
 
-/// Resources that an event needs: only a processor, a processor and the sending side of an interface, or a processor and the receiving
-/// side of an interface.
+/// Resources that an event needs: only a processor, or a processor and the sending or receiving side of an interface.
 #[derive(Debug, Clone, Copy)]
 pub enum Needs {
     Cpu,

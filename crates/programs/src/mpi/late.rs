@@ -1,5 +1,5 @@
-//! Cancelled receives of a rank for which the trace does not record whether they got a message. Such receives can match
-//! messages that other receives do not match.
+//! Cancelled receives of a rank for which the trace does not record whether they got a message. These cancelled
+//! receives can match messages that other receives do not match.
 
 use crate::form::{Comm, Op};
 use std::collections::HashMap;

@@ -18,8 +18,8 @@ struct Ends {
 }
 
 /// Gives each receive the size of its message. Replaces a send without a receive, or a receive without a send, by a
-/// computation of 0 ns. If a rank has a receive from any source or with any tag, all messages to this rank stay, because this
-/// receive can match any of them.
+/// computation of 0 ns. If a rank has a receive from any source or with any tag, all messages to this rank stay. This receive
+/// can match any message.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions {
     let mut channels: HashMap<Channel, Ends> = HashMap::new();
     let mut open: HashSet<(u32, u32)> = HashSet::new();

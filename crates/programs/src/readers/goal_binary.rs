@@ -7,9 +7,9 @@
 //! None. Times of computations are in nanoseconds, and sizes in bytes.
 //!
 //! # Guarantees
-//! The bytes that Weft writes for a program are those of `txt2bin`. The reader checks the whole file before use: each
-//! index is inside its rank, and the nodes have at most as many edges as the file lists. [`OnDisk`] needs memory only
-//! for active operations. To open a file, the reader needs 4 bytes per operation of the largest rank.
+//! The bytes that Weft writes for a program are those of `txt2bin`. The reader checks the whole file before use. Each
+//! index must be inside its rank, and the nodes must not have more edges than the file lists. [`OnDisk`] needs memory
+//! only for active operations. To open a file, the reader needs 4 bytes per operation of the largest rank.
 //!
 //! # Not modelled
 //! Files that LogGOPSim has overwritten with its option `--save-mem`. The reader refuses them.

@@ -11,9 +11,9 @@
 //! # Guarantees
 //! The reader adds a receive at the destination of each message. The receive is posted at the start, and its tag is the number of
 //! the message in the file. If several records depend on the same event, their delays become computations that follow each other.
-//! Times are rounded to whole nanoseconds. Weft writes a program only if VEF can express all of it: each operation depends on at
-//! most one other operation, receives depend on none, and each computation precedes another operation. If Weft writes a program
-//! to a file and reads the file again, the program is the same.
+//! Times are rounded to whole nanoseconds. Weft writes a program only if VEF can express the whole program. Each operation must
+//! depend on at most one other operation, and receives on none. Each computation must precede another operation. If Weft writes a
+//! program to a file and reads the file again, the program is the same.
 //!
 //! # Not modelled
 //! Blocks of different sizes: a collective uses the largest size, and an all-to-all the mean size. Reduce-scatter, which the format

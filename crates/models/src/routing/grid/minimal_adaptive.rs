@@ -9,11 +9,11 @@
 //! `leave_escape`: whether a packet on an escape VC may return to adaptive VCs.
 //! # Guarantees
 //! Minimal paths. VC classes: first the classes of the escape path, then one adaptive class. On a torus the escape path has two
-//! classes: class 0 while the path to the destination's coordinate still crosses the wrap link, and class 1 after that. In every
-//! allocation step a head requests an output again: the open adaptive VC with the most credits, or the escape hop if no adaptive VC
-//! is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape path follows dimension order. An
-//! escape hop is available at every router, and escape paths are acyclic. If the destination is half way round a ring, both
-//! directions are minimal. In this case the escape path uses the direction without the wrap link.
+//! classes. Class 0 is used while the path to the destination's coordinate still crosses the wrap link. Class 1 is used after that.
+//! In every allocation step a head requests an output again. It requests the open adaptive VC with the most credits, or the escape
+//! hop if no adaptive VC is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape path follows
+//! dimension order. An escape hop is available at every router, and escape paths are acyclic. If the destination is half way round
+//! a ring, both directions are minimal. In this case the escape path uses the direction without the wrap link.
 //!
 //! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all direct links are dark, a
 //! packet may take a detour over a router with active links to both ends, once in each dimension. If no detour is open, the packet

@@ -8,8 +8,8 @@
 //! packet takes the detour while the detour has a credit. Otherwise the packet reactivates the shadow link. If the direct link is
 //! inactive or waking, the packet takes the detour. From the intermediate router the packet takes the direct link, even if that
 //! is a shadow link. If this direct link has gone off meanwhile, the packet goes over the hub. For faults that cut the links of
-//! the hub, see `faults.rs`. Under a policy that never switches a link off, a head that meets a broken link takes another of the
-//! listed hops whose link works.
+//! the hub, see `faults.rs`. Under a policy that never switches a link off, a head at a broken link takes another of the listed
+//! hops, with a working link.
 //! # Parameters
 //! threshold T \[flits\]. `sensor`: the measure of the queue q of an output.
 //! # Guarantees

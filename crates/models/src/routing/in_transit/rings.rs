@@ -8,7 +8,7 @@ use weft_api::walk::{EscapeRing, RingHop};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// One direction in which packets travel round a ring.
+/// A direction in which packets travel round a ring.
 #[derive(Debug, Clone)]
 struct Direction {
     /// The port of each router that leads to the next router of the ring.

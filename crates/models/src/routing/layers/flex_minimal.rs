@@ -16,18 +16,18 @@
 //! Minimal paths. The number of VC classes is the number of links on the longest shortest path, plus one for each of the
 //! `detours`. The class rises with each hop, so dependencies between channels are acyclic, with and without faults. With two or
 //! three layers, `balanced` makes all shortest paths equally likely. With more layers, only the hops at each router are equally
-//! likely. `printed` needs three layers of at least 3 x 3 routers. The loads that uniform traffic (with packets to oneself) can
-//! reach on 6 x 6 x 3 routers of 10 terminals have bounds in flits per terminal and cycle. The bound under `printed` is 27 / 31 =
+//! likely. `printed` needs three layers of at least 3 x 3 routers. The following bounds are loads [flits per terminal and cycle]
+//! of uniform traffic, with packets to oneself, on 6 x 6 x 3 routers of 10 terminals. The bound under `printed` is 27 / 31 =
 //! 0.871. The bound under `balanced` is 108 / 97 = 1.113, which is more than a terminal sends. No tables. Under faults, a head at
 //! a broken link takes another hop at once. Its choice depends only on the links of its own router. The head tries hops on all
 //! shortest paths first (also under `printed`). After these, the head tries the hops with the fewest remaining links. Among equal
 //! hops it begins with a random one. The head can take a hop if a VC class is left for each remaining link. In networks of three
 //! layers with widths of at least 3, the next best hops cost one link more. A packet is delivered if it meets at most `detours`
 //! broken links, and if another possible hop has a working link each time. Therefore `detours: 1` loses no packet if one link
-//! fails. Without detours, packets that meet a failed link on their last hop are lost. In networks of two layers, or of four or
-//! more, with widths of at least 4, a detour between neighbours costs two links more and needs `detours: 2`. A packet does not
-//! return to the router at which it last met a broken link, if it has another hop. Packets do not know broken links in advance, so
-//! a packet may meet a second one.
+//! fails. Without detours, packets that meet a failed link on their last hop are lost. The number of extra links is two in
+//! networks of two layers, or of four or more, with widths of at least 4. There a detour between neighbours needs `detours: 2`. A
+//! packet does not return to the router at which it last met a broken link, if it has another hop. Packets do not know broken
+//! links in advance, so a packet may meet a second one.
 //! # Not modelled
 //! A choice between shortest paths by congestion.
 //! # Validation

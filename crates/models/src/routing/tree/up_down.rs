@@ -18,8 +18,8 @@
 //! # Guarantees
 //! Minimal paths. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per
 //! destination terminal (both `d_mod_k` rules). On a tree with different levels, the number of paths is the product of the numbers of
-//! upward links. The routing has one VC class. A packet that has crossed a link down never goes up again. Channels therefore depend on
-//! each other only from a link up to the next level, from a link up to a link down, or from a link down to the level below. These
+//! upward links. The routing has one VC class. A packet that has crossed a link down never goes up again. A link up can therefore
+//! depend only on links up of the next level and on links down. A link down can depend only on links down of the level below. These
 //! dependencies are acyclic.
 //!
 //! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the path up,
@@ -279,13 +279,13 @@ impl Runtime {
     /// can take. Packets between all pairs of leaves over all ancestors would be k^(3n-3) packets. This selection has only
     /// (n-1) k^(n+1) packets in a k-ary n-tree.
     ///
-    /// A turn at router R leads from one channel to the next: from a link up to a link up, from up to down, or from down to down.
-    /// Let router A above the leaves have C children, and let each of these have G children. For each child c, and each step s from
-    /// 0 up to the greater of C - 1 and G (not included), one packet goes over A. The packet's source is below grandchild j = s mod
-    /// G of c, and its destination is below grandchild j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. These packets
-    /// visit every pair of different children of A, and so take every turn from up to down at A. For each c, and for each c', the
-    /// index j takes the number of every grandchild. The packets therefore take every turn from j up at c to A, and from A down at
-    /// c' to j. Packets do not turn round at a router with one child.
+    /// A turn at router R leads from one channel to the next. It leads from up to up, from up to down, or from down to down. Let
+    /// router A above the leaves have C children, and let each of these have G children. For each child c, and each step s from 0
+    /// up to the greater of C - 1 and G (not included), one packet goes over A. The packet's source is below grandchild j = s mod G
+    /// of c, and its destination is below grandchild j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. These packets visit
+    /// every pair of different children of A, and so take every turn from up to down at A. For each c, and for each c', the index j
+    /// takes the number of every grandchild. The packets therefore take every turn from j up at c to A, and from A down at c' to j.
+    /// Packets do not turn round at a router with one child.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {

@@ -50,7 +50,7 @@ pub struct Incoming {
     tag: u32,
 }
 
-/// What the arrival of a packet means for the message that an interface receives.
+/// The effect of an arriving packet on the message that an interface receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     /// The packet belongs to a message other than the one that the interface receives.

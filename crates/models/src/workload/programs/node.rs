@@ -5,7 +5,7 @@
 //!
 //! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of an
 //! exchange window at the beginning of this window. All notes (completion events) for this window have arrived by then, because a
-//! note takes the host latency and a window is not longer than the host latency.
+//! note takes the host latency. A window is not longer than this latency.
 
 use super::agenda::Agenda;
 use super::answers::Ended;

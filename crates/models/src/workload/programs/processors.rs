@@ -125,7 +125,7 @@ impl Rank {
         &mut self.processors[place]
     }
 
-    /// Called when a processor begins or ends a task in cycle `now`. `begins` tells the two cases apart.
+    /// Called when a processor begins or ends a task in cycle `now`. `begins` is true in the first case.
     pub fn turn(&mut self, site: &Site, now: u64, begins: bool, computes: bool) {
         let before = self.busy_state();
         let count = |count: u32| if begins { count + 1 } else { count - 1 };

@@ -50,7 +50,7 @@ pub struct Poisson {
     pub mean_gap: Time,
 }
 
-/// One submission of a program.
+/// The submission of a program at a certain time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
@@ -198,7 +198,7 @@ impl Arrivals {
         }
     }
 
-    /// The default bound of the bounded slowdown: for a job file, 10 s on the recorded machine. Other rules have no
+    /// The default bound of the bounded slowdown: for a job file, 10 s on the recorded machine. The other rules have no
     /// default, because their programs last microseconds.
     pub fn slowdown_bound(&self) -> Option<Time> {
         match self {

@@ -160,7 +160,7 @@ impl Queue {
     }
 
     /// Does all scheduling passes up to cycle `now`. `launch` creates the workload of a program that starts in a given cycle on
-    /// its nodes. If so many programs share the nodes that no mark is left, the program waits for the next pass.
+    /// its nodes. If programs on the same nodes use all marks, the program waits for the next pass.
     pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);

@@ -58,8 +58,8 @@ impl Expands for Binomial {
     }
 }
 
-/// Messages of a gather (`to_root`) or a scatter. If ranks are counted from the root, the subtree of rank v has the blocks of
-/// v to v + 2^k - 1, where 2^k is the lowest set bit of v.
+/// Messages of a gather (`to_root`) or a scatter. Ranks are counted from the root. The subtree of rank v has the blocks of v
+/// to v + 2^k - 1; 2^k is the lowest set bit of v.
 fn blocks(call: &Call, to_root: bool, steps: &mut Steps) {
     let me = call.from_root();
     let low = if me == 0 { u32::BITS } else { me.trailing_zeros() };

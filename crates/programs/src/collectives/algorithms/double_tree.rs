@@ -9,8 +9,8 @@
 //!
 //! # Guarantees
 //! Each tree sums its half of the vector up to its root, and then sends the sum down again, segment by segment. Most inner ranks of one
-//! tree are leaves of the other tree. The second tree is the mirror image of the first one for an even number of ranks, and the first one
-//! shifted by one rank for an odd number.
+//! tree are leaves of the other tree. For an even number of ranks, the second tree is the mirror image of the first tree. For an odd
+//! number, it is the first tree shifted by one rank.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank. The overlap of summing and

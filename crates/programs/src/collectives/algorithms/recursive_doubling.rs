@@ -8,10 +8,10 @@
 //! None.
 //!
 //! # Guarantees
-//! All-reduce and barrier among n ranks: p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. One rank
-//! of each pair sends its data to the other, and does not take part in the rounds. The remaining p ranks exchange the whole vector with
-//! rank xor 2^k in log2 p rounds. At the end, the ranks of each pair share the result. All-gather needs a power of 2 as the number of
-//! ranks: round k exchanges 2^k blocks.
+//! All-reduce and barrier among n ranks: p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each
+//! pair, a rank sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange the whole vector
+//! with rank xor 2^k in log2 p rounds. At the end, the ranks of each pair share the result. All-gather needs a power of 2 as the number
+//! of ranks: round k exchanges 2^k blocks.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

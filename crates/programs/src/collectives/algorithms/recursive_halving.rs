@@ -7,9 +7,9 @@
 //! None.
 //!
 //! # Guarantees
-//! For n ranks, p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. One rank of each pair
-//! sends its data to the other, and does not take part in the rounds. The remaining p ranks exchange half of their data
-//! with ranks at the distances p/2, p/4, ..., 1. At the end, the ranks of each pair share the result.
+//! For n ranks, p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each pair, a rank
+//! sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange half of their
+//! data with ranks at the distances p/2, p/4, ..., 1. At the end, the ranks of each pair share the result.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

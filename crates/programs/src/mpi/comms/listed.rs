@@ -39,7 +39,7 @@ pub fn communicators(created: &[Vec<Creation>]) -> Result<Vec<Listed>, Refusal> 
     Ok(found)
 }
 
-/// Refuses lists that contain unknown ranks or a rank twice, or that lack the rank at which they are stored.
+/// Refuses lists with unknown ranks or with a rank twice, and lists without the rank at which they are stored.
 fn check(rank: u32, members: &[u32], ranks: usize) -> Result<(), Refusal> {
     let mut sorted = members.to_vec();
     sorted.sort_unstable();

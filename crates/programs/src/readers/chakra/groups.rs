@@ -26,7 +26,7 @@ pub(super) struct Groups {
     of_file: Lists,
     /// Numbers of the groups that collectives use, from 1. Two groups can have the same name and different members.
     numbers: BTreeMap<(String, Arc<[u32]>), u32>,
-    /// Names of the groups that collectives use, but for which no list gives members.
+    /// Names of groups that collectives use although no list gives their members.
     unlisted: BTreeSet<String>,
 }
 
@@ -103,7 +103,8 @@ pub(super) struct OfRank<'a> {
     comms: Vec<Comm>,
     /// Communicators by name.
     places: HashMap<String, u16>,
-    /// Number of collectives so far in each communicator. The first entry is for the communicator of all ranks.
+    /// Number of collectives that each communicator has had until now. The first entry is for the communicator of all
+    /// ranks.
     collectives: Vec<u32>,
 }
 

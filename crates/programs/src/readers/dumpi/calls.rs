@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 /// The list of calls as text. A line has the name of a call without `MPI_`, and a letter for each argument.
 ///
-/// The letters `b`, `h`, `i`, `q` stand for whole numbers of 8, 16, 32, 64 bits. The letters `B`, `H`, `I` stand for lists of
-/// numbers of 8, 16 and 32 bits, and `J` for a list of lists of numbers of 32 bits. The letter `S` stands for a list of
-/// statuses, `s` for a string, and `A` for a list of strings. Fields in brackets exist only in the record of the root. The
-/// sign `-` means that the call has no arguments, and `!` that its layout is unknown.
+/// The letters `b`, `h`, `i`, `q` mean whole numbers of 8, 16, 32, 64 bits. The letters `B`, `H`, `I` mean lists of numbers
+/// of 8, 16 and 32 bits. The letter `J` means a list of lists of numbers of 32 bits. The letter `S` means a list of
+/// statuses, `s` a string, and `A` a list of strings. Fields in brackets exist only in the record of the root. The sign `-`
+/// means that the call has no arguments, and `!` that its layout is unknown.
 const TEXT: &str = include_str!("calls.txt");
 
 /// The number after the last record of a file.
