@@ -112,7 +112,7 @@ impl Runtime {
     /// coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // the table has no hub for a line that the policy does not manage; any member can then be the hub
+        // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
