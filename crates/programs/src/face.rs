@@ -47,8 +47,8 @@ struct NodeParameters {
     latency: Time,
     #[serde(rename = "G")]
     gap_per_byte: Time,
-    /// The parts of the latency L. First the time from a processor to its interface. Second the time between an interface
-    /// and a processor, which applies at each end. Third the time of the flit of a reply.
+    /// Two parts of the latency L: the time from a processor to its interface, and the time between an interface and a
+    /// processor, which applies at each end. `flit` is the time of the flit of a reply.
     injection: Time,
     host: Time,
     flit: Time,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use weft_units::Refusal;
 
-/// Largest number of pairs of ranks that the statistics list.
+/// Largest number of unmatched channels that the statistics list.
 const NAMED: usize = 8;
 
 /// Key by which sends and receives are counted: sender, receiver, communicator number, tag.

@@ -116,7 +116,7 @@ impl InTransit {
         }
     }
 
-    /// Returns the minimal hop, and notes if the head would request the same hop in later steps of this cycle. Called
+    /// Returns the minimal hop, and a note if the head would request the same hop in later steps of this cycle. Called
     /// if the hop has room and the head has no reason to look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {

@@ -1,10 +1,13 @@
 //! The registry of routings: each routing is one file in the folder of the networks that it routes, and one line here.
 //!
-//! Several routings share code. The modules [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination. The
-//! module [`on_links`] finds paths around links of lines that are off. The module [`weighted`] computes shortest paths with link weights.
-//! The module [`best`] compares candidates by their credits. The module [`in_transit`] is for routings that leave their minimal path at
-//! any router and escape into rings. The module [`two_legs`] joins two paths of a routing at an intermediate router. The module [`bounds`]
-//! computes bounds on the accepted load, which the examples of routings state.
+//! Several routings share code:
+//! - [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination.
+//! - [`on_links`] finds paths around links of lines that are off.
+//! - [`weighted`] computes shortest paths with link weights.
+//! - [`best`] compares candidates by their credits.
+//! - [`in_transit`] is for routings that leave their minimal path at any router and escape into rings.
+//! - [`two_legs`] joins two paths of a routing at an intermediate router.
+//! - [`bounds`] has bounds on the accepted load, for the examples of routings.
 
 weft_units::registry! {
     /// Every routing algorithm that the engine can run.

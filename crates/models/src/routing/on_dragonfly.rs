@@ -151,7 +151,7 @@ impl Groups {
     }
 
     /// Number of hops of the path from `a` to `b` over the group `over`, which is neither the group of `a` nor the group of `b`.
-    /// The path crosses a local and a global link into this group, and then a local, a global and a local link.
+    /// The path is local-global to the router at which it enters this group, and then local-global-local.
     pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
         let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);
         let out = router(group(a), over) != index(a);

@@ -63,7 +63,7 @@ impl TwoLegs {
         packet.flags |= DETOUR;
     }
 
-    /// Returns the intermediate of a packet on its first leg; `None` on other packets.
+    /// Returns the intermediate of a packet on its first leg; `None` for other packets.
     pub fn over(packet: &Packet) -> Option<u64> {
         let detours = packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest;
         detours.then_some(packet.target)

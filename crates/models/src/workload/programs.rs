@@ -7,7 +7,7 @@
 //! # Parameters
 //! - `file`, or `program` with its parameters: the operations of the ranks.
 //! - `collectives`: the algorithms that expand collectives into messages.
-//! - `eager` \[bytes\]: the largest message that a rank sends before the matching receive is known.
+//! - `eager` \[bytes\]: the largest message that a rank sends without waiting for the matching receive.
 //! - `overhead` \[time\]: processor time that each message costs at the sender and at the receiver. `injection_latency`
 //!   \[time\]: delay of a message from the processor to the network interface.
 //! - `interface`: a preset for these times, and for the times of messages inside a node.
@@ -102,7 +102,7 @@ pub struct Programs {
     #[serde(default)]
     #[schemars(extend("x-exact" = true))]
     pub collectives: RulesConfig,
-    /// Largest message that a rank sends before the matching receive is posted [bytes]. A longer message is a
+    /// Largest message that a rank sends without waiting for the matching receive [bytes]. A longer message is a
     /// rendezvous.
     #[serde(default = "eager")]
     pub eager: Bytes,

@@ -40,16 +40,16 @@
 //! dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or router that it crossed.
 //! The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first program
-//! that waits. Dependent jobs. The end of a program at its estimate. If a program can never start, the programs that need its nodes wait
-//! until `measure.stop.complete.max_window`. The scheduler scales a program to its run time on an ideal network. On the ideal network each
-//! rank has a separate node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Different energies per flit on
-//! different links of a run: a flit costs the mean over all links between routers.
+//! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first
+//! program that waits. Dependent jobs. The end of a program at its estimate. If a running program never ends, the programs that need its
+//! nodes wait until `measure.stop.complete.max_window`. The scheduler scales a program to its run time on an ideal network. On the ideal
+//! network each rank has a separate node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Different energies
+//! per flit on different links of a run: a flit costs the mean over all links between routers.
 //! # Validation
 //! `scheduler/queue.rs`: choices are uniform, a node has one program at a time, and orders are correct. `scheduler/order.rs`:
 //! backfilling, compared with values computed by hand. `scheduler/placement.rs`: domains, compared with values computed by hand.
 //! `scheduler/arrivals.rs`: mean and variance of the times between arrivals. `scheduler/alone.rs`: run times. `tests/test_job_queue.py`:
-//! in a queue of 1,000 jobs, the sum of node-seconds is correct. The conformance tests run the scheduler with several blocks, threads and
+//! a run of a queue of 1,000 jobs conserves node-seconds. The conformance tests run the scheduler with several blocks, threads and
 //! checkpoints.
 
 mod alone;
@@ -410,7 +410,7 @@ impl OwnSite {
             injection: &self.injection,
             batch: None,
             apart: self.apart,
-            // each node has one terminal here, because `check_traces` refuses programs on networks of several planes
+            // `check_traces` refuses programs on networks of several planes
             planes: 1,
             near: Near::UNKNOWN,
             cycle_fs: self.cycle_fs,

@@ -168,13 +168,13 @@ impl Op {
         self.nic
     }
 
-    /// Peer and tag of a receive, in the form in which they are stored for matching. A value with all bits set is a
+    /// Peer and tag of a message or receive, in the form in which they are stored for matching. A value with all bits set is a
     /// wildcard.
     pub(crate) const fn raw(&self) -> (u32, u32) {
         (self.peer, self.tag)
     }
 
-    /// Sets peer and tag from the values that the binary GOAL format stores.
+    /// Makes an operation with peer and tag as the binary GOAL format stores them.
     pub(crate) const fn from_raw(kind: Kind, size: u64, peer: u32, tag: u32) -> Self {
         Self::new(kind, size, peer, tag)
     }

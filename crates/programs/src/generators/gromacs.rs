@@ -16,7 +16,7 @@
 //! forces through the dimensions in the reverse order. Particle ranks have the lowest rank numbers.
 //!
 //! # Not modelled
-//! Neighbour search, new division of the particles, constraints.
+//! Neighbour search. A new division of the domain among ranks. Constraints.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: messages of a step, counted by hand.

@@ -1,8 +1,8 @@
 //! Monte Carlo transport with tallies, modelled on HILO. Synthetic.
 //!
 //! # Source
-//! The structure of Monte Carlo codes in which each rank has a copy of the whole domain: long computations between small
-//! collectives. We could not check this structure against a trace of HILO, because the trace is not public.
+//! The structure of Monte Carlo codes that follow particles on copies of the whole domain, one copy per rank: long
+//! computations between small collectives. We could not check this structure against a trace of HILO, because the trace is not public.
 //!
 //! # Parameters
 //! `ranks`, `iterations` \[counts\]; `tallies` and `field` \[bytes\]; `time`: computation time of an iteration

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! A. Petitet et al., "HPL: a portable implementation of the high-performance Linpack benchmark". The variant is
-//! right-looking, with panel broadcast on an increasing ring, row swaps along columns.
+//! right-looking, with a panel broadcast on an increasing ring, and with row swaps along columns.
 //!
 //! # Parameters
 //! `rows`, `columns`: P and Q, the size of the grid of ranks \[counts\]. `order`: N, the number of rows and columns of

@@ -81,7 +81,7 @@ impl Event {
 }
 
 impl Ord for Event {
-    /// the order is reversed, because the heap returns its greatest item first
+    /// The order is reversed, because the heap returns its greatest item first.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

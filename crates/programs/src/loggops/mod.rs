@@ -7,8 +7,8 @@
 //! # Parameters
 //! `L`: latency of a message \[time\]. `o`: processor time per message \[time\]. `g`: interface time per message
 //! \[time\]. `G`: interface time per byte after the first byte \[time per byte\]. `O`: processor time per byte after the
-//! first byte \[time per byte\]. `S`: size of the largest message that a rank sends before the matching receive is posted
-//! \[bytes\].
+//! first byte \[time per byte\]. `S`: size of the largest message that a rank sends without waiting for the matching
+//! receive \[bytes\].
 //!
 //! # Guarantees
 //! Times are counted in the largest unit (ns, ps, fs) in which all parameters are whole numbers. Every finish time equals that of
@@ -24,10 +24,10 @@
 //!
 //! # Not modelled
 //! Contention in the network. Noise of the operating system. Without [`Nodes`], the time of the request and reply of a rendezvous. As in
-//! LogGOPSim, an operation does not wait for the end of an earlier operation on another processor. [`Answer::cross_cpu`] counts the edges
-//! between such operations. The copy of LogGOPSim in ATLAHS has different rules. In that copy, an operation waits for the end of an earlier
-//! operation on another processor. The copy counts G in the network, and g and o one after the other at the receiver. In the copy, a
-//! receive matches the message whose send has the lowest number. A binary tree of 32 ranks takes 41,500 ns in the copy and 27,500 ns here.
+//! LogGOPSim, an operation does not wait for the end of an operation on another processor on which it depends. [`Answer::cross_cpu`]
+//! counts the edges between such operations. The copy of LogGOPSim in ATLAHS has different rules. In that copy, an operation waits for the
+//! end on these edges. The copy counts G in the network, and g and o one after the other at the receiver. In the copy, a receive matches
+//! the message whose send has the lowest number. A binary tree of 32 ranks takes 41,500 ns in the copy and 27,500 ns here.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: finish times are compared with those of LogGOPSim, and with times computed by hand. Random

@@ -3,7 +3,7 @@
 //! The start of a receive only adds the receive to the list of its rank. This addition has no effect before the next message or receive
 //! of the rank. This module therefore stores the receive, and adds it to the list just before the next message or receive of the rank,
 //! if its start time has passed. Receives then need no events in the queue. The results are the same as with events under two
-//! conditions. First, no message of the rank waits for a receive, because the start of a receive would then finish it at once. Second,
+//! conditions. First, no message of the rank waits for a receive, because such a message would finish the receive at its start. Second,
 //! the executor processes events in the order of their times.
 
 use super::Executor;

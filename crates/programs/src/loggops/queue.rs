@@ -161,8 +161,8 @@ mod tests {
         Event::new(time, order, 0, About::Op(0))
     }
 
-    /// Generates random times of events. Most times are later than the last one, by steps of very different lengths. Some
-    /// times are earlier, and many are equal.
+    /// The queue must return events in the same order as a heap. The times of events are random: most are later than the
+    /// last one, by steps of very different lengths, some are earlier, and many are equal.
     #[test]
     fn events_come_as_from_a_heap() {
         for seed in 0..30 {

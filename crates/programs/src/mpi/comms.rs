@@ -65,7 +65,7 @@ struct Whole {
     grid: Vec<u32>,
 }
 
-/// A list of ranks. If the ranks are on a grid, the list has the sides of this grid.
+/// A list of ranks. If the ranks are on a grid, the second list has the sides of this grid.
 type Ranks = (Vec<u32>, Vec<u32>);
 
 /// The state of the search for communicators, with the communicators found so far.
@@ -134,13 +134,13 @@ impl Search<'_> {
         self.wholes.push(Whole { members: members.into(), numbers, grid });
     }
 
-    /// Returns the next creation whose parent is communicator `place` of a rank.
+    /// Returns the next creation at a rank whose parent is the communicator with number `number` at this rank.
     fn next(&self, number: u16, rank: u32) -> Option<usize> {
         let (list, done) = self.from[rank as usize].get(&number)?;
         list.get(*done).copied()
     }
 
-    /// Does the next creation whose parent is communicator `place` of a rank. Returns `false` if there is no next
+    /// Does the next creation whose parent is communicator `place` of the program. Returns `false` if there is no next
     /// creation, or if it cannot be done yet.
     fn step(&mut self, place: usize) -> Result<bool, Refusal> {
         let whole = &self.wholes[place];
@@ -178,7 +178,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Returns the communicators that a call creates; `None` if a group refers to an unknown communicator.
+    /// Returns the communicators that a call creates; `None` if a group refers to a communicator that is not known yet.
     fn parts(&self, place: usize, calls: &[(u32, usize)]) -> Result<Option<Vec<Ranks>>, Refusal> {
         let whole = &self.wholes[place];
         let how = |&(rank, at): &(u32, usize)| (rank, &self.created[rank as usize][at].how);

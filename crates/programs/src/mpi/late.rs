@@ -83,7 +83,7 @@ impl Late {
     }
 
     /// Removes and returns the receive that matches a message from rank `from` in communicator `number`. If several match, it is the last
-    /// one. This choice cannot fail: the messages for earlier receives were sent before, with any matching that the recorded run had.
+    /// one. This choice is safe: all messages that earlier receives need were sent before, with any matching of the recorded run.
     pub fn take(&mut self, from: u32, (number, tag, bytes): (u32, u32, u64)) -> Option<(u32, Op)> {
         let any = [Some(from), None].into_iter().flat_map(|from| [Some(tag), None].map(|tag| (number, from, tag)));
         let fit = any.filter_map(|wanted| {

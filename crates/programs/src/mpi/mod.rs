@@ -49,15 +49,15 @@ weft_units::words! {
         FileOpened = "file_opened",
         /// The tracer was switched off for a time. Calls and computations in this time are omitted.
         NotRecorded = "not_recorded",
-        /// MPI could reorder the ranks of a grid. Here its ranks have the order of their parent.
+        /// MPI may have reordered the ranks of a grid. Here its ranks have the order of their parent.
         NotReordered = "not_reordered",
         /// A call was made by a thread other than the first of its rank. The calls of a rank have the order of the
         /// file.
         Thread = "thread",
         /// The sizes of senders and receivers in an all-to-all differ. The sizes of the receivers are used.
         SizesOfReceivers = "sizes_of_receivers",
-        /// A computation between two calls is measured in processor time. This does not include the time in which other programs
-        /// had the processor.
+        /// A computation between two calls is measured in processor time. This does not include the time in which the rank did not
+        /// have the processor.
         ProcessorClock = "processor_clock",
         /// A computation between two calls is measured by a wall clock. This includes the time in which the processor ran other
         /// programs.

@@ -160,7 +160,7 @@ impl Expansion {
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
-/// Number of operations between the present one and the one that [`Machine::bring_later`] prefetches. A cache line has 2 or 3
+/// Distance from the present operation to the one that [`Machine::bring_later`] prefetches [operations]. A cache line has 2 or 3
 /// operations, so this distance is more than a line.
 const LATER: u32 = 4;
 

@@ -24,7 +24,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// If no `clock` is requested, the function uses processor time if the call has it.
+    /// If no `clock` is requested, the timer uses processor time if the call has it.
     pub const fn new(clock: Option<Clock>) -> Self {
         Self { clock, last: None }
     }

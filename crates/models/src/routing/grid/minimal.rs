@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! The algorithm is "Shortest" of the simulator CAMINOS on a Hamming graph, with one VC step per hop. The routing is oblivious:
-//! packets draw the order of dimensions at random and do not read queues.
+//! each packet draws the order of dimensions at random, and the routing does not read queues.
 //! # Parameters
 //! None.
 //! # Guarantees

@@ -1,8 +1,8 @@
 //! UGAL_p: UGAL with a separate decision in each dimension of a HyperX, in a fixed order of dimensions.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, the baseline routing. In each dimension a packet takes the minimal hop if q_m <= 2
-//! q_n + T.
+//! Kim et al., "TCEP", ISCA 2018, the baseline routing. In each dimension a packet takes the minimal hop if
+//! q_m <= 2 q_n + T.
 //! # Parameters
 //! threshold T [flits]. `sensor`: the measure of the queue q of an output.
 //! # Guarantees

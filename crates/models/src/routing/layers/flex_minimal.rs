@@ -152,15 +152,14 @@ impl RoutingModel for FlexMinimal {
         vec![
             // Every router sends 8 / 27 flits per cycle to each router. The counts below are the hops of one router up along x,
             // by the position of the destination, in units of 8 / 27 flits. Destinations in the same layer: 2 to the 2 routers
-            // along x (each has 2 first hops, one of them up), and 2 to the 4 routers that differ in x and y (a quarter of 2
+            // along x (a path has 2 hops, one of them up), and 2 to the 4 routers that differ in x and y (a quarter of 2 hops
             // each). Destinations in the layer above: 2 to the 2 routers along x. Destinations in the layer below: 1 to the
-            // router in the same position (half of 2), and 4 to the 4 routers that differ in x and y (half of 2 each). In total
-            // 11 hops share 2 channels.
+            // router in the same position (half of 2 hops), and 4 to the 4 routers that differ in x and y (half of 2 hops each).
+            // In total 11 hops share 2 channels.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
-            // The counts of the example above change: 2 to the 2 routers along x in the same layer, and 2 in the layer above. In
-            // the same layer also 4 to the 4 routers that differ in x and y, because packets to these go down along y first. In
-            // the layer below: 2 to the router in the same position, because these packets go along x, and 4 as above. In total
-            // 14.
+            // As in the example above: 2 to the 2 routers along x in the same layer, and 2 in the layer above. In the same layer
+            // all 4 to the 4 routers that differ in x and y, because packets to these go down along y first. In the layer below:
+            // 2 to the router in the same position, because these packets go along x, and 4 as above. In total 14.
             Example::of(r#"{"paths": "printed"}"#).only_on(&[SMALL]).bound(
                 SMALL,
                 UNIFORM,
@@ -444,8 +443,7 @@ mod tests {
     #[test]
     fn detours_between_neighbours_are_those_of_the_paper() {
         // 5 x 4 x 3 routers: number = x + 5 y + 20 z. A detour has two hops over the third layer, to any x except the x of both
-        // ends: Nx
-        // - 2 detours.
+        // ends. Their number is Nx - 2.
         let graph = graph("[5, 4]", 3);
         let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [3, 3]);

@@ -134,7 +134,7 @@ impl Message {
     /// Records that the data packet with this source and number has arrived in cycle `now`. If all packets have arrived, returns
     /// the last cycle of an arrival and its packet.
     fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
-        // the order of calls has no effect, because interfaces in several blocks call this function
+        // with the maximum, the order of calls has no effect: interfaces in several blocks call this function in any order
         self.latest = self.latest.max((now, source, number));
         self.left -= 1;
         (self.left == 0).then_some((self.latest.0, (self.latest.1, self.latest.2)))

@@ -1,5 +1,5 @@
 //! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles its events in the order of their
-//! cycles. Before the node handles a packet, it handles all events of earlier cycles.
+//! cycles. Before the node handles a packet, it handles all events up to the cycle of the packet.
 //!
 //! The calendar of the node's block (`sources.rs`) stores the cycle of the node's next event.
 //!
@@ -416,7 +416,7 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// Handles all earlier events of the node, before a packet that ends a transfer. For a divided node,
+    /// Handles all events of the node up to cycle `now`, before a packet that ends a transfer. For a divided node,
     /// `Sources::exchange` has already handled these events.
     fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {

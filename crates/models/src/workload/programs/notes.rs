@@ -76,7 +76,7 @@ impl Rail {
         Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0, is_lent: false }
     }
 
-    /// Gives packets to the interface. The interface can send the packets `after` cycles later than the node could.
+    /// Gives packets to the interface. They reach the interface `after` cycles after they began to wait at the node.
     pub fn give(&mut self, outgoing: Outgoing, after: u64) {
         if after == 0 {
             return self.take(outgoing);
@@ -102,7 +102,7 @@ impl Rail {
         self.queue().front_mut()
     }
 
-    /// True if the interface has only data to send.
+    /// True if no request, answer or further packets can get priority over the data at the front of the queue.
     pub fn may_lend(&self) -> bool {
         self.control.is_empty() && self.coming.is_empty()
     }

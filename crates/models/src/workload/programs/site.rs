@@ -65,7 +65,7 @@ pub struct Site {
     pub flit_bits: u64,
     /// The longest packet \[flits\].
     pub packet_flits: u64,
-    /// The largest message that a rank sends before the matching receive is posted \[bytes\].
+    /// The largest message that a rank sends without waiting for the matching receive \[bytes\].
     pub eager: u64,
     /// Processor time that each message costs at the sender and at the receiver \[fs\].
     pub overhead_fs: u128,

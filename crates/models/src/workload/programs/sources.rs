@@ -117,7 +117,7 @@ impl Nodes {
         }
     }
 
-    /// Returns the nodes whose first interface is in this block.
+    /// Returns the nodes with ranks whose first interface is in this block.
     fn own(&self) -> impl Iterator<Item = usize> + '_ {
         let nodes = self.sources.iter().filter(|of| of.rail == 0).map(|of| of.node as usize);
         nodes.filter(|&node| node < self.all.nodes.len())

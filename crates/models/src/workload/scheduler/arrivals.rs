@@ -24,7 +24,7 @@ pub enum Arrivals {
     AtOnce(AtOnce),
     /// A Poisson process submits the programs in random order: the times between submissions have an exponential distribution.
     Poisson(Poisson),
-    /// The scheduler submits programs at the listed times. The list must begin with the earliest time.
+    /// The scheduler submits programs at the listed times. The list must be in the order of times, the earliest first.
     List(Vec<Submission>),
     /// The scheduler submits the jobs that a machine has recorded in a file in the Standard Workload Format (SWF).
     Swf(Box<JobLog>),
@@ -307,7 +307,7 @@ mod tests {
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / (n - 1.0);
         assert!((mean - 1.0).abs() < 3.5 / n.sqrt(), "{mean}");
         assert!((variance - 1.0).abs() < 3.5 * (8.0 / n).sqrt(), "{variance}");
-        // successive gaps are independent, because the distribution has no memory
+        // successive gaps are independent
         let product = gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
         assert!(product.abs() < 3.5 / n.sqrt(), "{product}");
         // half of all gaps are below ln 2, the median

@@ -25,7 +25,7 @@ pub enum Placement {
     Random,
     /// The smallest domain of the network with enough free nodes. A domain is a router, otherwise a group, a subtree, a row or a
     /// plane. Among domains of equal size, the placement uses the one with the fewest free nodes. If no domain is large enough,
-    /// the placement uses as few smaller domains as possible. The same rule holds inside of a domain.
+    /// the placement uses as few of the next smaller domains as possible. The same rule holds inside of a domain.
     Compact,
     /// The free nodes of one group after the other, with the groups in random order. In networks without groups, subtrees or
     /// rows replace the groups.
@@ -58,9 +58,9 @@ impl Placement {
         Ok(Domains(all.iter().map(of).collect()))
     }
 
-    /// Chooses nodes for the program that starts as number `start`. Returns one node index for each of its `needs` cores.
-    /// `free` has the number of free cores of each node, or 1 for a free node that belongs to one program. The caller
-    /// ensures that at least `needs` cores are free.
+    /// Chooses nodes for the program that starts as number `start`. Returns one node index for each of its `needs` cores,
+    /// in the order of the program's nodes. `free` has the number of free cores of each node, or 1 for a free node that
+    /// belongs to one program. The caller ensures that at least `needs` cores are free.
     pub fn choose(self, free: &[u32], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
         let all = || (0u32..).zip(free).flat_map(|(place, &cores)| std::iter::repeat_n(place, cores as usize));
         let drawn = |number: u32| hash(seed, start, number, PLACES);

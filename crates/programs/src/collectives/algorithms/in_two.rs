@@ -37,7 +37,7 @@ pub struct InTwo {
 }
 
 impl InTwo {
-    /// Returns the calls of the first and of the second collective.
+    /// Returns the first and the second collective.
     fn parts(operation: Operation) -> [Operation; 2] {
         let second = if operation == Operation::ReduceScatter { Operation::Scatter } else { Operation::Broadcast };
         [Operation::Reduce, second]

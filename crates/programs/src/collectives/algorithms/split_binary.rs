@@ -7,9 +7,9 @@
 //! `segment`: size of a segment \[bytes\].
 //!
 //! # Guarantees
-//! The root sends the first half of the vector down a binary tree of half of the ranks. The root sends the second half down a tree of
-//! the other ranks. Rank k of each tree then sends its half to rank k of the other tree. A rank without a partner in the other tree
-//! gets the second half from the root.
+//! The root sends the first half of the vector down a binary tree of the first half of the ranks. The root sends the second half down a
+//! tree of the other ranks. Rank k of each tree then sends its half to rank k of the other tree. A rank without a partner in the other
+//! tree gets the second half from the root.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

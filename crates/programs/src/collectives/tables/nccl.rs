@@ -229,8 +229,8 @@ mod tests {
     fn a_tree_is_for_small_messages_of_many_nodes_and_a_ring_for_large_ones() {
         let name = |ranks, bytes| Nccl::default().choose(&call(ranks, bytes)).name();
         assert_eq!(name(512, 1 << 16), "double_tree");
-        // 8 accelerators and 8 GiB: tree 8 GiB / (370 GB/s * 0.92 / 2) = 50 ms, ring 8 GiB / (370 GB/s * 8 / 14) = 41
-        // ms
+        // 8 accelerators and 8 GiB: the tree takes 8 GiB / (370 GB/s * 0.92 / 2) = 50 ms, and the ring takes
+        // 8 GiB / (370 GB/s * 8 / 14) = 41 ms
         assert_eq!(name(8, 8 << 30), "ring");
         assert_eq!(Nccl { hierarchical: true, ..Nccl::default() }.choose(&call(64, 1 << 30)).name(), "hierarchical");
     }

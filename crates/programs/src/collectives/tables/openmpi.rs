@@ -141,7 +141,7 @@ fn reduce_scatter(call: &Call) -> AlgorithmConfig {
     Ring(ring::Ring::default())
 }
 
-/// Gather of blocks. Collectives with blocks of different sizes use the linear algorithm, like `MPI_Gatherv`.
+/// Returns the algorithm for a gather. A gather with blocks of different sizes uses the linear algorithm, like `MPI_Gatherv`.
 fn gather(call: &Call) -> AlgorithmConfig {
     let sync = |first| LinearSync(linear_sync::LinearSync { first: Bytes(first) });
     match call.bytes {
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(chosen(AllGather, 4, 0, Some(&[1, 2, 3, 4])), r#"{"bruck":{}}"#, "all-gather of different blocks");
         assert_eq!(chosen(AllToAll, 3, 0, Some(&[1; 9])), r#"{"pairwise":{}}"#);
         assert!(chosen(ReduceScatter, 3, 3, Some(&[3, 0, 3])).starts_with(r#"{"in_two":"#), "a block of 0 bytes");
-        // 20,000 bytes are 2,500 elements of 8 bytes: the ring is chosen for at most 2,500 ranks
+        // 20,000 bytes are 2,500 elements of 8 bytes: the ring is chosen only for fewer than 2,500 ranks
         assert!(chosen(AllReduce, 2500, 20_000, None).starts_with(r#"{"in_two":"#));
     }
 }

@@ -11,8 +11,8 @@ impl TrainingStep {
         let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
         let sbh = s * b * h / f64::from(self.degrees.context);
         let divided = self.layer().is_sequence_parallel;
-        // per element of 16 bits, the activations of the two blocks have 10 and 24 bytes. Of these bytes, 4 and 10 are
-        // operands of matrix products, with 2 bytes each.
+        // per element of 16 bits, the activations have 10 bytes that only sequence parallelism divides among the tensor
+        // ranks, and 24 bytes that are always divided. Of these, 4 and 10 are operands of matrix products, of 2 bytes each.
         let saved = 2.0 - self.operand_bytes as f64;
         let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);
         match self.recompute {

@@ -46,7 +46,7 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
-        // the file is refused because of the unknown call, and later records might depend on that call
+        // the file is refused because of an earlier call, and later records might depend on that call
         if !refused.is_empty() {
             continue;
         }

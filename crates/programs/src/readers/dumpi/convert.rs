@@ -247,7 +247,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Records collectives. the remaining calls only request information, and do not change groups or communicators
+    /// Records collectives. The remaining calls only request information, and change nothing.
     fn collective(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
         match name {
@@ -259,7 +259,7 @@ impl Call<'_> {
             "Allgather" => recorder.collective(AllGather, 0, self.bytes(2)?, self.int(4)),
             "Alltoall" => recorder.collective(AllToAll, 0, self.bytes(2)?, self.int(4)),
             "Gather" | "Scatter" => {
-                // only the arguments of the root have an effect
+                // only the root has a count and a datatype for the blocks of its peers; other ranks use those of their block
                 let bytes = if self.record.list(5).is_empty() { self.bytes(1)? } else { self.bytes(5)? };
                 let operation = if name == "Gather" { Gather } else { Scatter };
                 recorder.collective(operation, self.root(3)?, bytes, self.int(4))
