@@ -11,9 +11,9 @@
 //! `mesh`: computation times of a step \[time\].
 //!
 //! # Guarantees
-//! In a step, particle ranks exchange positions in three dimensions, one dimension after the other, in both directions. Then
-//! particle ranks send positions to their mesh rank, compute, and get mesh forces back. At the end, particle ranks exchange
-//! forces through the dimensions in the reverse order. Particle ranks have the lowest rank numbers.
+//! At the start of a step, a particle rank sends positions to its mesh rank. Particle ranks exchange positions in three
+//! dimensions, one dimension after the other, in both directions. They compute, and send forces back through the dimensions in
+//! the reverse order. At the end, they get mesh forces from their mesh rank. Particle ranks have the lowest rank numbers.
 //!
 //! # Not modelled
 //! Neighbour search. A new division of the domain among ranks. Constraints.

@@ -12,8 +12,8 @@
 //!
 //! # Guarantees
 //! In a pass, each layer has 2 all-reduces of 2 h bytes per token of the pass. The computation time of a pass is the larger
-//! of operations / rate and bytes / memory bandwidth. Each pipeline stage sends 2 h bytes per token to the next stage. The
-//! first token of each decoding step goes back to the first stage.
+//! of operations / rate and bytes / memory bandwidth. Each pipeline stage sends 2 h bytes per token to the next stage. After
+//! each pass except the last, the last stage sends the new token of each prompt to the first stage.
 //!
 //! # Not modelled
 //! Batches that change during a step. Several batches in a pipeline. Speculative decoding.

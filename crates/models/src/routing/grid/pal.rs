@@ -183,8 +183,8 @@ impl Runtime {
     }
 
     /// Returns the hop over the hub, which has links to all members. If a fault has cut one of these links, the hop goes over the
-    /// next hub, otherwise over a lower member, otherwise over any member with links to both ends. The order of lower members keeps
-    /// hops of class 0 acyclic. If no member has links to both ends, the function returns the direct hop, which the packet cannot
+    /// next hub, otherwise over a lower member, otherwise over any member with links to both ends. The choice of lower members keeps
+    /// hops of class 0 in a fixed order. If no member has links to both ends, the function returns the direct hop, which the packet cannot
     /// take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {

@@ -551,8 +551,8 @@ impl Node {
         rank.end_if_done(site, now);
     }
 
-    /// Called when the operations before an operation have finished. A receive is posted at once. Computations and
-    /// sends wait for their processor.
+    /// Called when an operation can start. A receive is posted at once. Computations and sends wait for their
+    /// processor.
     fn admit(&mut self, site: &Site, r: usize, ready: &Ready, now: u64) {
         let rank = &mut self.ranks[r];
         match ready.op.kind() {
